@@ -1,0 +1,36 @@
+# How Attune's own code is compiled: language, warnings, folders. Everything here ends at Attune's directory.
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# The same for libraries and programs: they share precompiled headers, and libattune_rt.a may end up in a shared object.
+add_compile_options(-fPIC)
+
+# Includes are written from the root of the repository: #include "dsl/graph.h".
+include_directories("${PROJECT_SOURCE_DIR}")
+
+find_program(attune_ccache ccache)
+if(attune_ccache AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER "${attune_ccache}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${attune_ccache}")
+endif()
+
+# Applied PRIVATE to each of Attune's targets, never to what links them.
+add_library(attune_warnings INTERFACE)
+target_compile_options(attune_warnings INTERFACE -Wall -Wextra -Wconversion
+  $<$<BOOL:${ATTUNE_WARNINGS_AS_ERRORS}>:-Werror>)
+
+set(ATTUNE_SANITIZE "" CACHE STRING "Sanitizers for Attune's own code: address,undefined or thread")
+if(ATTUNE_SANITIZE)
+  add_compile_options(-fsanitize=${ATTUNE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${ATTUNE_SANITIZE})
+endif()

@@ -1,0 +1,44 @@
+# MLIR and Halide, as the two calls attune_use_mlir(TARGET) and attune_use_halide(TARGET).
+# Both bring SYSTEM include folders, the shared library, and a precompiled header that all targets share.
+
+set(ATTUNE_HALIDE "${PROJECT_SOURCE_DIR}/.deps/halide" CACHE PATH "Halide 21: a folder with include/ and lib64/")
+if(NOT EXISTS "${ATTUNE_HALIDE}/include/HalideRuntime.h")
+  message(FATAL_ERROR "Halide 21 is not in ${ATTUNE_HALIDE}; run scripts/setup, or set ATTUNE_HALIDE to a folder with include/ and lib64/")
+endif()
+
+# The C header of kernels' arguments alone: it needs no library.
+add_library(attune_halide_runtime INTERFACE)
+add_library(attune::halide_runtime ALIAS attune_halide_runtime)
+target_include_directories(attune_halide_runtime SYSTEM INTERFACE "$<BUILD_INTERFACE:${ATTUNE_HALIDE}/include>")
+
+if(NOT ATTUNE_BUILD_COMPILER)
+  return()
+endif()
+
+add_library(attune::halide SHARED IMPORTED)
+set_target_properties(attune::halide PROPERTIES
+  IMPORTED_LOCATION "${ATTUNE_HALIDE}/lib64/libHalide.so"
+  INTERFACE_INCLUDE_DIRECTORIES "${ATTUNE_HALIDE}/include")
+
+find_program(attune_llvm_config NAMES llvm-config-22)
+if(attune_llvm_config)
+  execute_process(COMMAND "${attune_llvm_config}" --prefix OUTPUT_VARIABLE attune_llvm_prefix
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+endif()
+find_package(MLIR 22.1 REQUIRED CONFIG HINTS "${attune_llvm_prefix}")
+
+add_library(attune_mlir INTERFACE)
+target_include_directories(attune_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+separate_arguments(attune_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+target_compile_definitions(attune_mlir INTERFACE ${attune_llvm_definitions})
+target_link_libraries(attune_mlir INTERFACE MLIR LLVM)
+
+# Links Halide into a target of Attune.
+function(attune_use_halide target)
+  target_link_libraries(${target} PUBLIC attune::halide)
+endfunction()
+
+# Links MLIR and LLVM into a target of Attune.
+function(attune_use_mlir target)
+  target_link_libraries(${target} PUBLIC attune_mlir)
+endfunction()
