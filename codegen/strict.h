@@ -1,0 +1,42 @@
+/// Single strict floating-point operations: the node alone obeys IEEE, its operands stay free to contract into FMAs.
+/// Halide::strict_float(e) makes all of e strict down to the loads, and so computes a second time what is also used outside of e.
+#pragma once
+
+#include <Halide.h>
+
+#include <utility>
+
+namespace attune {
+
+inline Halide::Expr strict(Halide::Internal::Call::IntrinsicOp operation, Halide::Type result, Halide::Expr a, Halide::Expr b) {
+  Halide::Internal::match_types(a, b);
+  result = result.with_lanes(a.type().lanes());
+  return Halide::Internal::Call::make(result, operation, {std::move(a), std::move(b)}, Halide::Internal::Call::PureIntrinsic);
+}
+
+inline Halide::Expr strict_add(Halide::Expr a, Halide::Expr b) {
+  return strict(Halide::Internal::Call::strict_add, a.type(), a, std::move(b));
+}
+
+inline Halide::Expr strict_subtract(Halide::Expr a, Halide::Expr b) {
+  return strict(Halide::Internal::Call::strict_sub, a.type(), a, std::move(b));
+}
+
+inline Halide::Expr strict_multiply(Halide::Expr a, Halide::Expr b) {
+  return strict(Halide::Internal::Call::strict_mul, a.type(), a, std::move(b));
+}
+
+/// a < b, false if either is NaN.
+inline Halide::Expr strict_less(Halide::Expr a, Halide::Expr b) {
+  return strict(Halide::Internal::Call::strict_lt, Halide::Bool(), std::move(a), std::move(b));
+}
+
+inline Halide::Expr strict_less_equal(Halide::Expr a, Halide::Expr b) {
+  return strict(Halide::Internal::Call::strict_le, Halide::Bool(), std::move(a), std::move(b));
+}
+
+inline Halide::Expr strict_equal(Halide::Expr a, Halide::Expr b) {
+  return strict(Halide::Internal::Call::strict_eq, Halide::Bool(), std::move(a), std::move(b));
+}
+
+}  // namespace attune
