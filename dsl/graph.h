@@ -1,0 +1,131 @@
+/// Graph: a variant as a table of operations; `graph<MyVariant{}>`: the same, checked when the program is compiled.
+#pragma once
+
+#include "dsl/ops.h"
+
+namespace attune {
+
+/// An operation, the numbers of its operands (all smaller than its own) and the type of its result.
+struct Node {
+  AnyOp op;
+  std::array<int, max_operands> inputs{};
+  int input_count = 0;
+  Type type;
+
+  constexpr std::span<const int> operands() const { return {inputs.data(), static_cast<std::size_t>(input_count)}; }
+};
+
+/// A result: its name, the node that gives it, and the order of its dims in memory, outermost first.
+struct Output {
+  Name name;
+  int node = -1;
+  Names dims;
+};
+
+/// A dim: where its extent comes from. `is_bound`: an input has it, so the call brings an extent (which must agree).
+struct DimInfo {
+  Derivation derivation;
+  bool is_bound = false;
+  constexpr Name name() const { return derivation.dim; }
+};
+
+/// Grows by calls of the language; keeps the first problem, and gives usable values after it.
+class Graph {
+ public:
+  static constexpr int max_nodes = 256, max_dims = 48, max_outputs = 8;
+
+  /// A dim of the name; with an extent, one whose extent is fixed. The same name gives the same dim.
+  constexpr Dim dim(Name name, std::int64_t extent = 0, Here at = Here::current());
+  /// auto [batch, keys] = g.dims("batch", "keys");
+  template <class... S>
+  constexpr std::array<Dim, sizeof...(S)> dims(S... names) {
+    return {dim(Name(names), 0, Here::current())...};
+  }
+  constexpr Value input(Name name, std::initializer_list<Dim> dims, Kind kind = Kind::real, Here at = Here::current()) {
+    return input(name, names_of(dims), kind, at);
+  }
+  constexpr Value input(Name name, const Names& dims, Kind kind, Here at = Here::current());
+  /// The result `name`, in memory in the order of `dims`, which are those of the value.
+  constexpr void output(Name name, Value value, std::initializer_list<Dim> dims, Here at = Here::current()) {
+    output(name, value, names_of(dims), at);
+  }
+  constexpr void output(Name name, Value value, const Names& dims, Here at = Here::current());
+
+  template <class Op>
+  constexpr Value add(const Op& op, std::span<const Value> inputs, Here at);
+  /// States that a dim's extent follows from others; refuses what contradicts an earlier statement.
+  constexpr void derive(const Derivation& derivation, std::string_view who, Here at);
+  /// What only the whole graph shows: no result, a dim without an extent. Called once, after the last output.
+  constexpr void finish(Here at = Here::current());
+
+  /// Empty, or the first sentence about what is wrong.
+  constexpr const Text& problem() const { return problem_; }
+  constexpr void fail(Here at, const auto&... parts) {
+    if (problem_.empty()) problem_ = sentence("line ", static_cast<std::int64_t>(at.line()), ": ", parts...);
+  }
+
+  constexpr std::span<const Node> nodes() const { return {nodes_.data(), static_cast<std::size_t>(size_)}; }
+  constexpr const Node& node(int id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  constexpr std::span<const Output> outputs() const { return {outputs_.data(), static_cast<std::size_t>(output_count_)}; }
+  /// Every dim, each after those that its extent follows from.
+  constexpr std::span<const DimInfo> dim_infos() const { return {dims_.data(), static_cast<std::size_t>(dim_count_)}; }
+
+ private:
+  template <class Op>
+  constexpr Type check(const Op& op, std::span<const Value> inputs, Here at);
+  constexpr bool is_name(Name name) const;
+  constexpr DimInfo* find(Name name);
+  constexpr void order_dims(Here at);
+  constexpr void require_extent(Name dim, std::string_view who, Here at);
+
+  std::array<Node, max_nodes> nodes_{};
+  std::array<DimInfo, max_dims> dims_{};
+  std::array<Output, max_outputs> outputs_{};
+  int size_ = 0, dim_count_ = 0, output_count_ = 0;
+  Text problem_;
+};
+
+template <class Op>
+constexpr Value call_in(Graph* graph, const Op& op, std::span<const Value> inputs, Here at) {
+  return graph->add(op, inputs, at);
+}
+constexpr Kind kind_of(Value value) { return value.graph->node(value.id).type.kind; }
+/// The names of a value's dims.
+constexpr const Names& dims_of(Value value) { return value.graph->node(value.id).type.dims; }
+
+template <Text>
+struct graph_error;  // never defined: its name is the message
+template <>
+struct graph_error<Text{}> {
+  static constexpr bool none = true;
+};
+
+/// The graph of a variant: `variant(graph)` and the checks of the whole. At run time `problem()` says what is wrong.
+template <class Variant>
+constexpr Graph build(const Variant& variant, Here at = Here::current()) {
+  Graph g;
+  variant(g);
+  g.finish(at);
+  return g;
+}
+
+template <auto Variant>
+struct Described {
+  static constexpr Graph graph = build(Variant);
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wc++26-extensions"
+  static_assert(graph.problem().empty(), graph.problem());
+#pragma clang diagnostic pop
+#else
+  static_assert(graph_error<graph.problem()>::none);
+#endif
+};
+
+/// constexpr Graph attention = graph<SlidingWindow{.window = 512}>;   a wrong graph does not compile.
+template <auto Variant>
+inline constexpr const Graph& graph = Described<Variant>::graph;
+
+}  // namespace attune
+
+#include "dsl/graph_build.h"

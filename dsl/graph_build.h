@@ -1,0 +1,172 @@
+/// How a graph grows: the definitions of dsl/graph.h.
+#pragma once
+
+#include "dsl/graph.h"
+
+namespace attune {
+
+constexpr bool Graph::is_name(Name name) const {
+  if (name.empty() || name.size() > 40 || (name[0] >= '0' && name[0] <= '9')) return false;
+  for (char c : name)
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')) return false;
+  return true;
+}
+
+constexpr DimInfo* Graph::find(Name name) {
+  for (int i = 0; i < dim_count_; ++i)
+    if (dims_[static_cast<std::size_t>(i)].name() == name) return &dims_[static_cast<std::size_t>(i)];
+  return nullptr;
+}
+
+constexpr Dim Graph::dim(Name name, std::int64_t extent, Here at) {
+  if (!is_name(name)) fail(at, "dim: '", name, "' is not a name; letters, digits and _ are, at most 40");
+  if (extent < 0) fail(at, "dim: the extent of ", name, " is ", extent, "; it must be positive");
+  DimInfo* info = find(name);
+  if (info == nullptr) {
+    if (dim_count_ == max_dims) {
+      fail(at, "dim: ", name, " is one too many; a graph has at most ", max_dims, " dims");
+      return {this, dims_[0].name()};
+    }
+    info = &dims_[static_cast<std::size_t>(dim_count_++)];
+    info->derivation.dim = name;
+  }
+  if (extent > 0) derive({name, Formula::fixed, {}, extent}, "dim", at);
+  return {this, info->name()};
+}
+
+constexpr Value Graph::input(Name name, const Names& dims, Kind kind, Here at) {
+  if (!is_name(name)) fail(at, "input: '", name, "' is not a name; letters, digits and _ are, at most 40");
+  for (const Node& node : nodes())
+    if (const auto* other = std::get_if<Input>(&node.op); other != nullptr && other->label == name)
+      fail(at, "input: '", name, "' is there twice; every input has a name of its own");
+  for (Name d : dims)
+    if (DimInfo* info = find(d); info != nullptr) info->is_bound = true;
+  return add(Input{name, {kind, dims}}, {}, at);
+}
+
+constexpr void Graph::output(Name name, Value value, const Names& dims, Here at) {
+  const Names& own = dims_of(value);
+  if (!is_name(name)) fail(at, "output: '", name, "' is not a name; letters, digits and _ are, at most 40");
+  for (const Output& other : outputs())
+    if (other.name == name) fail(at, "output: '", name, "' is there twice; every output has a name of its own");
+  for (const Node& node : nodes())
+    if (const auto* in = std::get_if<Input>(&node.op); in != nullptr && in->label == name)
+      fail(at, "output: '", name, "' is an input too; every output has a name of its own");
+  if (dims.size() != own.size() || !own.without(dims).empty() || !dims.without(own).empty())
+    fail(at, "output: '", name, "' is written as ", dims, ", but the value is ", own);
+  if (output_count_ == max_outputs)
+    fail(at, "output: '", name, "' is one too many; a graph has at most ", max_outputs, " outputs");
+  else
+    outputs_[static_cast<std::size_t>(output_count_++)] = {name, value.id, dims};
+}
+
+template <class Op>
+constexpr Type Graph::check(const Op& op, std::span<const Value> inputs, Here at) {
+  std::array<Type, max_operands> storage{};
+  for (std::size_t i = 0; i < inputs.size(); ++i) storage[i] = node(inputs[i].id).type;
+  const std::span<const Type> types(storage.data(), inputs.size());
+  const int arity = Op::arity;
+  if (arity >= 0 && arity != static_cast<int>(inputs.size())) {
+    fail(at, Op::name, ": takes ", arity, " operands, got ", static_cast<int>(inputs.size()));
+    return inputs.empty() ? Type{} : types[0];
+  }
+  if constexpr (PointwiseOp<Op>) {
+    const Checked checked = infer_pointwise(Op::signature, types);
+    if (!checked.problem.empty()) fail(at, Op::name, ": ", checked.problem);
+    return checked.type;
+  } else if constexpr (CompositeOp<Op>) {
+    if (const Text problem = op.check(types); !problem.empty()) {
+      fail(at, Op::name, ": ", problem);
+      return types[0];
+    }
+    const int mark = size_;  // the expansion gives the type and is then dropped: the node keeps the operation's name
+    const Type type = node(op.expand(inputs, at).id).type;
+    size_ = mark;
+    return type;
+  } else {
+    const Checked checked = op.infer(types);
+    if (!checked.problem.empty())
+      fail(at, Op::name, ": ", checked.problem);
+    else if constexpr (requires { op.derive(types); })
+      derive(op.derive(types), Op::name, at);
+    return checked.type;
+  }
+}
+
+template <class Op>
+constexpr Value Graph::add(const Op& op, std::span<const Value> inputs, Here at) {
+  if (inputs.size() > max_operands) {
+    fail(at, Op::name, ": has ", static_cast<int>(inputs.size()), " operands; at most ", max_operands, " are possible");
+    inputs = inputs.first(max_operands);
+  }
+  Node added{op, {}, static_cast<int>(inputs.size()), {}};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].graph != this) fail(at, Op::name, ": an operand belongs to another graph");
+    added.inputs[i] = inputs[i].graph == this ? inputs[i].id : 0;
+  }
+  added.type = check(op, inputs, at);
+  if (added.type.dims.is_too_long())
+    fail(at, Op::name, ": the result has more than ", Names::capacity, " dims; it begins with ", added.type.dims);
+  if (size_ == max_nodes) {
+    fail(at, Op::name, ": is one operation too many; a graph has at most ", max_nodes);
+    return {this, max_nodes - 1};
+  }
+  nodes_[static_cast<std::size_t>(size_)] = added;
+  return {this, size_++};
+}
+
+constexpr void Graph::derive(const Derivation& derivation, std::string_view who, Here at) {
+  dim(derivation.dim, 0, at);
+  for (Name operand : derivation.operands) dim(operand, 0, at);
+  DimInfo* info = find(derivation.dim);
+  if (info == nullptr) return;
+  if (info->derivation.formula == Formula::free)
+    info->derivation = derivation;
+  else if (!(info->derivation == derivation))
+    fail(at, who, ": the extent of ", derivation.dim, " follows from something else already; give the result a dim of its own");
+}
+
+constexpr void Graph::require_extent(Name dim, std::string_view who, Here at) {
+  const DimInfo* info = find(dim);
+  if (info == nullptr || (info->derivation.formula == Formula::free && !info->is_bound))
+    fail(at, who, ": ", dim, " has no extent; no input has it, and nothing that it follows from");
+}
+
+constexpr void Graph::order_dims(Here at) {
+  std::array<DimInfo, max_dims> ordered{};
+  std::array<bool, max_dims> is_done{};
+  int count = 0;
+  for (bool advances = true; advances;) {
+    advances = false;
+    for (int i = 0; i < dim_count_; ++i) {
+      if (is_done[static_cast<std::size_t>(i)]) continue;
+      const DimInfo& info = dims_[static_cast<std::size_t>(i)];
+      bool is_ready = true;
+      for (Name operand : info.derivation.operands) {
+        bool found = false;
+        for (int j = 0; j < count; ++j) found |= ordered[static_cast<std::size_t>(j)].name() == operand;
+        is_ready &= found;
+      }
+      if (!is_ready) continue;
+      ordered[static_cast<std::size_t>(count++)] = info;
+      is_done[static_cast<std::size_t>(i)] = advances = true;
+    }
+  }
+  for (int i = 0; i < dim_count_; ++i)
+    if (!is_done[static_cast<std::size_t>(i)])
+      return fail(at, "dim: the extent of ", dims_[static_cast<std::size_t>(i)].name(), " follows from itself");
+  dims_ = ordered;
+}
+
+constexpr void Graph::finish(Here at) {
+  if (output_count_ == 0) return fail(at, "graph: has no output; g.output(name, value, dims) makes one");
+  order_dims(at);
+  for (const Node& node : nodes())
+    for (Name dim : node.type.dims) require_extent(dim, "graph", at);
+  for (const Node& node : nodes())
+    if (const auto* extent = std::get_if<Extent>(&node.op)) require_extent(extent->dim, "extent", at);
+  for (const DimInfo& info : dim_infos())
+    for (Name operand : info.derivation.operands) require_extent(operand, "graph", at);
+}
+
+}  // namespace attune

@@ -1,0 +1,166 @@
+#include "dsl/interpret.h"
+
+#include <optional>
+#include <sstream>
+
+namespace attune {
+namespace {
+
+std::string text_of(std::span<const std::int64_t> extents) {
+  std::ostringstream s;
+  for (std::size_t i = 0; i < extents.size(); ++i) s << (i == 0 ? "[" : " x ") << extents[i];
+  s << (extents.empty() ? "[]" : "]");
+  return s.str();
+}
+
+/// The extent that a formula gives, or nothing if it does not divide.
+std::optional<std::int64_t> evaluate(const Derivation& d, const Extents& known) {
+  std::int64_t result = d.formula == Formula::sum ? 0 : d.value;
+  for (Name operand : d.operands) {
+    const std::int64_t extent = known.at(operand);
+    if (d.formula == Formula::sum) result += extent;
+    if (d.formula == Formula::product) result *= extent;
+    if (d.formula == Formula::quotient) {
+      if (extent % d.value != 0) return std::nullopt;
+      result = extent / d.value;
+    }
+  }
+  return result;
+}
+
+/// `op` on numbers, each operand as a bool where the signature wants one.
+template <PointwiseOp Op>
+double apply(std::span<const double> x, std::span<const Kind> kinds) {
+  if constexpr (Op::signature == Signature::logic) {
+    if constexpr (Op::arity == 1) return Op::apply(x[0] != 0);
+    else return Op::apply(x[0] != 0, x[1] != 0);
+  } else if constexpr (Op::signature == Signature::selection) {
+    return Op::apply(x[0] != 0, x[1], x[2]);
+  } else if constexpr (Op::arity == 1) {
+    return kinds[0] == Kind::boolean ? static_cast<double>(Op::apply(x[0] != 0 ? 1.0 : 0.0)) : static_cast<double>(Op::apply(x[0]));
+  } else {
+    return static_cast<double>(Op::apply(x[0], x[1]));
+  }
+}
+
+template <class Op>
+void evaluate(const Op& op, const Extents& extents, std::span<const Array> in, Array& out) {
+  if constexpr (PointwiseOp<Op>) {
+    std::vector<const Array*> arrays;
+    std::array<Kind, max_operands> kinds{};
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      arrays.push_back(&in[i]);
+      kinds[i] = in[i].type.kind;
+    }
+    arrays.push_back(&out);
+    std::array<double, max_operands> x{};
+    Walk(out.type.dims, extents, arrays).run([&](auto at) {
+      for (std::size_t i = 0; i < in.size(); ++i) x[i] = in[i].data[at[i]];
+      out.data[at[in.size()]] = apply<Op>({x.data(), in.size()}, {kinds.data(), in.size()});
+    });
+  } else if constexpr (requires { op.reference(extents, in, out); }) {
+    op.reference(extents, in, out);
+  }
+}
+
+}  // namespace
+
+Bound bind_extents(const Graph& graph, const std::map<std::string, std::vector<std::int64_t>, std::less<>>& inputs) {
+  Bound bound;
+  std::map<Name, std::pair<std::int64_t, std::string>, std::less<>> given;  // and the input that gave it
+  for (const Node& node : graph.nodes()) {
+    const auto* input = std::get_if<Input>(&node.op);
+    if (input == nullptr) continue;
+    const auto found = inputs.find(input->label);
+    if (found == inputs.end()) return {{}, "input '" + std::string(input->label) + "' is missing"};
+    const Names& dims = input->type.dims;
+    const std::string shape = std::string(sentence(dims).view());
+    if (found->second.size() != static_cast<std::size_t>(dims.size()))
+      return {{}, "input '" + std::string(input->label) + "' is " + text_of(found->second) + "; expected " + shape};
+    for (int i = 0; i < dims.size(); ++i) {
+      const std::int64_t extent = found->second[static_cast<std::size_t>(i)];
+      const auto [place, is_first] = given.try_emplace(dims[i], extent, input->label);
+      if (!is_first && place->second.first != extent)
+        return {{}, "input '" + std::string(input->label) + "' is " + text_of(found->second) + " as " + shape + ", but " +
+                        std::string(dims[i]) + " is " + std::to_string(place->second.first) + " in '" + place->second.second + "'"};
+    }
+  }
+  for (const DimInfo& info : graph.dim_infos()) {
+    const auto place = given.find(info.name());
+    const Derivation& d = info.derivation;
+    if (d.formula == Formula::free) {
+      if (place != given.end()) bound.extents[info.name()] = place->second.first;
+      continue;
+    }
+    const std::optional<std::int64_t> extent = evaluate(d, bound.extents);
+    if (!extent)
+      return {{}, "dim " + std::string(info.name()) + ": " + std::string(d.operands[0]) + " is " +
+                      std::to_string(bound.extents.at(d.operands[0])) + "; it must be a multiple of " + std::to_string(d.value)};
+    if (place != given.end() && place->second.first != *extent)
+      return {{}, "input '" + place->second.second + "' has " + std::string(info.name()) + " = " +
+                      std::to_string(place->second.first) + "; it must be " + std::to_string(*extent)};
+    bound.extents[info.name()] = *extent;
+  }
+  return bound;
+}
+
+Graph expanded(const Graph& graph) {
+  Graph g;
+  std::vector<Value> values;
+  // fixed extents are stated, not derived by an operation
+  for (const DimInfo& info : graph.dim_infos())
+    if (info.derivation.formula == Formula::fixed) g.dim(info.name(), info.derivation.value);
+    else g.dim(info.name());
+  for (const Node& node : graph.nodes()) {
+    std::vector<Value> in;
+    for (int operand : node.operands()) in.push_back(values[static_cast<std::size_t>(operand)]);
+    values.push_back(std::visit(
+        [&]<class Op>(const Op& op) -> Value {
+          if constexpr (std::is_same_v<Op, Input>) return g.input(op.label, op.type.dims, op.type.kind, Here::current());
+          else if constexpr (CompositeOp<Op>) return op.expand(in, Here::current());
+          else return g.add(op, in, Here::current());
+        },
+        node.op));
+  }
+  for (const Output& output : graph.outputs())
+    g.output(output.name, values[static_cast<std::size_t>(output.node)], output.dims);
+  g.finish();
+  return g;
+}
+
+Interpretation interpret(const Graph& described, const Arrays& inputs) {
+  if (!described.problem().empty()) return {{}, std::string(described.problem().view())};
+  const Graph graph = expanded(described);
+  if (!graph.problem().empty()) return {{}, "internal: " + std::string(graph.problem().view())};
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes;
+  for (const auto& [name, array] : inputs) shapes[name] = array.extents;
+  const Bound bound = bind_extents(graph, shapes);
+  if (!bound.problem.empty()) return {{}, bound.problem};
+
+  std::vector<Array> values;
+  for (const Node& node : graph.nodes()) {
+    std::vector<Array> in;
+    for (int operand : node.operands()) in.push_back(values[static_cast<std::size_t>(operand)]);
+    Array out(node.type, bound.extents);
+    if (const auto* input = std::get_if<Input>(&node.op)) {
+      const Array& given = inputs.find(input->label)->second;
+      if (given.data.size() != out.data.size())
+        return {{}, "input '" + std::string(input->label) + "' has " + std::to_string(given.data.size()) + " elements for " +
+                        text_of(given.extents)};
+      out.data = given.data;
+    } else {
+      std::visit([&](const auto& op) { evaluate(op, bound.extents, in, out); }, node.op);
+    }
+    values.push_back(std::move(out));
+  }
+  Interpretation result;
+  for (const Output& output : graph.outputs()) {
+    const Array& value = values[static_cast<std::size_t>(output.node)];
+    Array written({value.type.kind, output.dims}, bound.extents);
+    Walk(output.dims, bound.extents, {&value, &written}).run([&](auto at) { written.data[at[1]] = value.data[at[0]]; });
+    result.outputs.emplace(output.name, std::move(written));
+  }
+  return result;
+}
+
+}  // namespace attune

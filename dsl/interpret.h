@@ -1,0 +1,36 @@
+/// The interpreter: any graph in double precision from the operations' own `reference` and `apply`. The oracle of all tests.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "dsl/array.h"
+#include "dsl/graph.h"
+
+namespace attune {
+
+/// Arrays by name.
+using Arrays = std::map<std::string, Array, std::less<>>;
+
+/// What an interpretation gives: `outputs` by name, or the problem in words.
+struct Interpretation {
+  Arrays outputs;
+  std::string problem;
+};
+
+/// The extents of all dims of the graph, from those of its inputs (by input name, outermost first).
+/// The problem: an input that is missing, of another rank, or with an extent that contradicts another.
+struct Bound {
+  Extents extents;
+  std::string problem;
+};
+Bound bind_extents(const Graph& graph, const std::map<std::string, std::vector<std::int64_t>, std::less<>>& inputs);
+
+/// The same graph with every composite replaced by what it expands to.
+Graph expanded(const Graph& graph);
+
+/// The outputs of the graph for these inputs. Each input has its elements in the order of the graph's declaration; an
+/// input's `type` may be left empty. Never throws on wrong input; the problem says what is wrong.
+Interpretation interpret(const Graph& graph, const Arrays& inputs);
+
+}  // namespace attune

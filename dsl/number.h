@@ -1,0 +1,30 @@
+/// The functions that operations need of a number, for the interpreter's double.
+/// Other numbers (Interval, Lowered) bring their own, found by argument-dependent lookup.
+#pragma once
+
+#include <cmath>
+
+namespace attune {
+
+/// c ? a : b.
+constexpr double select(bool c, double a, double b) { return c ? a : b; }
+constexpr bool select(bool c, bool a, bool b) { return c ? a : b; }
+
+/// a if a < b else b; NaN if either is NaN.
+constexpr double minimum(double a, double b) { return a != a ? a : (b != b ? b : (b < a ? b : a)); }
+/// a if a > b else b; NaN if either is NaN.
+constexpr double maximum(double a, double b) { return a != a ? a : (b != b ? b : (a < b ? b : a)); }
+/// The largest integer not above a / b; 0 where b is 0, as in Halide.
+constexpr double floor_div(double a, double b) { return b == 0 ? 0 : std::floor(a / b); }
+/// a - floor_div(a, b) * b: the sign of b; 0 where b is 0, as in Halide.
+constexpr double mod(double a, double b) { return b == 0 ? 0 : a - std::floor(a / b) * b; }
+/// 1 / (1 + exp(-x)).
+inline double sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+/// The number as a real: a truth value gives 0 or 1.
+constexpr double to_real(double x) { return x; }
+constexpr double to_real(bool x) { return x ? 1.0 : 0.0; }
+/// The number rounded towards zero: a truth value gives 0 or 1.
+constexpr double to_i64(double x) { return std::trunc(x); }
+constexpr double to_i64(bool x) { return x ? 1.0 : 0.0; }
+
+}  // namespace attune

@@ -1,0 +1,105 @@
+/// What operations are made of: fields, formulas of dims, values, and the call that adds one to a graph.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <source_location>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "dsl/type.h"
+
+namespace attune {
+
+using Here = std::source_location;
+
+/// A named parameter of an operation or a variant: the data member that holds it.
+template <class Owner, class T>
+struct Field {
+  std::string_view name;
+  T Owner::* member;
+};
+
+/// How the extent of a dim follows from the extents of others.
+enum class Formula {
+  free,      ///< binds to the extent of the inputs that have the dim
+  fixed,     ///< `value`
+  product,   ///< value * the product of the operands
+  quotient,  ///< the operand / value, which must divide it
+  sum,       ///< the sum of the operands
+};
+
+/// `dim` = `formula` of `operands`.
+struct Derivation {
+  Name dim;
+  Formula formula = Formula::free;
+  Names operands;
+  std::int64_t value = 1;
+  constexpr bool operator==(const Derivation&) const = default;
+};
+
+/// Most operands of an operation (a concat of 16 heads).
+inline constexpr int max_operands = 16;
+
+class Graph;
+
+/// A dim of a graph under construction.
+struct Dim {
+  Graph* graph;
+  Name name;
+};
+
+/// A value of a graph under construction.
+struct Value {
+  Graph* graph;
+  int id;
+};
+
+/// Adds `op` applied to `inputs` to the graph; defined in dsl/graph.h.
+template <class Op>
+constexpr Value call_in(Graph* graph, const Op& op, std::span<const Value> inputs, Here at);
+/// The same in the graph of the first input.
+template <class Op>
+constexpr Value call(const Op& op, std::initializer_list<Value> inputs, Here at) {
+  return call_in(inputs.begin()->graph, op, std::span<const Value>(inputs.begin(), inputs.size()), at);
+}
+
+/// A constant of the kind; defined in dsl/ops/constant.h.
+constexpr Value literal(Graph* graph, double value, Kind kind, Here at);
+/// The kind of a value; defined in dsl/graph.h.
+constexpr Kind kind_of(Value value);
+
+/// An operand of an operator: a value or a number, with the place of the call.
+struct Operand {
+  Graph* graph = nullptr;
+  int id = -1;
+  double number = 0;
+  Here at;
+
+  constexpr explicit(false) Operand(Value v, Here here = Here::current()) : graph(v.graph), id(v.id), at(here) {}
+  template <class T>
+    requires std::integral<T> || std::floating_point<T>
+  constexpr explicit(false) Operand(T v, Here here = Here::current()) : number(static_cast<double>(v)), at(here) {}
+
+  constexpr bool is_value() const { return graph != nullptr; }
+  constexpr Value value() const { return {graph, id}; }
+  /// This operand in the graph of `other`; a number takes the kind of `other`.
+  constexpr Value beside(const Operand& other) const {
+    return is_value() ? value() : literal(other.graph, number, kind_of(other.value()), at);
+  }
+};
+
+/// The operation has one meaning over many numbers: `apply`.
+template <class Op>
+concept PointwiseOp = requires { Op::signature; };
+/// The operation is said in terms of others: `expand`.
+template <class Op>
+concept CompositeOp = requires(const Op& op, std::span<const Value> in) { op.expand(in, Here{}); };
+/// The operation has a shape rule and a reference of its own.
+template <class Op>
+concept PrimitiveOp = !PointwiseOp<Op> && !CompositeOp<Op>;
+
+}  // namespace attune

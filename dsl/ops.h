@@ -1,0 +1,37 @@
+/// AnyOp: every operation of the language, the only list of them.
+#pragma once
+
+#include <variant>
+
+#include "dsl/ops/arithmetic.h"
+#include "dsl/ops/compare.h"
+#include "dsl/ops/concat.h"
+#include "dsl/ops/constant.h"
+#include "dsl/ops/convert.h"
+#include "dsl/ops/dropout.h"
+#include "dsl/ops/functions.h"
+#include "dsl/ops/gather.h"
+#include "dsl/ops/index.h"
+#include "dsl/ops/input.h"
+#include "dsl/ops/linear.h"
+#include "dsl/ops/logic.h"
+#include "dsl/ops/mask.h"
+#include "dsl/ops/matmul.h"
+#include "dsl/ops/reduce.h"
+#include "dsl/ops/reshape.h"
+#include "dsl/ops/scale.h"
+#include "dsl/ops/softmax.h"
+
+namespace attune {
+
+using AnyOp = std::variant<
+    // primitives
+    Constant, Input, Index, Extent, Matmul, Softmax, ReduceSum, ReduceMax, Concat, Rename, Split, Merge, Gather, Dropout,
+    // pointwise
+    Add, Subtract, Multiply, Divide, FloorDiv, Mod, Negate, Abs, Minimum, Maximum,     //
+    Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, And, Or, Not, Select,     //
+    Exp, Log, Sqrt, Tanh, Erf, Sin, Cos, Sigmoid, ToReal, ToI64,                       //
+    // composites
+    Scale, Mask, Linear>;
+
+}  // namespace attune

@@ -1,0 +1,112 @@
+/// Elementwise arithmetic: add, subtract, multiply, divide, floor_div, mod, negate, abs, minimum, maximum.
+#pragma once
+
+#include "dsl/ops/pointwise.h"
+
+namespace attune {
+
+struct Add {
+  static constexpr std::string_view name = "add", meaning = "a + b";
+  static constexpr int arity = 2;
+  static constexpr Signature signature = Signature::arithmetic;
+  static constexpr auto fields = std::tuple{};
+  template <class N>
+  static constexpr auto apply(N a, N b) { return a + b; }
+};
+
+struct Subtract {
+  static constexpr std::string_view name = "subtract", meaning = "a - b";
+  static constexpr int arity = 2;
+  static constexpr Signature signature = Signature::arithmetic;
+  static constexpr auto fields = std::tuple{};
+  template <class N>
+  static constexpr auto apply(N a, N b) { return a - b; }
+};
+
+struct Multiply {
+  static constexpr std::string_view name = "multiply", meaning = "a * b";
+  static constexpr int arity = 2;
+  static constexpr Signature signature = Signature::arithmetic;
+  static constexpr auto fields = std::tuple{};
+  template <class N>
+  static constexpr auto apply(N a, N b) { return a * b; }
+};
+
+struct Divide {
+  static constexpr std::string_view name = "divide", meaning = "a / b, of reals";
+  static constexpr int arity = 2;
+  static constexpr Signature signature = Signature::fractional;
+  static constexpr auto fields = std::tuple{};
+  template <class N>
+  static constexpr auto apply(N a, N b) { return a / b; }
+};
+
+struct FloorDiv {
+  static constexpr std::string_view name = "floor_div", meaning = "the largest integer not above a / b; 0 where b is 0";
+  static constexpr int arity = 2;
+  static constexpr Signature signature = Signature::integral;
+  static constexpr auto fields = std::tuple{};
+  template <class N>
+  static constexpr auto apply(N a, N b) { return floor_div(a, b); }
+};
+
+struct Mod {
+  static constexpr std::string_view name = "mod", meaning = "a - floor_div(a, b) * b, with the sign of b; 0 where b is 0";
+  static constexpr int arity = 2;
+  static constexpr Signature signature = Signature::integral;
+  static constexpr auto fields = std::tuple{};
+  template <class N>
+  static constexpr auto apply(N a, N b) { return mod(a, b); }
+};
+
+struct Negate {
+  static constexpr std::string_view name = "negate", meaning = "-a";
+  static constexpr int arity = 1;
+  static constexpr Signature signature = Signature::arithmetic;
+  static constexpr auto fields = std::tuple{};
+  template <class N>
+  static constexpr auto apply(N a) { return -a; }
+};
+
+struct Abs {
+  static constexpr std::string_view name = "abs", meaning = "|a|";
+  static constexpr int arity = 1;
+  static constexpr Signature signature = Signature::arithmetic;
+  static constexpr auto fields = std::tuple{};
+  template <class N>
+  static constexpr auto apply(N a) {
+    using std::abs;
+    return abs(a);
+  }
+};
+
+struct Minimum {
+  static constexpr std::string_view name = "minimum", meaning = "the smaller of a and b; NaN if either is NaN";
+  static constexpr int arity = 2;
+  static constexpr Signature signature = Signature::arithmetic;
+  static constexpr auto fields = std::tuple{};
+  template <class N>
+  static constexpr auto apply(N a, N b) { return minimum(a, b); }
+};
+
+struct Maximum {
+  static constexpr std::string_view name = "maximum", meaning = "the larger of a and b; NaN if either is NaN";
+  static constexpr int arity = 2;
+  static constexpr Signature signature = Signature::arithmetic;
+  static constexpr auto fields = std::tuple{};
+  template <class N>
+  static constexpr auto apply(N a, N b) { return maximum(a, b); }
+};
+
+constexpr Value operator+(Operand a, Operand b) { return binary<Add>(a, b); }
+constexpr Value operator-(Operand a, Operand b) { return binary<Subtract>(a, b); }
+constexpr Value operator*(Operand a, Operand b) { return binary<Multiply>(a, b); }
+constexpr Value operator/(Operand a, Operand b) { return binary<Divide>(a, b); }
+constexpr Value operator-(Operand a) { return call(Negate{}, {a.value()}, a.at); }
+constexpr Value floor_div(Operand a, Operand b) { return binary<FloorDiv>(a, b); }
+constexpr Value mod(Operand a, Operand b) { return binary<Mod>(a, b); }
+constexpr Value abs(Value a, Here at = Here::current()) { return call(Abs{}, {a}, at); }
+constexpr Value minimum(Operand a, Operand b) { return binary<Minimum>(a, b); }
+constexpr Value maximum(Operand a, Operand b) { return binary<Maximum>(a, b); }
+
+}  // namespace attune

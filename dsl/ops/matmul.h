@@ -1,0 +1,59 @@
+/// Contraction of two tensors over one or several dims that both have.
+#pragma once
+
+#include "dsl/array.h"
+#include "dsl/op.h"
+
+namespace attune {
+
+/// What all contractions and reductions refuse: no dim, a dim twice, a dim that an operand does not have.
+constexpr Text refuse_missing(const Names& over, std::string_view verb, std::string_view operand, const Type& type) {
+  if (over.empty()) return sentence(verb, " no dim; name at least one of ", type.dims);
+  for (int i = 0; i < over.size(); ++i)
+    if (over.position(over[i]) != i) return sentence(verb, " ", over[i], " twice");
+  for (Name dim : over)
+    if (!type.dims.has(dim)) return sentence(verb, " ", dim, ", which ", operand, " does not have: ", operand, " is ", type.dims);
+  return {};
+}
+
+/// The names of some dims.
+constexpr Names names_of(std::initializer_list<Dim> dims) {
+  Names names;
+  for (Dim dim : dims) names.add(dim.name);
+  return names;
+}
+
+struct Matmul {
+  Names over;
+
+  static constexpr std::string_view name = "matmul",
+                                    meaning = "c[m.., n..] = sum over `over` of a[m.., over..] * b[over.., n..]; shared dims are batch";
+  static constexpr int arity = 2;
+  static constexpr auto fields = std::tuple{Field{"over", &Matmul::over}};
+
+  /// The dims of a, then those of b, without `over`. Refuses a dim that an operand lacks, and kinds other than real.
+  constexpr Checked infer(std::span<const Type> in) const {
+    Type type{Kind::real, in[0].dims};
+    type.dims.unite(in[1].dims);
+    type.dims = type.dims.without(over);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::string_view operand = i == 0 ? "a" : "b";
+      if (Text problem = refuse_missing(over, "contracts over", operand, in[i]); !problem.empty()) return {type, problem};
+      if (in[i].kind != Kind::real) return refuse(type, operand, " is ", in[i].kind, "; it must be real (to_real converts)");
+    }
+    return {type, {}};
+  }
+
+  void reference(const Extents& extents, std::span<const Array> in, Array& out) const {
+    std::vector<Name> dims(out.type.dims.begin(), out.type.dims.end());
+    dims.insert(dims.end(), over.begin(), over.end());
+    Walk(dims, extents, {&in[0], &in[1], &out}).run([&](auto at) { out.data[at[2]] += in[0].data[at[0]] * in[1].data[at[1]]; });
+  }
+};
+
+constexpr Value matmul(Value a, Value b, Dim over, Here at = Here::current()) { return call(Matmul{{over.name}}, {a, b}, at); }
+constexpr Value matmul(Value a, Value b, std::initializer_list<Dim> over, Here at = Here::current()) {
+  return call(Matmul{names_of(over)}, {a, b}, at);
+}
+
+}  // namespace attune
