@@ -1,0 +1,98 @@
+/// The interface between the compiler and the stage templates: a stage's body as composable pieces of Halide expressions.
+#pragma once
+
+#include <Halide.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace attune {
+
+/// The index along each named dim.
+using Coordinates = std::map<std::string, Halide::Expr>;
+
+/// The element of a tensor at coordinates: any expression, from one load to a whole pointwise graph.
+/// `dims` are the dims that it depends on, outermost first as the graph lists them.
+struct Piece {
+  std::vector<std::string> dims;
+  std::function<Halide::Expr(const Coordinates&)> at;
+};
+
+/// A tensor that is stored between stages: func's arguments are the dims, innermost first (the reverse of `dims`).
+struct Stored {
+  Halide::Func func;
+  std::vector<std::string> dims;
+};
+
+/// A box of coordinates: first and last index along each dim.
+using Block = std::map<std::string, std::pair<Halide::Expr, Halide::Expr>>;
+
+/// What is known of a predicate on a block, cheap to compute and always sound.
+struct Visibility {
+  Halide::Expr certainly;  ///< every element of the block is visible
+  Halide::Expr possibly;   ///< some element may be visible
+};
+
+/// A number that a schedule may choose, with what is legal.
+struct Parameter {
+  std::string name;
+  std::vector<std::int64_t> legal;
+  std::int64_t value;
+};
+
+/// Extent of every dim: a constant where it is known, otherwise an expression of the inputs' extents.
+using Extents = std::map<std::string, Halide::Expr>;
+
+/// The machine as a template needs to know it. `vector_bytes` 64, 32 or 16; `registers` is the number of vector registers.
+struct Machine {
+  Halide::Target target;
+  int vector_bytes = 64;
+  int registers = 32;
+  bool has_bf16_dot = false;
+};
+
+/// out[batch.., rows.., columns..] = finish( sum over `over` of a * b, coordinates ).
+/// `a` has batch, rows and over; `b` has batch, columns and over (any may be missing in one operand: it is broadcast).
+struct Gemm {
+  Piece a, b;
+  std::vector<std::string> batch, rows, columns, over;
+  std::function<Halide::Expr(Halide::Expr sum, const Coordinates&)> finish;  ///< bias, activation...; may be empty
+  std::vector<std::string> out;  ///< order of the result's dims, outermost first
+};
+
+/// p = exp(x - max) / sum along `along`; zeros where no element is above -inf, NaN where one is visible.
+struct RowSoftmax {
+  Piece x;
+  std::string along;
+  std::vector<std::string> out;
+};
+
+/// out[batch.., queries, value..] = sum_j weight(softmax_j(score)) * value[.., j, ..], with scores never stored whole.
+///   score(i, j) = visible(i, j) ? change(sum over `over` of combine(query, key), coordinates) : -inf
+struct OnlineSoftmax {
+  std::vector<std::string> batch;    ///< outer dims: all dims of the result but queries and value_depth (keys may lack some: grouped heads)
+  std::string queries, keys, value_depth;
+  std::vector<std::string> over;     ///< contracted by the scores' product; may be empty
+  Piece query, key;                  ///< operands of the product, constant factors already folded in
+  /// What is summed over `over`: query * key if empty; additive attention: w(h) * tanh(query + key). Coordinates include `over`.
+  std::function<Halide::Expr(Halide::Expr query, Halide::Expr key, const Coordinates&)> combine;
+  Piece score;                       ///< the raw score at (batch, queries, keys) when `at` is set: then query, key, over and combine are not used
+  std::function<Halide::Expr(Halide::Expr score, const Coordinates&)> change;   ///< scale, bias, soft-cap ...; empty if nothing
+  std::function<Halide::Expr(const Coordinates&)> visible;                      ///< empty if everything is visible
+  std::function<Visibility(const Block&)> visibility;                           ///< of a block of queries x keys at exact batch coordinates
+  std::function<Halide::Expr(Halide::Expr weight, const Coordinates&)> weight;  ///< a change linear in the weight (dropout); empty if nothing
+  Piece value;                       ///< [batch.., keys, value_depth]
+  std::vector<std::string> out;
+};
+
+/// Everything elementwise: one Func over `out`.
+struct Pointwise {
+  Piece x;
+  std::vector<std::string> out;
+};
+
+}  // namespace attune
