@@ -1,0 +1,3 @@
+#include <vector>
+#include <fmt/core.h>
+#include "runtime/wrong.h"

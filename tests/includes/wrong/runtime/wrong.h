@@ -1,0 +1,2 @@
+#include <Halide.h>
+#include "runtime/missing.h"
