@@ -1,4 +1,4 @@
-/// Single strict floating-point operations: the node alone obeys IEEE, its operands stay free to contract into FMAs.
+/// Single strict floating-point operations: the node alone obeys IEEE, what its operands are made of may still contract into FMAs.
 /// Halide::strict_float(e) makes all of e strict down to the loads, and so computes a second time what is also used outside of e.
 #pragma once
 
@@ -24,6 +24,10 @@ inline Halide::Expr strict_subtract(Halide::Expr a, Halide::Expr b) {
 
 inline Halide::Expr strict_multiply(Halide::Expr a, Halide::Expr b) {
   return strict(Halide::Internal::Call::strict_mul, a.type(), a, std::move(b));
+}
+
+inline Halide::Expr strict_divide(Halide::Expr a, Halide::Expr b) {
+  return strict(Halide::Internal::Call::strict_div, a.type(), a, std::move(b));
 }
 
 /// a < b, false if either is NaN.

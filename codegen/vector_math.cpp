@@ -1,7 +1,15 @@
+// Coefficients are from Sollya 8: fpminimax(f, monomials, [|SG...|], range, ...) unless a comment says otherwise. "Error" is that
+// of the polynomial against f, without the rounding of its evaluation.
+//
+// Halide lets LLVM contract, reorder and take everything for finite in all but strict nodes; and LLVM reorders a fast operation with
+// its strict operand, too. So strict is every addition, product and comparison whose order matters, with what is done to its result;
+// the polynomials between are fast, which makes them FMAs. Infinities are told by bits: LLVM folds comparisons of what it takes for
+// finite.
 #include "codegen/vector_math.h"
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 
 #include "codegen/strict.h"
 
@@ -12,6 +20,24 @@ using Halide::select;
 namespace attune {
 namespace {
 
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float log2_e = 1.44269502f;
+/// ln 2 in two parts; the first has 15 bits, so that its product with a whole number below 2^9 is exact.
+constexpr float ln2_high = 0.693145751953125f, ln2_low = 1.42860677e-6f;
+/// x + rounder - rounder is x rounded to a whole number, for |x| < 2^22; the low bits of x + rounder hold that number.
+constexpr float rounder = 12582912.f;
+constexpr std::int32_t all_but_sign = 0x7fffffff;
+
+Expr bits(const Expr& x) { return reinterpret<std::int32_t>(x); }
+Expr from_bits(const Expr& x) { return reinterpret<float>(x); }
+Expr magnitude(const Expr& x) { return from_bits(bits(x) & all_but_sign); }
+Expr sign_bit(const Expr& x) { return bits(x) & ~all_but_sign; }
+
+// Strict selects like these are one vmaxps or vminps that passes NaN on, where max() and min() drop it.
+Expr at_least(float low, const Expr& x) { return select(strict_less(x, low), low, x); }
+Expr at_most(float high, const Expr& x) { return select(strict_less(high, x), high, x); }
+
 /// c0 x^n + c1 x^(n-1) + ... + cn
 Expr polynomial(const Expr& x, std::initializer_list<float> coefficients) {
   Expr sum;
@@ -19,18 +45,133 @@ Expr polynomial(const Expr& x, std::initializer_list<float> coefficients) {
   return sum;
 }
 
+/// mantissa * 2^n, where `shifted` = n + rounder + 254; in two steps, because 2^n alone may be too large or too small for an f32.
+Expr scaled(const Expr& mantissa, const Expr& shifted) {
+  const Expr n = bits(shifted), half = n >> 1;
+  return strict_multiply(mantissa * from_bits(half << 23), from_bits((n - half) << 23));
+}
+
+/// x - n ln 2, exact but for one rounding.
+Expr without_multiples_of_ln2(const Expr& x, const Expr& n) {
+  return strict_subtract(strict_subtract(x, strict_multiply(n, ln2_high)), strict_multiply(n, ln2_low));
+}
+
+/// What is left of |x| without its multiples of pi/2, from -pi/4 to pi/4, and the number of those multiples in the low bits.
+struct Quadrant {
+  Expr rest, count;
+};
+
+Quadrant quadrant(const Expr& x) {
+  const Expr shifted = strict_add(x * 0.636619747f, rounder);
+  const Expr n = strict_subtract(shifted, rounder);
+  // pi/2 in parts of 8, 8, 8 and 24 bits: products with n are exact up to 2^16, which is |x| <= 1e5.
+  Expr rest = x;
+  for (float part : {1.5703125f, 4.84466552734375e-4f, -6.4074993133544921875e-7f, 9.92093629e-10f})
+    rest = strict_subtract(rest, strict_multiply(n, part));
+  return {at_least(-0.79f, at_most(0.79f, rest)), bits(shifted)};
+}
+
+/// The sine of q.rest where q.count is even and the cosine where it is odd; negative where the bit above says so.
+Expr wave(const Quadrant& q) {
+  const Expr r = q.rest, r2 = r * r;
+  // sin on [-pi/4, pi/4], relative error 4.0e-9; cos, 1.2e-10.
+  const Expr sine = strict_add(r, r * (r2 * polynomial(r2, {-1.95182845e-4f, 8.33218917e-3f, -0.166666552f})));
+  const Expr cosine = polynomial(r2, {2.44325638e-5f, -1.38873106e-3f, 4.16666456e-2f, -0.5f, 1.f});
+  return from_bits(bits(select((q.count & 1) == 0, sine, cosine)) ^ ((q.count & 2) << 30));
+}
+
 }  // namespace
 
 Expr softmax_exp2(const Expr& exponent) {
-  // A strict select is one vmaxps that passes NaN on, where max() drops it.
-  const Expr s = select(strict_less(exponent, -127.f), -127.f, exponent);
-  // Adding 1.5 * 2^23 + 127 leaves round(s) + 127, the biased exponent, in the lowest bits; it is 0 at -127, so 2^-127 comes out as 0.
-  const float rounder = 12582912.f + 127.f;
-  const Expr biased = strict_add(s, rounder);
-  const Expr f = s - strict_subtract(biased, rounder);
+  const Expr s = at_least(-127.f, exponent);
+  // The low bits are the biased exponent; it is 0 at -127, so 2^-127 comes out as 0.
+  const Expr biased = strict_add(s, rounder + 127.f);
+  const Expr f = strict_subtract(s, strict_subtract(biased, rounder + 127.f));
+  // 2^f on [-0.5, 0.5], exactly 1 at 0, error 1.1e-7.
   const Expr mantissa = polynomial(f, {0.001326472731f, 0.009671512991f, 0.05550733581f, 0.2402224243f, 0.6931470037f, 1.f});
   // A product, not an addition to the exponent's bits: a NaN with a payload (0xffffffff is a common one) would wrap into a number.
-  return mantissa * reinterpret<float>(reinterpret<std::int32_t>(biased) << 23);
+  return mantissa * from_bits(bits(biased) << 23);
 }
 
+namespace vector_math {
+
+Expr exp(const Expr& exponent) {
+  const Expr x = at_least(-105.f, at_most(89.f, exponent));  // e^-105 is 0 and e^89 infinite in an f32
+  const Expr shifted = strict_add(x * log2_e, rounder + 254.f);
+  const Expr r = without_multiples_of_ln2(x, strict_subtract(shifted, rounder + 254.f));
+  // e^r on [-ln 2 / 2, ln 2 / 2], relative error 3.3e-9.
+  return scaled(polynomial(r, {1.37825042e-3f, 8.36867467e-3f, 4.16689627e-2f, 0.166665211f, 0.499999911f, 1.f, 1.f}), shifted);
+}
+
+Expr exp2(const Expr& exponent) {
+  const Expr x = at_least(-151.f, at_most(129.f, exponent));  // 2^-151 is 0 and 2^129 infinite in an f32
+  const Expr shifted = strict_add(x, rounder + 254.f);
+  const Expr f = strict_subtract(x, strict_subtract(shifted, rounder + 254.f));
+  // 2^f on [-0.5, 0.5], relative error 3.6e-9.
+  return scaled(polynomial(f, {1.52412846e-4f, 1.33913022e-3f, 9.61883366e-3f, 5.55035882e-2f, 0.240226448f, 0.693147182f, 1.f}), shifted);
+}
+
+Expr log(const Expr& x) {
+  const Expr is_tiny = strict_less(x, std::numeric_limits<float>::min());
+  const Expr i = bits(select(is_tiny, strict_multiply(x, 8388608.f), x));
+  // x = 2^e (1 + f) with 1 + f from 2/3 to 4/3; 0x3f2aaaab is 2/3.
+  const Expr e = (i - 0x3f2aaaab) & std::int32_t(0xff800000);
+  const Expr f = strict_subtract(from_bits(i - e), 1.f);
+  const Expr exponent = Halide::cast<float>(e >> 23) - select(is_tiny, 23.f, 0.f);
+  // ln(1 + f) = f + f^2 q(f), relative error 4.9e-9.
+  const Expr q = polynomial(f, {-0.128322482f, 0.140027776f, -0.121986270f, 0.140016198f, -0.166793838f, 0.200107142f, -0.249998242f,
+                                0.333332092f, -0.5f});
+  const Expr result = exponent * 0.693147182f + strict_add(f, f * f * q);
+  const Expr beyond = select((bits(x) & all_but_sign) == 0, -infinity, select(bits(x) < 0, nan, x));
+  const Expr is_positive_and_finite = reinterpret<std::uint32_t>(bits(x) - 1) < Halide::cast<std::uint32_t>(0x7f7fffff);
+  return select(is_positive_and_finite, result, beyond);
+}
+
+Expr tanh(const Expr& x) {
+  // tanh |x| = -m / (2 + m) with m = e^(-2 |x|) - 1 = 2^n (e^r - 1) + (2^n - 1): no digits are lost near 0. From |x| = 10 on m is -1.
+  const Expr y = -2.f * at_most(10.f, magnitude(x));
+  const Expr biased = strict_add(y * log2_e, rounder + 127.f);
+  const Expr r = without_multiples_of_ln2(y, strict_subtract(biased, rounder + 127.f));
+  // e^r - 1 on [-ln 2 / 2, ln 2 / 2], relative error 1.4e-8.
+  const Expr q = r * r * polynomial(r, {1.38645561e-3f, 8.36653914e-3f, 4.16675024e-2f, 0.166665435f, 0.49999997f}) + r;
+  const Expr power = from_bits(bits(biased) << 23);
+  const Expr m = strict_add(q * power, strict_subtract(power, 1.f));
+  return from_bits((bits(strict_divide(m, strict_add(2.f, m))) & all_but_sign) | sign_bit(x));
+}
+
+Expr sigmoid(const Expr& x) {
+  const Expr denominator = strict_add(1.f, vector_math::exp(-x));
+  return strict_divide(1.f, denominator);
+}
+
+Expr erf(const Expr& x) {
+  const Expr a = at_most(4.f, magnitude(x)), a2 = a * a;
+  // erf on [0, 0.925], relative error 1.1e-9.
+  const Expr near = strict_add(a, a * polynomial(a2, {8.18818226e-5f, -8.09359248e-4f, 5.19597763e-3f, -2.6856944e-2f, 0.112836398f, -0.376126289f,
+                                            0.128379166f}));
+  // log2(1 - erf) on [0.92, 4], by remez weighted with 1 - erf and rounded: error of erf 6.5e-9. 1 - erf(4) is below half an ulp of 1.
+  const Expr far = strict_subtract(1.f, softmax_exp2(polynomial(a, {2.81247223e-4f, -4.37667919e-3f, 3.20130289e-2f, -0.149832979f, -0.919380248f,
+                                                     -1.62682235f, -2.9866377e-4f})));
+  return from_bits(bits(select(strict_less(a, 0.9225f), near, far)) | sign_bit(x));
+}
+
+Expr sin(const Expr& x) { return from_bits(bits(wave(quadrant(magnitude(x)))) ^ sign_bit(x)); }
+
+Expr cos(const Expr& x) {
+  Quadrant q = quadrant(magnitude(x));
+  q.count = q.count + 1;
+  return wave(q);
+}
+
+// Each strict select is one vmaxps or vminps that gives its second operand when one is NaN: of the two, at least one is NaN then,
+// and the "or" of NaN with any bits is NaN.
+Expr maximum(const Expr& a, const Expr& b) {
+  return from_bits(bits(select(strict_less(b, a), a, b)) | bits(select(strict_less(a, b), b, a)));
+}
+
+Expr minimum(const Expr& a, const Expr& b) {
+  return from_bits(bits(select(strict_less(a, b), a, b)) | bits(select(strict_less(b, a), b, a)));
+}
+
+}  // namespace vector_math
 }  // namespace attune

@@ -1,4 +1,4 @@
-/// Vector functions on Float(32) expressions: no calls, right at 0, infinities and NaN, on every CPU target.
+/// Vector functions on Float(32) expressions: no calls, right at 0, -0, infinities and NaN (whatever its bits) on every CPU target.
 #pragma once
 
 #include <Halide.h>
@@ -6,7 +6,32 @@
 namespace attune {
 
 /// 2^s for s <= 0 (up to rounding above 0), relative error below 2e-7; the exponential of a softmax's inner loop.
-/// Exactly 0 below -127, also for -infinity; NaN stays NaN, whatever its bits.
+/// Exactly 0 below -127, also for -infinity; NaN stays NaN.
 Halide::Expr softmax_exp2(const Halide::Expr& s);
 
+/// Call them with the namespace: Halide has functions of the same names. An ulp is that of the exact result, rounded to f32.
+namespace vector_math {
+
+/// e^x within 2 ulp, results below 2^-126 included.
+Halide::Expr exp(const Halide::Expr& x);
+/// 2^x within 2 ulp, results below 2^-126 included.
+Halide::Expr exp2(const Halide::Expr& x);
+/// ln x within 2 ulp, also of x below 2^-126; -infinity at 0 and -0, NaN below.
+Halide::Expr log(const Halide::Expr& x);
+/// tanh x within 4 ulp, never beyond -1 and 1.
+Halide::Expr tanh(const Halide::Expr& x);
+/// 1 / (1 + e^-x) within 4 ulp; 0 where that is below 2^-127.
+Halide::Expr sigmoid(const Halide::Expr& x);
+/// erf x within 4 ulp, never beyond -1 and 1.
+Halide::Expr erf(const Halide::Expr& x);
+/// sin x within 2e-7 for |x| <= 1e5, and within 4 ulp for |x| <= pi / 4; beyond 1e5 the error grows, and the result stays within [-1, 1].
+Halide::Expr sin(const Halide::Expr& x);
+/// cos x within 2e-7 for |x| <= 1e5; beyond, the error grows, and the result stays within [-1, 1].
+Halide::Expr cos(const Halide::Expr& x);
+/// The larger of a and b, NaN if either is NaN. Of 0 and -0 it is -0.
+Halide::Expr maximum(const Halide::Expr& a, const Halide::Expr& b);
+/// The smaller of a and b, NaN if either is NaN.
+Halide::Expr minimum(const Halide::Expr& a, const Halide::Expr& b);
+
+}  // namespace vector_math
 }  // namespace attune
