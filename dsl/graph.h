@@ -26,6 +26,7 @@ struct Output {
 struct DimInfo {
   Derivation derivation;
   bool is_bound = false;
+  Here at{};  ///< where the variant names it first
   constexpr Name name() const { return derivation.dim; }
 };
 
@@ -38,8 +39,8 @@ class Graph {
   constexpr Dim dim(Name name, std::int64_t extent = 0, Here at = Here::current());
   /// auto [batch, keys] = g.dims("batch", "keys");
   template <class... S>
-  constexpr std::array<Dim, sizeof...(S)> dims(S... names) {
-    return {dim(Name(names), 0, Here::current())...};
+  constexpr std::array<Dim, 1 + sizeof...(S)> dims(Label first, S... rest) {
+    return {dim(first.name, 0, first.at), dim(Name(rest), 0, first.at)...};
   }
   constexpr Value input(Name name, std::initializer_list<Dim> dims, Kind kind = Kind::real, Here at = Here::current()) {
     return input(name, names_of(dims), kind, at);
@@ -56,12 +57,14 @@ class Graph {
   /// States that a dim's extent follows from others; refuses what contradicts an earlier statement.
   constexpr void derive(const Derivation& derivation, std::string_view who, Here at);
   /// What only the whole graph shows: no result, a dim without an extent. Called once, after the last output.
-  constexpr void finish(Here at = Here::current());
+  constexpr void finish();
 
   /// Empty, or the first sentence about what is wrong.
   constexpr const Text& problem() const { return problem_; }
+  /// The sentence `parts...`, after the line unless the place is `Here{}`.
   constexpr void fail(Here at, const auto&... parts) {
-    if (problem_.empty()) problem_ = sentence("line ", static_cast<std::int64_t>(at.line()), ": ", parts...);
+    if (!problem_.empty()) return;
+    problem_ = at.line() > 0 ? sentence("line ", static_cast<std::int64_t>(at.line()), ": ", parts...) : sentence(parts...);
   }
 
   constexpr std::span<const Node> nodes() const { return {nodes_.data(), static_cast<std::size_t>(size_)}; }
@@ -75,13 +78,14 @@ class Graph {
   constexpr Type check(const Op& op, std::span<const Value> inputs, Here at);
   constexpr bool is_name(Name name) const;
   constexpr DimInfo* find(Name name);
-  constexpr void order_dims(Here at);
-  constexpr void require_extent(Name dim, std::string_view who, Here at);
+  constexpr void order_dims();
+  constexpr void require_extent(Name dim);
 
   std::array<Node, max_nodes> nodes_{};
   std::array<DimInfo, max_dims> dims_{};
   std::array<Output, max_outputs> outputs_{};
   int size_ = 0, dim_count_ = 0, output_count_ = 0;
+  int hidden_ = 0;  // how many more nodes there are when the composites are expanded
   Text problem_;
 };
 
@@ -102,10 +106,10 @@ struct graph_error<Text{}> {
 
 /// The graph of a variant: `variant(graph)` and the checks of the whole. At run time `problem()` says what is wrong.
 template <class Variant>
-constexpr Graph build(const Variant& variant, Here at = Here::current()) {
+constexpr Graph build(const Variant& variant) {
   Graph g;
   variant(g);
-  g.finish(at);
+  g.finish();
   return g;
 }
 

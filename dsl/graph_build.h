@@ -29,35 +29,10 @@ constexpr Dim Graph::dim(Name name, std::int64_t extent, Here at) {
     }
     info = &dims_[static_cast<std::size_t>(dim_count_++)];
     info->derivation.dim = name;
+    info->at = at;
   }
   if (extent > 0) derive({name, Formula::fixed, {}, extent}, "dim", at);
   return {this, info->name()};
-}
-
-constexpr Value Graph::input(Name name, const Names& dims, Kind kind, Here at) {
-  if (!is_name(name)) fail(at, "input: '", name, "' is not a name; letters, digits and _ are, at most 40");
-  for (const Node& node : nodes())
-    if (const auto* other = std::get_if<Input>(&node.op); other != nullptr && other->label == name)
-      fail(at, "input: '", name, "' is there twice; every input has a name of its own");
-  for (Name d : dims)
-    if (DimInfo* info = find(d); info != nullptr) info->is_bound = true;
-  return add(Input{name, {kind, dims}}, {}, at);
-}
-
-constexpr void Graph::output(Name name, Value value, const Names& dims, Here at) {
-  const Names& own = dims_of(value);
-  if (!is_name(name)) fail(at, "output: '", name, "' is not a name; letters, digits and _ are, at most 40");
-  for (const Output& other : outputs())
-    if (other.name == name) fail(at, "output: '", name, "' is there twice; every output has a name of its own");
-  for (const Node& node : nodes())
-    if (const auto* in = std::get_if<Input>(&node.op); in != nullptr && in->label == name)
-      fail(at, "output: '", name, "' is an input too; every output has a name of its own");
-  if (dims.size() != own.size() || !own.without(dims).empty() || !dims.without(own).empty())
-    fail(at, "output: '", name, "' is written as ", dims, ", but the value is ", own);
-  if (output_count_ == max_outputs)
-    fail(at, "output: '", name, "' is one too many; a graph has at most ", max_outputs, " outputs");
-  else
-    outputs_[static_cast<std::size_t>(output_count_++)] = {name, value.id, dims};
 }
 
 template <class Op>
@@ -68,7 +43,7 @@ constexpr Type Graph::check(const Op& op, std::span<const Value> inputs, Here at
   const int arity = Op::arity;
   if (arity >= 0 && arity != static_cast<int>(inputs.size())) {
     fail(at, Op::name, ": takes ", arity, " operands, got ", static_cast<int>(inputs.size()));
-    return inputs.empty() ? Type{} : types[0];
+    return storage[0];
   }
   if constexpr (PointwiseOp<Op>) {
     const Checked checked = infer_pointwise(Op::signature, types);
@@ -77,18 +52,19 @@ constexpr Type Graph::check(const Op& op, std::span<const Value> inputs, Here at
   } else if constexpr (CompositeOp<Op>) {
     if (const Text problem = op.check(types); !problem.empty()) {
       fail(at, Op::name, ": ", problem);
-      return types[0];
+      return storage[0];
     }
     const int mark = size_;  // the expansion gives the type and is then dropped: the node keeps the operation's name
     const Type type = node(op.expand(inputs, at).id).type;
+    hidden_ += size_ - mark - 1;
     size_ = mark;
     return type;
   } else {
     const Checked checked = op.infer(types);
     if (!checked.problem.empty())
       fail(at, Op::name, ": ", checked.problem);
-    else if constexpr (requires { op.derive(types); })
-      derive(op.derive(types), Op::name, at);
+    else if constexpr (requires { op.derive(types, [](const Derivation&) {}); })
+      op.derive(types, [&](const Derivation& derivation) { derive(derivation, Op::name, at); });
     return checked.type;
   }
 }
@@ -107,12 +83,39 @@ constexpr Value Graph::add(const Op& op, std::span<const Value> inputs, Here at)
   added.type = check(op, inputs, at);
   if (added.type.dims.is_too_long())
     fail(at, Op::name, ": the result has more than ", Names::capacity, " dims; it begins with ", added.type.dims);
-  if (size_ == max_nodes) {
-    fail(at, Op::name, ": is one operation too many; a graph has at most ", max_nodes);
-    return {this, max_nodes - 1};
+  if (size_ + hidden_ >= max_nodes) {
+    fail(at, Op::name, ": is one operation too many; a graph has at most ", max_nodes, ", composites expanded");
+    return {this, size_ - 1};
   }
   nodes_[static_cast<std::size_t>(size_)] = added;
   return {this, size_++};
+}
+
+constexpr Value Graph::input(Name name, const Names& dims, Kind kind, Here at) {
+  if (!is_name(name)) fail(at, "input: '", name, "' is not a name; letters, digits and _ are, at most 40");
+  for (const Node& node : nodes())
+    if (const auto* other = std::get_if<Input>(&node.op); other != nullptr && other->label == name)
+      fail(at, "input: '", name, "' is there twice; every input has a name of its own");
+  for (Name d : dims)
+    if (DimInfo* info = find(d); info != nullptr) info->is_bound = true;
+  return add(Input{name, {kind, dims}}, {}, at);
+}
+
+constexpr void Graph::output(Name name, Value value, const Names& dims, Here at) {
+  if (value.graph != this) return fail(at, "output: '", name, "' belongs to another graph");
+  const Names& own = dims_of(value);
+  if (!is_name(name)) fail(at, "output: '", name, "' is not a name; letters, digits and _ are, at most 40");
+  for (const Output& other : outputs())
+    if (other.name == name) fail(at, "output: '", name, "' is there twice; every output has a name of its own");
+  for (const Node& node : nodes())
+    if (const auto* in = std::get_if<Input>(&node.op); in != nullptr && in->label == name)
+      fail(at, "output: '", name, "' is an input too; every output has a name of its own");
+  if (dims.is_too_long() || dims.size() != own.size() || !own.without(dims).empty() || !dims.without(own).empty())
+    fail(at, "output: '", name, "' is written as ", dims, ", but the value is ", own, "; each of its dims once, in any order, is right");
+  if (output_count_ == max_outputs)
+    fail(at, "output: '", name, "' is one too many; a graph has at most ", max_outputs, " outputs");
+  else
+    outputs_[static_cast<std::size_t>(output_count_++)] = {name, value.id, dims};
 }
 
 constexpr void Graph::derive(const Derivation& derivation, std::string_view who, Here at) {
@@ -126,13 +129,13 @@ constexpr void Graph::derive(const Derivation& derivation, std::string_view who,
     fail(at, who, ": the extent of ", derivation.dim, " follows from something else already; give the result a dim of its own");
 }
 
-constexpr void Graph::require_extent(Name dim, std::string_view who, Here at) {
+constexpr void Graph::require_extent(Name dim) {
   const DimInfo* info = find(dim);
   if (info == nullptr || (info->derivation.formula == Formula::free && !info->is_bound))
-    fail(at, who, ": ", dim, " has no extent; no input has it, and nothing that it follows from");
+    fail(info == nullptr ? Here{} : info->at, "dim: ", dim, " has no extent; no input has it, and it follows from nothing");
 }
 
-constexpr void Graph::order_dims(Here at) {
+constexpr void Graph::order_dims() {
   std::array<DimInfo, max_dims> ordered{};
   std::array<bool, max_dims> is_done{};
   int count = 0;
@@ -153,20 +156,30 @@ constexpr void Graph::order_dims(Here at) {
     }
   }
   for (int i = 0; i < dim_count_; ++i)
-    if (!is_done[static_cast<std::size_t>(i)])
-      return fail(at, "dim: the extent of ", dims_[static_cast<std::size_t>(i)].name(), " follows from itself");
+    if (const DimInfo& info = dims_[static_cast<std::size_t>(i)]; !is_done[static_cast<std::size_t>(i)])
+      return fail(info.at, "dim: the extent of ", info.name(), " follows from itself");
   dims_ = ordered;
 }
 
-constexpr void Graph::finish(Here at) {
-  if (output_count_ == 0) return fail(at, "graph: has no output; g.output(name, value, dims) makes one");
-  order_dims(at);
+constexpr void Graph::finish() {
+  if (output_count_ == 0) return fail(Here{}, "graph: has no output; g.output(name, value, dims) makes one");
+  order_dims();
   for (const Node& node : nodes())
-    for (Name dim : node.type.dims) require_extent(dim, "graph", at);
+    for (Name dim : node.type.dims) require_extent(dim);
   for (const Node& node : nodes())
-    if (const auto* extent = std::get_if<Extent>(&node.op)) require_extent(extent->dim, "extent", at);
+    if (const auto* extent = std::get_if<Extent>(&node.op)) require_extent(extent->dim);
   for (const DimInfo& info : dim_infos())
-    for (Name operand : info.derivation.operands) require_extent(operand, "graph", at);
+    for (Name operand : info.derivation.operands) require_extent(operand);
 }
+
+namespace detail {
+/// Uses `call_in` of every operation here, where it is defined: the operations' functions refer to it before, and Clang
+/// instantiates a template that a constant needs only at a use after its definition.
+template <class... Ops>
+constexpr bool are_defined(const std::variant<Ops...>*) {
+  return ((&call_in<Ops> != nullptr) && ...);
+}
+static_assert(are_defined(static_cast<const AnyOp*>(nullptr)));
+}  // namespace detail
 
 }  // namespace attune

@@ -1,6 +1,7 @@
 #include "dsl/interpret.h"
 
 #include <optional>
+#include <set>
 #include <sstream>
 
 namespace attune {
@@ -63,6 +64,33 @@ void evaluate(const Op& op, const Extents& extents, std::span<const Array> in, A
   }
 }
 
+/// Empty, or which element is not of the kind.
+std::string refuse_elements(const Input& input, std::span<const double> data) {
+  const Kind kind = input.type.kind;
+  if (kind == Kind::real) return {};
+  for (std::size_t i = 0; i < data.size(); ++i)
+    if (!holds(kind, data[i])) {
+      std::ostringstream s;
+      s << "input '" << input.label << "' is " << name_of(kind) << ", but its element " << i << " is " << data[i];
+      return s.str();
+    }
+  return {};
+}
+
+/// Empty, or which of the given inputs the graph does not have.
+std::string refuse_unknown(const Graph& graph, const Arrays& inputs) {
+  std::string names;
+  std::set<std::string, std::less<>> known;
+  for (const Node& node : graph.nodes())
+    if (const auto* input = std::get_if<Input>(&node.op)) {
+      names += (known.empty() ? "" : ", ") + std::string(input->label);
+      known.emplace(input->label);
+    }
+  for (const auto& [name, array] : inputs)
+    if (!known.contains(name)) return "there is no input '" + name + "'; the graph has " + (names.empty() ? "none" : names);
+  return {};
+}
+
 }  // namespace
 
 Bound bind_extents(const Graph& graph, const std::map<std::string, std::vector<std::int64_t>, std::less<>>& inputs) {
@@ -79,6 +107,8 @@ Bound bind_extents(const Graph& graph, const std::map<std::string, std::vector<s
       return {{}, "input '" + std::string(input->label) + "' is " + text_of(found->second) + "; expected " + shape};
     for (int i = 0; i < dims.size(); ++i) {
       const std::int64_t extent = found->second[static_cast<std::size_t>(i)];
+      if (extent < 0)
+        return {{}, "input '" + std::string(input->label) + "' is " + text_of(found->second) + "; an extent is 0 or more"};
       const auto [place, is_first] = given.try_emplace(dims[i], extent, input->label);
       if (!is_first && place->second.first != extent)
         return {{}, "input '" + std::string(input->label) + "' is " + text_of(found->second) + " as " + shape + ", but " +
@@ -136,6 +166,7 @@ Interpretation interpret(const Graph& described, const Arrays& inputs) {
   for (const auto& [name, array] : inputs) shapes[name] = array.extents;
   const Bound bound = bind_extents(graph, shapes);
   if (!bound.problem.empty()) return {{}, bound.problem};
+  if (std::string problem = refuse_unknown(graph, inputs); !problem.empty()) return {{}, problem};
 
   std::vector<Array> values;
   for (const Node& node : graph.nodes()) {
@@ -147,6 +178,7 @@ Interpretation interpret(const Graph& described, const Arrays& inputs) {
       if (given.data.size() != out.data.size())
         return {{}, "input '" + std::string(input->label) + "' has " + std::to_string(given.data.size()) + " elements for " +
                         text_of(given.extents)};
+      if (std::string problem = refuse_elements(*input, given.data); !problem.empty()) return {{}, problem};
       out.data = given.data;
     } else {
       std::visit([&](const auto& op) { evaluate(op, bound.extents, in, out); }, node.op);

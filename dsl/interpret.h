@@ -30,7 +30,8 @@ Bound bind_extents(const Graph& graph, const std::map<std::string, std::vector<s
 Graph expanded(const Graph& graph);
 
 /// The outputs of the graph for these inputs. Each input has its elements in the order of the graph's declaration; an
-/// input's `type` may be left empty. Never throws on wrong input; the problem says what is wrong.
+/// input's `type` may be left empty. The problem: what `bind_extents` finds, an input that the graph does not have, a number
+/// of elements that is not the product of the extents, an element that its kind does not have (0.5 as an i64).
 Interpretation interpret(const Graph& graph, const Arrays& inputs);
 
 }  // namespace attune

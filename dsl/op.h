@@ -52,6 +52,14 @@ struct Dim {
   Name name;
 };
 
+/// A name with the place where it is written.
+struct Label {
+  Name name;
+  Here at;
+  constexpr explicit(false) Label(Name n, Here here = Here::current()) : name(n), at(here) {}
+  constexpr explicit(false) Label(const char* n, Here here = Here::current()) : name(n), at(here) {}
+};
+
 /// A value of a graph under construction.
 struct Value {
   Graph* graph;

@@ -38,11 +38,13 @@ struct Text {
   constexpr Text& operator<<(int v) { return *this << static_cast<std::int64_t>(v); }
   /// Up to six decimal places, enough to recognise a literal in a message.
   constexpr Text& operator<<(double v) {
+    if (v != v) return *this << "NaN";
     if (v < 0) {
       *this << "-";
       v = -v;
     }
-    if (!(v < 9e15)) return *this << "(large)";
+    if (v > 1.7976931348623157e308) return *this << "inf";
+    if (v >= 9e15) return *this << "(large)";
     std::int64_t whole = static_cast<std::int64_t>(v);
     std::int64_t parts = static_cast<std::int64_t>((v - static_cast<double>(whole)) * 1e6 + 0.5);
     if (parts == 1000000) {

@@ -17,6 +17,15 @@ inline constexpr std::array<std::string_view, 6> kind_names = {"real", "i32", "i
 constexpr std::string_view name_of(Kind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
 constexpr Text& operator<<(Text& t, Kind kind) { return t << name_of(kind); }
 
+/// A value of the kind is the number: a real any, a boolean 0 or 1, an i64 those that a double holds exactly.
+constexpr bool holds(Kind kind, double number) {
+  constexpr std::array<double, 6> low = {0, -2147483648.0, -9007199254740992.0, -128, 0, 0};
+  constexpr std::array<double, 6> high = {0, 2147483647.0, 9007199254740992.0, 127, 255, 1};
+  const auto k = static_cast<std::size_t>(kind);
+  return kind == Kind::real ||
+         (number >= low[k] && number <= high[k] && number == static_cast<double>(static_cast<std::int64_t>(number)));
+}
+
 /// The name of a dim or an input. Its characters outlive the graph: literals do, and so do MLIR's attributes.
 using Name = std::string_view;
 

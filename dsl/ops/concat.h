@@ -28,6 +28,8 @@ struct Concat {
   constexpr Checked infer(std::span<const Type> in) const {
     Type type = in.empty() ? Type{} : Type{in[0].kind, in[0].dims.renamed(along.empty() ? Name{} : along[0], into)};
     if (in.size() < 2) return refuse(type, "takes at least two operands, got ", static_cast<int>(in.size()));
+    if (along.is_too_long())
+      return refuse(type, "names more than ", Names::capacity, " dims; more operands than that are laid along one dim, which all have");
     if (along.size() != 1 && along.size() != static_cast<int>(in.size()))
       return refuse(type, "names ", along.size(), " dims for ", static_cast<int>(in.size()), " operands; one for all or one for each");
     for (std::size_t i = 0; i < in.size(); ++i) {
@@ -41,11 +43,9 @@ struct Concat {
     }
     return {type, {}};
   }
-  constexpr Derivation derive(std::span<const Type> in) const {
-    Derivation d{into, Formula::sum, {}, 1};
-    if (along.size() == 1) return {into, Formula::product, {along[0]}, static_cast<std::int64_t>(in.size())};
-    for (std::size_t i = 0; i < in.size(); ++i) d.operands.add(along_of(i));
-    return d;
+  constexpr void derive(std::span<const Type> in, auto add) const {
+    if (along.size() == 1) return add(Derivation{into, Formula::product, along, static_cast<std::int64_t>(in.size())});
+    add(Derivation{into, Formula::sum, along, 1});
   }
 
   void reference(const Extents& extents, std::span<const Array> in, Array& out) const {

@@ -8,6 +8,7 @@ namespace attune {
 
 /// What all contractions and reductions refuse: no dim, a dim twice, a dim that an operand does not have.
 constexpr Text refuse_missing(const Names& over, std::string_view verb, std::string_view operand, const Type& type) {
+  if (over.is_too_long()) return sentence(verb, " more than ", Names::capacity, " dims; ", operand, " is ", type.dims);
   if (over.empty()) return sentence(verb, " no dim; name at least one of ", type.dims);
   for (int i = 0; i < over.size(); ++i)
     if (over.position(over[i]) != i) return sentence(verb, " ", over[i], " twice");

@@ -19,7 +19,7 @@ struct Rename {
     if (in[0].dims.has(to)) return refuse(type, "renames ", from, " to ", to, ", which x has already: x is ", in[0].dims);
     return {type, {}};
   }
-  constexpr Derivation derive(std::span<const Type>) const { return {to, Formula::product, {from}, 1}; }
+  constexpr void derive(std::span<const Type>, auto add) const { add(Derivation{to, Formula::product, {from}, 1}); }
   void reference(const Extents&, std::span<const Array> in, Array& out) const { out.data = in[0].data; }
 };
 
@@ -34,6 +34,8 @@ struct Split {
   Name from;
   Names into;
   std::array<std::int64_t, 4> extents{};  ///< of `into`; 0 takes what is left
+
+  static constexpr std::int64_t max_stated = 1 << 20;  ///< the product of three fits an i64
 
   static constexpr std::string_view name = "split",
                                     meaning = "y[.., a, b, ..] = x[.., a * B + b, ..]; `extents` states all extents of `into` but one (0)";
@@ -56,23 +58,25 @@ struct Split {
     for (int i = 0; i < into.size(); ++i) {
       if (in[0].dims.has(into[i]) || into.position(into[i]) != i)
         return refuse(type, "splits ", from, " into ", into[i], ", which is there already: x is ", in[0].dims);
-      if (extents[static_cast<std::size_t>(i)] < 0)
-        return refuse(type, "the extent of ", into[i], " is ", extents[static_cast<std::size_t>(i)], "; it must be positive");
-      unstated += extents[static_cast<std::size_t>(i)] == 0;
+      const std::int64_t extent = extents[static_cast<std::size_t>(i)];
+      if (extent < 0 || extent > max_stated)
+        return refuse(type, "the extent of ", into[i], " is ", extent, "; it must be from 1 to ", max_stated);
+      unstated += extent == 0;
     }
     if (unstated != 1)
       return refuse(type, "leaves ", unstated, " extents of ", into, " unstated; all but one must be stated");
     return {type, {}};
   }
-  /// The unstated extent = from / the product of the others.
-  constexpr Derivation derive(std::span<const Type>) const {
-    Derivation d{{}, Formula::quotient, {from}, 1};
+  /// The stated extents, and the unstated = from / the product of the stated.
+  constexpr void derive(std::span<const Type>, auto add) const {
+    Derivation rest{{}, Formula::quotient, {from}, 1};
     for (int i = 0; i < into.size(); ++i) {
       const std::int64_t extent = extents[static_cast<std::size_t>(i)];
-      if (extent == 0) d.dim = into[i];
-      if (extent != 0) d.value *= extent;
+      if (extent == 0) rest.dim = into[i];
+      if (extent != 0) add(Derivation{into[i], Formula::fixed, {}, extent});
+      if (extent != 0) rest.value *= extent;
     }
-    return d;
+    add(rest);
   }
   void reference(const Extents&, std::span<const Array> in, Array& out) const { out.data = in[0].data; }
 };
@@ -98,7 +102,7 @@ struct Merge {
     if (from.has(into)) return refuse(type, "merges ", from, " into ", into, "; the result's dim needs a name of its own");
     return {type, {}};
   }
-  constexpr Derivation derive(std::span<const Type>) const { return {into, Formula::product, from, 1}; }
+  constexpr void derive(std::span<const Type>, auto add) const { add(Derivation{into, Formula::product, from, 1}); }
   void reference(const Extents& extents, std::span<const Array> in, Array& out) const {
     std::vector<Name> dims;
     for (Name dim : out.type.dims)
