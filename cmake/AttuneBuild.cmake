@@ -8,8 +8,19 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_C_STANDARD 11)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+include(GNUInstallDirs)
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/attune")
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+
+# The build folder is laid out as the installed package is, so that bin/attune finds the rest by the same paths from itself:
+# ../include/attune/ and ../lib/libattune_rt.a.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}")
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include/attune")
+foreach(folder IN ITEMS dsl runtime)
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${folder}" "${PROJECT_BINARY_DIR}/include/attune/${folder}" SYMBOLIC)
+endforeach()
+
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # The same for libraries and programs: they share precompiled headers, and libattune_rt.a may end up in a shared object.

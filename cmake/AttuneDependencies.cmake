@@ -10,6 +10,7 @@ endif()
 add_library(attune_halide_runtime INTERFACE)
 add_library(attune::halide_runtime ALIAS attune_halide_runtime)
 target_include_directories(attune_halide_runtime SYSTEM INTERFACE "$<BUILD_INTERFACE:${ATTUNE_HALIDE}/include>")
+file(CREATE_LINK "${ATTUNE_HALIDE}/include/HalideRuntime.h" "${PROJECT_BINARY_DIR}/include/attune/HalideRuntime.h" SYMBOLIC)
 
 if(NOT ATTUNE_BUILD_COMPILER)
   return()
