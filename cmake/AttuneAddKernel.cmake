@@ -2,8 +2,9 @@
 #                   [TARGETS x86-64-v3 x86-64-v4] [TYPE f32 bias=bf16] [SET depth=64] [PARAM window=512] [DEPENDS file ...])
 #
 # A library target NAME: the kernel of the variant STRUCT in SOURCE, compiled ahead of time by the program `attune`, with the
-# headers NAME.h (C) and NAME.hpp (C++), and Attune's runtime. SOURCE may be MLIR text, which has no STRUCT. Without TARGETS the
-# kernel is for this machine. DEPENDS lists what SOURCE includes besides Attune's own headers.
+# headers NAME.h (C) and NAME.hpp (C++), and Attune's runtime. SOURCE may also be MLIR text or the name of one of Attune's variants
+# (`attune list variants`), which have no STRUCT. Without TARGETS the kernel is for this machine. DEPENDS lists what SOURCE includes
+# besides Attune's own headers.
 function(attune_add_kernel)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;SOURCE;STRUCT" "TARGETS;TYPE;SET;PARAM;DEPENDS")
   set(who "attune_add_kernel(NAME ${arg_NAME})")
@@ -13,12 +14,17 @@ function(attune_add_kernel)
   if(NOT arg_NAME MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
     message(FATAL_ERROR "${who}: NAME is '${arg_NAME}'; it must be a name in C, because the generated headers use it")
   endif()
-  cmake_path(ABSOLUTE_PATH arg_SOURCE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE OUTPUT_VARIABLE source)
-  if(NOT arg_SOURCE OR NOT EXISTS "${source}")
-    message(FATAL_ERROR "${who}: SOURCE is '${arg_SOURCE}', which does not exist; it must be a C++ header or MLIR text")
-  endif()
-  if(NOT arg_STRUCT AND NOT source MATCHES "\\.mlir$")
-    message(FATAL_ERROR "${who}: has no STRUCT; it says which struct of ${arg_SOURCE} is the variant")
+  set(source "${arg_SOURCE}")
+  set(source_file "")
+  if(arg_STRUCT OR NOT source MATCHES "^[a-z0-9_]+$")
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    set(source_file "${source}")
+    if(NOT arg_SOURCE OR NOT EXISTS "${source}")
+      message(FATAL_ERROR "${who}: SOURCE is '${arg_SOURCE}', which does not exist; it must be a C++ header, MLIR text or a variant's name")
+    endif()
+    if(NOT arg_STRUCT AND NOT source MATCHES "\\.mlir$")
+      message(FATAL_ERROR "${who}: has no STRUCT; it says which struct of ${arg_SOURCE} is the variant")
+    endif()
   endif()
 
   set(options "")
@@ -51,7 +57,7 @@ function(attune_add_kernel)
   set(others "${folder}/${arg_NAME}.h" "${folder}/${arg_NAME}.hpp" "${folder}/${arg_NAME}.json")
   add_custom_command(OUTPUT "${object}" ${others}
     COMMAND ${program} compile "${source}" ${options} --name "${arg_NAME}" -o "${folder}"
-    DEPENDS "${source}" ${arg_DEPENDS} ${program}
+    DEPENDS ${source_file} ${arg_DEPENDS} ${program}
     COMMENT "Compiling the attention kernel ${arg_NAME}"
     VERBATIM)
 
