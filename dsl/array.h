@@ -12,7 +12,7 @@
 namespace attune {
 
 /// The extent of every dim of a graph.
-using Extents = std::map<Name, std::int64_t, std::less<>>;
+using DimExtents = std::map<Name, std::int64_t, std::less<>>;
 
 /// Row-major: the last dim is the innermost. Integers and booleans are exact in a double up to 2^53.
 struct Array {
@@ -22,7 +22,7 @@ struct Array {
 
   Array() = default;
   /// Zeros of the type; every dim of it has an extent.
-  Array(const Type& t, const Extents& all) : type(t) {
+  Array(const Type& t, const DimExtents& all) : type(t) {
     std::size_t size = 1;
     for (Name dim : t.dims) {
       extents.push_back(all.at(dim));
@@ -44,13 +44,13 @@ struct Array {
 /// A box of indices, and for each of some arrays the offset of the element at the current index.
 class Walk {
  public:
-  Walk(std::vector<Name> dims, const Extents& extents, std::vector<const Array*> arrays) : offsets_(arrays.size(), 0) {
+  Walk(std::vector<Name> dims, const DimExtents& extents, std::vector<const Array*> arrays) : offsets_(arrays.size(), 0) {
     for (Name dim : dims) {
       extents_.push_back(extents.at(dim));
       for (const Array* array : arrays) strides_.push_back(array->stride(dim));
     }
   }
-  Walk(const Names& dims, const Extents& extents, std::vector<const Array*> arrays)
+  Walk(const Names& dims, const DimExtents& extents, std::vector<const Array*> arrays)
       : Walk(std::vector<Name>(dims.begin(), dims.end()), extents, std::move(arrays)) {}
 
   /// Calls visit(offsets) for every index, the last dim fastest.

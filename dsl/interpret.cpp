@@ -15,7 +15,7 @@ std::string text_of(std::span<const std::int64_t> extents) {
 }
 
 /// The extent that a formula gives, or nothing if it does not divide.
-std::optional<std::int64_t> evaluate(const Derivation& d, const Extents& known) {
+std::optional<std::int64_t> evaluate(const Derivation& d, const DimExtents& known) {
   std::int64_t result = d.formula == Formula::sum ? 0 : d.value;
   for (Name operand : d.operands) {
     const std::int64_t extent = known.at(operand);
@@ -45,7 +45,7 @@ double apply(std::span<const double> x, std::span<const Kind> kinds) {
 }
 
 template <class Op>
-void evaluate(const Op& op, const Extents& extents, std::span<const Array> in, Array& out) {
+void evaluate(const Op& op, const DimExtents& extents, std::span<const Array> in, Array& out) {
   if constexpr (PointwiseOp<Op>) {
     std::vector<const Array*> arrays;
     std::array<Kind, max_operands> kinds{};

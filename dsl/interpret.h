@@ -21,7 +21,7 @@ struct Interpretation {
 /// The extents of all dims of the graph, from those of its inputs (by input name, outermost first).
 /// The problem: an input that is missing, of another rank, or with an extent that contradicts another.
 struct Bound {
-  Extents extents;
+  DimExtents extents;
   std::string problem;
 };
 Bound bind_extents(const Graph& graph, const std::map<std::string, std::vector<std::int64_t>, std::less<>>& inputs);

@@ -48,7 +48,7 @@ struct Concat {
     add(Derivation{into, Formula::sum, along, 1});
   }
 
-  void reference(const Extents& extents, std::span<const Array> in, Array& out) const {
+  void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
     const auto step = static_cast<std::size_t>(out.stride(into));
     std::size_t first = 0;
     for (std::size_t i = 0; i < in.size(); ++i) {

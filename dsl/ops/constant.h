@@ -20,7 +20,7 @@ struct Constant {
     if (holds(kind, value)) return {type, {}};
     return refuse(type, value, " is not of kind ", kind, ", which its other operand has");
   }
-  void reference(const Extents&, std::span<const Array>, Array& out) const { out.data[0] = value; }
+  void reference(const DimExtents&, std::span<const Array>, Array& out) const { out.data[0] = value; }
 };
 
 constexpr Value literal(Graph* graph, double value, Kind kind, Here at) {

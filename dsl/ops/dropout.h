@@ -32,7 +32,7 @@ struct Dropout {
     const auto whole = static_cast<std::uint32_t>(scaled);
     return whole + (static_cast<double>(whole) < scaled ? 1 : 0);
   }
-  void reference(const Extents&, std::span<const Array> in, Array& out) const {
+  void reference(const DimExtents&, std::span<const Array> in, Array& out) const {
     const auto seed = static_cast<std::uint64_t>(static_cast<std::int64_t>(in[1].data[0]));
     const auto offset = static_cast<std::uint64_t>(static_cast<std::int64_t>(in[2].data[0]));
     const auto low = [](std::uint64_t v) { return static_cast<std::uint32_t>(v); };

@@ -26,7 +26,7 @@ struct Gather {
     if (in[1].kind != Kind::i32 && in[1].kind != Kind::i64) return refuse(type, "ids is ", in[1].kind, "; it must be i32 or i64");
     return {type, {}};
   }
-  void reference(const Extents& extents, std::span<const Array> in, Array& out) const {
+  void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
     const std::int64_t count = extents.at(along), step = in[0].stride(along);
     const double outside = out.type.kind == Kind::real ? std::numeric_limits<double>::quiet_NaN() : 0;
     Walk(out.type.dims, extents, {&in[0], &in[1], &out}).run([&](auto at) {

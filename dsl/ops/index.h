@@ -14,7 +14,7 @@ struct Index {
   static constexpr auto fields = std::tuple{Field{"dim", &Index::dim}};
 
   constexpr Checked infer(std::span<const Type>) const { return {{Kind::i64, {dim}}, {}}; }
-  void reference(const Extents&, std::span<const Array>, Array& out) const {
+  void reference(const DimExtents&, std::span<const Array>, Array& out) const {
     for (std::size_t i = 0; i < out.data.size(); ++i) out.data[i] = static_cast<double>(i);
   }
 };
@@ -27,7 +27,7 @@ struct Extent {
   static constexpr auto fields = std::tuple{Field{"dim", &Extent::dim}};
 
   constexpr Checked infer(std::span<const Type>) const { return {{Kind::i64, {}}, {}}; }
-  void reference(const Extents& extents, std::span<const Array>, Array& out) const {
+  void reference(const DimExtents& extents, std::span<const Array>, Array& out) const {
     out.data[0] = static_cast<double>(extents.at(dim));
   }
 };

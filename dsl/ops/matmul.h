@@ -45,7 +45,7 @@ struct Matmul {
     return {type, {}};
   }
 
-  void reference(const Extents& extents, std::span<const Array> in, Array& out) const {
+  void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
     std::vector<Name> dims(out.type.dims.begin(), out.type.dims.end());
     dims.insert(dims.end(), over.begin(), over.end());
     Walk(dims, extents, {&in[0], &in[1], &out}).run([&](auto at) { out.data[at[2]] += in[0].data[at[0]] * in[1].data[at[1]]; });

@@ -24,7 +24,7 @@ struct ReduceSum {
   static constexpr int arity = 1;
   static constexpr auto fields = std::tuple{Field{"over", &ReduceSum::over}};
   constexpr Checked infer(std::span<const Type> in) const { return infer_reduction(over, in[0]); }
-  void reference(const Extents& extents, std::span<const Array> in, Array& out) const {
+  void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
     Walk(in[0].type.dims, extents, {&in[0], &out}).run([&](auto at) { out.data[at[1]] += in[0].data[at[0]]; });
   }
 };
@@ -37,7 +37,7 @@ struct ReduceMax {
   static constexpr int arity = 1;
   static constexpr auto fields = std::tuple{Field{"over", &ReduceMax::over}};
   constexpr Checked infer(std::span<const Type> in) const { return infer_reduction(over, in[0]); }
-  void reference(const Extents& extents, std::span<const Array> in, Array& out) const {
+  void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
     out.data.assign(out.data.size(), lowest(out.type.kind));
     Walk(in[0].type.dims, extents, {&in[0], &out}).run([&](auto at) { out.data[at[1]] = maximum(out.data[at[1]], in[0].data[at[0]]); });
   }

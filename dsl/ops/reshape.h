@@ -20,7 +20,7 @@ struct Rename {
     return {type, {}};
   }
   constexpr void derive(std::span<const Type>, auto add) const { add(Derivation{to, Formula::product, {from}, 1}); }
-  void reference(const Extents&, std::span<const Array> in, Array& out) const { out.data = in[0].data; }
+  void reference(const DimExtents&, std::span<const Array> in, Array& out) const { out.data = in[0].data; }
 };
 
 /// One dim that `split` makes: its name, and its extent unless it takes what is left.
@@ -78,7 +78,7 @@ struct Split {
     }
     add(rest);
   }
-  void reference(const Extents&, std::span<const Array> in, Array& out) const { out.data = in[0].data; }
+  void reference(const DimExtents&, std::span<const Array> in, Array& out) const { out.data = in[0].data; }
 };
 
 struct Merge {
@@ -103,7 +103,7 @@ struct Merge {
     return {type, {}};
   }
   constexpr void derive(std::span<const Type>, auto add) const { add(Derivation{into, Formula::product, from, 1}); }
-  void reference(const Extents& extents, std::span<const Array> in, Array& out) const {
+  void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
     std::vector<Name> dims;
     for (Name dim : out.type.dims)
       if (dim != into) dims.push_back(dim);

@@ -25,7 +25,7 @@ struct Softmax {
     return {type, {}};
   }
 
-  void reference(const Extents& extents, std::span<const Array> in, Array& out) const {
+  void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
     const auto step = static_cast<std::size_t>(out.stride(over));
     const auto count = static_cast<std::size_t>(extents.at(over));
     Walk(out.type.dims.without({over}), extents, {&out}).run([&](auto at) {
