@@ -1,0 +1,109 @@
+/// The parameters of a variant (or an operation) at run time: their names and values as text, and setting them from text.
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "dsl/op.h"
+
+namespace attune {
+
+/// A parameter as text.
+struct Parameter {
+  std::string name;
+  std::string type;   ///< "an integer", "a number", "true or false", "one of sinusoidal, learned"
+  std::string value;  ///< reads back as the same value
+};
+
+/// The names of an enum's values, in order. An enum among a variant's parameters brings
+/// `constexpr std::array<std::string_view, N> enumerators(E)` in its namespace.
+template <class E>
+concept NamedEnum = std::is_enum_v<E> && requires(E e) { enumerators(e).size(); };
+
+/// What the text of a parameter must be.
+template <class T>
+std::string type_of_parameter() {
+  if constexpr (std::is_same_v<T, bool>) return "true or false";
+  else if constexpr (std::is_integral_v<T>) return "an integer";
+  else if constexpr (std::is_floating_point_v<T>) return "a number";
+  else {
+    static_assert(NamedEnum<T>, "a parameter is an integer, a floating-point number, a bool, or an enum with enumerators(E)");
+    std::string names;
+    for (std::string_view name : enumerators(T{})) names += (names.empty() ? "one of " : ", ") + std::string(name);
+    return names;
+  }
+}
+
+/// The shortest text that reads back as the same value.
+template <class T>
+std::string text_of_parameter(const T& value) {
+  if constexpr (std::is_same_v<T, bool>) return value ? "true" : "false";
+  else if constexpr (std::is_enum_v<T>) return std::string(enumerators(value)[static_cast<std::size_t>(value)]);
+  else {
+    char text[40];
+    return {text, std::to_chars(text, text + sizeof text, value).ptr};
+  }
+}
+
+/// Whether the whole text is a value of T, which it then becomes.
+template <class T>
+bool read_parameter(std::string_view text, T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (text != "true" && text != "false") return false;
+    value = text == "true";
+    return true;
+  } else if constexpr (std::is_enum_v<T>) {
+    const auto names = enumerators(T{});
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (names[i] == text) {
+        value = static_cast<T>(i);
+        return true;
+      }
+    return false;
+  } else {
+    const char* end = text.data() + text.size();
+    T parsed{};
+    const auto [stop, error] = std::from_chars(text.data(), end, parsed);
+    if (error != std::errc{} || stop != end) return false;
+    value = parsed;
+    return true;
+  }
+}
+
+/// The parameters of a struct with `fields`, in their order.
+template <class Variant>
+std::vector<Parameter> parameters_of(const Variant& variant) {
+  std::vector<Parameter> parameters;
+  std::apply(
+      [&]<class... T>(const Field<Variant, T>&... field) {
+        (parameters.push_back({std::string(field.name), type_of_parameter<T>(), text_of_parameter(variant.*field.member)}), ...);
+      },
+      Variant::fields);
+  return parameters;
+}
+
+/// Sets the parameter that "window=512" names. Empty, or a sentence that begins with `variant 'NAME': `.
+template <class Variant>
+std::string set_parameter(Variant& variant, std::string_view setting) {
+  const std::string who = "variant '" + std::string(Variant::name) + "': ";
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string_view::npos)
+    return who + "'" + std::string(setting) + "' sets no parameter; NAME=VALUE does";
+  const std::string_view name = setting.substr(0, equals), text = setting.substr(equals + 1);
+  std::string known, problem;
+  bool is_found = false;
+  const auto set = [&]<class T>(const Field<Variant, T>& field) {
+    known += (known.empty() ? "" : ", ") + std::string(field.name);
+    if (field.name != name) return;
+    is_found = true;
+    if (!read_parameter(text, variant.*field.member))
+      problem = who + std::string(name) + " is '" + std::string(text) + "'; it must be " + type_of_parameter<T>();
+  };
+  std::apply([&](const auto&... field) { (set(field), ...); }, Variant::fields);
+  if (is_found) return problem;
+  return who + "has no parameter '" + std::string(name) + "'; it has " + (known.empty() ? "none" : known);
+}
+
+}  // namespace attune

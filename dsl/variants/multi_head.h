@@ -1,0 +1,41 @@
+/// A layer of self-attention: projections in, heads, projection out.
+#pragma once
+
+#include "dsl/variants/projections.h"
+
+namespace attune {
+
+/// Inputs x [batch, tokens, model] and those of Projections; output out [batch, tokens, model]. The number of heads and the
+/// widths of keys and values are the extents of the weights.
+struct MultiHead {
+  bool biases = false;         ///< inputs bq, bk [heads, depth], bv [heads, value_depth], bo [model]
+  bool score_weights = false;  ///< input score_weights [batch, heads, tokens, keys]: factors of the scaled scores
+  bool mask = false;           ///< input mask boolean [batch, tokens, keys]: true where a token sees a key, in every head
+  bool lengths = false;        ///< input lengths i64 [batch]: the tokens of each sequence; what follows is padding
+  double dropout = 0;          ///< the rate of zeros among the weights; above 0 there are inputs seed and offset, i64
+  bool weights = false;        ///< a second output, weights [batch, heads, tokens, keys], before dropout
+
+  static constexpr std::string_view name = "multi_head",
+                                    meaning = "out = wo concat over heads of softmax(q k^T / sqrt(depth)) v, q = wq x, k = wk x, v = wv x";
+  static constexpr auto fields =
+      std::tuple{Field{"biases", &MultiHead::biases},   Field{"score_weights", &MultiHead::score_weights},
+                 Field{"mask", &MultiHead::mask},       Field{"lengths", &MultiHead::lengths},
+                 Field{"dropout", &MultiHead::dropout}, Field{"weights", &MultiHead::weights}};
+
+  constexpr void operator()(Graph& g) const {
+    const Projections a(g, biases);
+    const Value x = g.input("x", {a.batch, a.tokens, a.model});
+    const Value q = a.queries_of(x), k = a.keys_of(x, a.tokens), v = a.values_of(x, a.tokens);
+    Value scores = a.scores(q, k);  // [batch, tokens, heads, keys]
+    if (score_weights) scores = scores * g.input("score_weights", {a.batch, a.heads, a.tokens, a.keys});
+    if (mask) scores = attune::mask(scores, g.input("mask", {a.batch, a.tokens, a.keys}, Kind::boolean));
+    if (lengths) scores = attune::mask(scores, index(a.keys) < g.input("lengths", {a.batch}, Kind::i64));
+    const Value p = softmax(scores, a.keys);
+    Value kept = p;
+    if (dropout != 0) kept = attune::dropout(p, dropout, g.input("seed", {}, Kind::i64), g.input("offset", {}, Kind::i64));
+    g.output("out", a.joined(kept, v), {a.batch, a.tokens, a.model});
+    if (weights) g.output("weights", p, {a.batch, a.heads, a.tokens, a.keys});
+  }
+};
+
+}  // namespace attune

@@ -1,0 +1,44 @@
+/// What the variants with projections share: heads made from tokens by weights, and heads joined to tokens again.
+#pragma once
+
+#include "dsl/graph.h"
+
+namespace attune {
+
+/// Inputs wq, wk [heads, depth, model], wv [heads, value_depth, model], wo [model, heads, value_depth], and with biases
+/// bq, bk [heads, depth], bv [heads, value_depth], bo [model].
+struct Projections {
+  Graph& g;
+  bool has_biases;
+  Dim batch = g.dim("batch"), tokens = g.dim("tokens"), keys = g.dim("keys"), model = g.dim("model");
+  Dim heads = g.dim("heads"), depth = g.dim("depth"), value_depth = g.dim("value_depth");
+
+  constexpr Projections(Graph& graph, bool biases) : g(graph), has_biases(biases) {}
+
+  /// q of x [batch, tokens, model]: [batch, tokens, heads, depth].
+  constexpr Value queries_of(Value x) const { return project(x, "wq", "bq", {heads, depth}, model); }
+  /// k of a source [batch, from, model]: [batch, keys, heads, depth].
+  constexpr Value keys_of(Value source, Dim from) const {
+    return rename(project(source, "wk", "bk", {heads, depth}, model), from, keys);
+  }
+  /// v of a source [batch, from, model]: [batch, keys, heads, value_depth].
+  constexpr Value values_of(Value source, Dim from) const {
+    return rename(project(source, "wv", "bv", {heads, value_depth}, model), from, keys);
+  }
+  /// sum_d q[.., i, d] k[.., j, d] / sqrt(depth): [batch, tokens, heads, keys].
+  constexpr Value scores(Value q, Value k) const { return scale(matmul(q, k, depth), 1 / sqrt(extent(depth))); }
+  /// sum_j weights[.., i, j] v[.., j, :], joined over the heads: [batch, tokens, model].
+  constexpr Value joined(Value weights, Value v) const {
+    const Value context = matmul(weights, v, keys);  // [batch, tokens, heads, value_depth]
+    const Value wo = g.input("wo", {model, heads, value_depth});
+    return has_biases ? linear(context, wo, g.input("bo", {model}), {heads, value_depth}) : linear(context, wo, {heads, value_depth});
+  }
+
+ private:
+  constexpr Value project(Value x, Name weight, Name bias, std::array<Dim, 2> to, Dim over) const {
+    const Value w = g.input(weight, {to[0], to[1], over});
+    return has_biases ? linear(x, w, g.input(bias, {to[0], to[1]}), over) : linear(x, w, over);
+  }
+};
+
+}  // namespace attune

@@ -1,0 +1,25 @@
+/// Attention with scores that a tanh keeps between -cap and cap.
+#pragma once
+
+#include <limits>
+
+#include "dsl/variants/attention.h"
+
+namespace attune {
+
+struct SoftCap {
+  double cap = 30;  ///< no score is beyond it; Gemma 2 takes 50
+
+  static constexpr std::string_view name = "soft_cap",
+                                    meaning = "out = softmax(cap * tanh(s / cap)) v, s = q k^T / sqrt(depth)";
+  static constexpr auto fields = std::tuple{Field{"cap", &SoftCap::cap}};
+
+  constexpr void operator()(Graph& g) const {
+    if (!(cap > 0 && cap < std::numeric_limits<double>::infinity()))
+      g.fail(Here{}, name, ": cap is ", cap, "; it must be above 0 and finite");
+    const Attention a(g);
+    a.output(cap * tanh(a.scores() / cap));
+  }
+};
+
+}  // namespace attune
