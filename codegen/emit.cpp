@@ -1,0 +1,246 @@
+#include "codegen/emit.h"
+
+#include <fmt/format.h>
+#include <llvm/Support/Program.h>
+#include <llvm/Support/xxhash.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "codegen/extents.h"
+#include "codegen/import.h"
+#include "codegen/kernel_text.h"
+#include "codegen/manifest.h"
+#include "codegen/pipeline.h"
+#include "runtime/abi.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder beside the results that is gone at the end, whatever happens.
+class Scratch {
+ public:
+  Scratch(const fs::path& directory, const std::string& name) {
+    std::string path = (directory / ("." + name + ".XXXXXX")).string();
+    if (mkdtemp(path.data()) != nullptr) path_ = path;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  bool exists() const { return !path_.empty(); }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+/// Runs a program of the PATH; the problem in words, or nothing.
+std::string run(const std::string& program, const std::vector<std::string>& arguments, const std::string& log) {
+  const auto path = llvm::sys::findProgramByName(program);
+  if (!path) return fmt::format("'{}' is not installed; it is needed to write kernels of this kind", program);
+  std::vector<llvm::StringRef> all{program};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  const std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(log), llvm::StringRef(log)};
+  std::string error;
+  if (llvm::sys::ExecuteAndWait(*path, all, std::nullopt, redirects, 0, 0, &error) == 0) return {};
+  std::ifstream in(log);
+  std::string line;
+  std::getline(in, line);
+  return fmt::format("'{}' failed: {}", program, line.empty() ? error : line);
+}
+
+std::string symbol_part(std::string_view text) {
+  std::string part(text);
+  for (char& c : part)
+    if (c == '-') c = '_';
+  return part;
+}
+
+std::string describe(const LoweredPipeline& lowered, SizeClass size) {
+  std::string text = size == SizeClass::small ? "small:" : "large:";
+  for (const LoweredStage& stage : lowered.stages) {
+    text += " " + stage.schedule;
+    for (const Parameter& p : stage.parameters) text += fmt::format(",{}={}", p.name, p.value);
+  }
+  return text;
+}
+
+int storage_number(Element element) {
+  switch (element) {
+    case Element::bf16: return attune_bf16;
+    case Element::f16: return attune_f16;
+    case Element::i8: return attune_i8;
+    case Element::u8: return attune_u8;
+    case Element::i32: return attune_i32;
+    case Element::i64: return attune_i64;
+    case Element::boolean: return attune_boolean;
+    default: return attune_f32;
+  }
+}
+
+/// Writes one kernel.
+class Emission {
+ public:
+  Emission(mlir::func::FuncOp function, const EmitOptions& options)
+      : function_(function), options_(options), scratch_(options.directory, options.name) {}
+
+  Emitted run_all() {
+    if (!scratch_.exists()) return {{}, fmt::format("'{}': is not a folder that can be written to", options_.directory)};
+    describe_tensors();
+    for (const TargetInfo* target : options_.targets)
+      if (std::string problem = compile(*target); !problem.empty()) return {{}, std::move(problem)};
+    if (std::string problem = link(); !problem.empty()) return {{}, std::move(problem)};
+    return publish();
+  }
+
+ private:
+  int number_of(std::string_view dim) const {
+    for (std::size_t i = 0; i < manifest_.dims.size(); ++i)
+      if (manifest_.dims[i].name == dim) return static_cast<int>(i);
+    return -1;
+  }
+
+  void describe_tensors() {
+    manifest_.name = options_.name;
+    manifest_.variant = options_.variant;
+    manifest_.parameters = options_.parameters;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    function_.print(stream);
+    for (const TargetInfo* target : options_.targets) stream << target->name;
+    stream << options_.schedule.name;
+    for (const Parameter& p : options_.schedule.values) stream << p.name << p.value;
+    manifest_.hash = fmt::format("{:016x}", llvm::xxh3_64bits(text));
+    const Graph graph = to_graph(function_);
+    known_ = known_extents(function_);
+    for (const DimInfo& info : graph.dim_infos()) {
+      const Derivation& d = info.derivation;
+      Manifest::Dim dim{std::string(info.name()), static_cast<int>(d.formula), {}, d.value};
+      for (Name operand : d.operands) dim.operands.push_back(number_of(operand));
+      const auto extent = known_.find(info.name());
+      if (d.formula == Formula::free && extent != known_.end()) {
+        dim.formula = static_cast<int>(Formula::fixed);
+        dim.value = extent->second;
+      }
+      manifest_.dims.push_back(std::move(dim));
+    }
+    const auto add = [&](std::string name, mlir::Type type, bool is_output) {
+      const auto tensor_type = llvm::cast<TensorType>(type);
+      Manifest::Tensor tensor{std::move(name), storage_number(tensor_type.element()), is_output, {}};
+      for (const TypeDim& dim : tensor_type.dims()) tensor.dims.push_back(number_of(dim.name.getValue()));
+      manifest_.tensors.push_back(std::move(tensor));
+    };
+    for (unsigned i = 0; i < function_.getNumArguments(); ++i)
+      add(function_.getArgAttrOfType<mlir::StringAttr>(i, "attn.name").getValue().str(), function_.getArgumentTypes()[i], false);
+    auto end = llvm::cast<ReturnOp>(function_.getBody().front().getTerminator());
+    for (unsigned i = 0; i < end->getNumOperands(); ++i) add(std::string(end.result_name(i)), function_.getResultTypes()[i], true);
+  }
+
+  /// One object with the code of a target: for small calls, for all others, or both, as the known extents allow.
+  std::string compile(const TargetInfo& target) {
+    const Machine machine = machine_of(target);
+    const PipelineAnswer small = lower_pipeline(function_, target, SizeClass::small, options_.schedule);
+    if (!small.problem.empty()) return small.problem;
+    const PipelineAnswer large = lower_pipeline(function_, target, SizeClass::large, options_.schedule);
+    if (!large.problem.empty()) return large.problem;
+    std::map<int, std::int64_t> limits;
+    bool is_ever_small = !small.lowered.small_up_to.empty() && target.device == Device::cpu;
+    for (const ExtentLimit& limit : small.lowered.small_up_to) {
+      const auto extent = known_.find(limit.dim);
+      if (extent != known_.end()) {
+        is_ever_small &= extent->second <= limit.largest;
+      } else {
+        const auto [place, is_fresh] = limits.try_emplace(number_of(limit.dim), limit.largest);
+        if (!is_fresh) place->second = std::min(place->second, limit.largest);
+      }
+    }
+    Halide::Module module(fmt::format("attune_{}_{}", options_.name, symbol_part(target.name)), machine.target);
+    if (is_ever_small) add(module, small.lowered, target, SizeClass::small, limits);
+    if (!is_ever_small || !limits.empty()) add(module, large.lowered, target, SizeClass::large, {});
+    objects_.push_back(scratch_.file(fmt::format("{}.o", target.name)));
+    module.compile({{Halide::OutputFileType::object, objects_.back()}});
+    return {};
+  }
+
+  void add(Halide::Module& module, const LoweredPipeline& lowered, const TargetInfo& target, SizeClass size, const std::map<int, std::int64_t>& limits) {
+    const std::string symbol = fmt::format("attune_{}_{}_{}_{}", symbol_part(options_.variant), manifest_.hash, symbol_part(target.name),
+                                           size == SizeClass::small ? "small" : "large");
+    Halide::Pipeline pipeline = lowered.pipeline;
+    const Halide::Module compiled = pipeline.compile_to_module(lowered.arguments, symbol, module.target(), Halide::LinkageType::ExternalPlusArgv);
+    for (const auto& buffer : compiled.buffers()) module.append(buffer);
+    for (const auto& function : compiled.functions()) module.append(function);
+    Manifest::Code code{std::string(target.name), describe(lowered, size), std::string(target.features), symbol + "_argv", static_cast<int>(target.device), {}};
+    for (const auto& [dim, largest] : limits) code.conditions.push_back({dim, 0, largest});
+    manifest_.codes.push_back(std::move(code));
+  }
+
+  std::string link() {
+    const TargetInfo& first = *options_.targets.front();
+    const std::string log = scratch_.file("log"), name = options_.name;
+    const std::string manifest = scratch_.file("manifest.o");
+    if (std::string problem = write_manifest_object(manifest_, std::string(first.triple), false, manifest); !problem.empty()) return problem;
+    std::vector<std::string> arguments = {"-r", "-o", scratch_.file(name + ".o"), manifest};
+    arguments.insert(arguments.end(), objects_.begin(), objects_.end());
+    if (std::string problem = run(std::string(first.linker), arguments, log); !problem.empty()) return problem;
+    return options_.is_shared ? link_shared(log) : std::string();
+  }
+
+  /// A shared object that stands alone: with Halide's runtime, and with the table of kernels as its only symbol.
+  std::string link_shared(const std::string& log) {
+    const TargetInfo& first = *options_.targets.front();
+    const std::string manifest = scratch_.file("library.o"), runtime = scratch_.file("halide_runtime.o"), script = scratch_.file("exports.map");
+    if (std::string problem = write_manifest_object(manifest_, std::string(first.triple), true, manifest); !problem.empty()) return problem;
+    Halide::Target target = machine_of(first).target;
+    for (const auto feature : {Halide::Target::NoRuntime, Halide::Target::UserContext, Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery,
+                               Halide::Target::AVX512, Halide::Target::AVX512_Skylake, Halide::Target::AVX512_Cannonlake, Halide::Target::AVX512_Zen4,
+                               Halide::Target::AVX2, Halide::Target::AVX, Halide::Target::FMA, Halide::Target::F16C})
+      target = target.without_feature(feature);
+    Halide::compile_standalone_runtime(runtime, target);
+    std::ofstream(script) << fmt::format("{{ global: attune_library_v1; {}; local: *; }};\n", manifest_symbol(manifest_));
+    std::vector<std::string> arguments = {"-shared", "-s", "-Wl,--gc-sections", "-Wl,--version-script=" + script, "-o", scratch_.file(options_.name + ".so"), manifest, runtime};
+    arguments.insert(arguments.end(), objects_.begin(), objects_.end());
+    for (const char* library : {"-lpthread", "-ldl", "-lm"}) arguments.emplace_back(library);
+    return run(first.linker == "ld" ? "c++" : "aarch64-linux-gnu-g++", arguments, log);
+  }
+
+  Emitted publish() {
+    const std::string& name = options_.name;
+    std::ofstream(scratch_.file(name + ".h")) << c_header(manifest_);
+    std::ofstream(scratch_.file(name + ".hpp")) << cpp_header(manifest_);
+    std::ofstream(scratch_.file(name + ".json")) << json_sidecar(manifest_);
+    Emitted emitted;
+    for (const char* suffix : {".o", ".h", ".hpp", ".json", ".so"}) {
+      if (std::string_view(suffix) == ".so" && !options_.is_shared) continue;
+      const std::string target = (fs::path(options_.directory) / (name + suffix)).string();
+      std::error_code error;
+      fs::rename(scratch_.file(name + suffix), target, error);
+      if (error) return {{}, fmt::format("'{}': cannot be written: {}", target, error.message())};
+      emitted.files.push_back(target);
+    }
+    return emitted;
+  }
+
+  mlir::func::FuncOp function_;
+  const EmitOptions& options_;
+  Scratch scratch_;
+  Manifest manifest_;
+  KnownExtents known_;
+  std::vector<std::string> objects_;
+};
+
+}  // namespace
+
+Emitted emit_kernel(mlir::func::FuncOp staged, const EmitOptions& options) {
+  try {
+    return Emission(staged, options).run_all();
+  } catch (const Halide::Error& error) {
+    return {{}, std::string("internal: Halide refuses the pipeline: ") + error.what()};
+  }
+}
+
+}  // namespace attune

@@ -1,0 +1,32 @@
+/// Writes a kernel: object, C header, C++ header and JSON, and with `is_shared` a shared object beside them.
+#pragma once
+
+#include <mlir/Dialect/Func/IR/FuncOps.h>
+
+#include <string>
+#include <vector>
+
+#include "codegen/targets.h"
+#include "schedules/schedules.h"
+
+namespace attune {
+
+struct EmitOptions {
+  std::string name;        ///< of the kernel and its files
+  std::string variant;
+  std::string parameters;  ///< "window=512", comma separated
+  std::vector<const TargetInfo*> targets;  ///< of one architecture
+  ScheduleChoice schedule;
+  std::string directory = ".";
+  bool is_shared = false;
+};
+
+/// The files that were written, or the problem in words. Nothing half-written stays behind: all files are made in a
+/// folder of their own and then renamed.
+struct Emitted {
+  std::vector<std::string> files;
+  std::string problem;
+};
+Emitted emit_kernel(mlir::func::FuncOp staged, const EmitOptions& options);
+
+}  // namespace attune

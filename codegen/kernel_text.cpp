@@ -1,0 +1,99 @@
+#include "codegen/kernel_text.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "dsl/graph.h"
+
+namespace attune {
+namespace {
+
+constexpr std::array storage_names = {"f32", "bf16", "f16", "f64", "i8", "u8", "i32", "i64", "boolean"};
+constexpr std::array formula_names = {"free", "fixed", "product", "quotient", "sum"};
+
+std::string shape(const Manifest& m, const Manifest::Tensor& tensor) {
+  std::string text;
+  for (const int dim : tensor.dims) text += (text.empty() ? "" : " x ") + m.dims[static_cast<std::size_t>(dim)].name;
+  return "[" + text + "]";
+}
+
+std::string guard(const Manifest& m, const char* suffix) {
+  std::string text = "ATTUNE_KERNEL_" + m.name + suffix;
+  for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return text;
+}
+
+std::string title(const Manifest& m) {
+  return m.variant + (m.parameters.empty() ? "" : " (" + m.parameters + ")");
+}
+
+std::string description(const Manifest& m, const char* prefix) {
+  std::string text;
+  for (const auto& t : m.tensors)
+    text += fmt::format("{}{} {}: {} {}\n", prefix, t.is_output ? "output" : "input", t.name, storage_names[static_cast<std::size_t>(t.storage)], shape(m, t));
+  for (const auto& d : m.dims) {
+    if (d.formula == static_cast<int>(Formula::free)) continue;
+    std::string operands;
+    for (const int operand : d.operands) operands += (operands.empty() ? "" : ", ") + m.dims[static_cast<std::size_t>(operand)].name;
+    if (d.formula == static_cast<int>(Formula::fixed))
+      text += fmt::format("{}{} = {}\n", prefix, d.name, d.value);
+    else
+      text += fmt::format("{}{} = {} of {}{}\n", prefix, d.name, formula_names[static_cast<std::size_t>(d.formula)], operands,
+                          d.value == 1 ? "" : fmt::format(" and {}", d.value));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string c_header(const Manifest& m) {
+  return fmt::format(
+      "/* Kernel {0}: {1}, made by attune compile.\n{2}   Tensors are row-major with the last dim innermost; attune_kernel_of (runtime/attune.h) makes it callable. */\n"
+      "#ifndef {3}\n#define {3}\n\n#include \"runtime/abi.h\"\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
+      "extern const struct attune_kernel_v1 {4};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n",
+      m.name, title(m), description(m, "   "), guard(m, "_H"), manifest_symbol(m));
+}
+
+std::string cpp_header(const Manifest& m) {
+  std::string parameters, arguments;
+  for (const auto& t : m.tensors) {
+    parameters += fmt::format("{}const Tensor& {}", parameters.empty() ? "" : ", ", t.name);
+    arguments += fmt::format("{}{}", arguments.empty() ? "" : ", ", t.name);
+  }
+  return fmt::format(
+      "/// Kernel {0}: {1}, made by attune compile.\n{2}#pragma once\n\n#include \"{0}.h\"\n#include \"runtime/kernel.h\"\n\n"
+      "namespace attune::kernels {{\n\n/// Checks the arguments and computes; the sentence says what is wrong with them.\n"
+      "inline Result<void> {0}({3}) {{\n  static const Result<Kernel> kernel = Kernel::from_manifest({4});\n"
+      "  if (!kernel) return kernel.error();\n  return (*kernel)({5});\n}}\n\n}}  // namespace attune::kernels\n",
+      m.name, title(m), description(m, "/// "), parameters, manifest_symbol(m), arguments);
+}
+
+std::string json_sidecar(const Manifest& m) {
+  using nlohmann::ordered_json;
+  ordered_json root = {{"name", m.name}, {"variant", m.variant}, {"parameters", m.parameters}, {"hash", m.hash}};
+  for (const auto& d : m.dims) {
+    ordered_json dim = {{"name", d.name}, {"formula", formula_names[static_cast<std::size_t>(d.formula)]}};
+    if (!d.operands.empty()) {
+      dim["operands"] = ordered_json::array();
+      for (const int operand : d.operands) dim["operands"].push_back(m.dims[static_cast<std::size_t>(operand)].name);
+    }
+    if (d.formula != static_cast<int>(Formula::free)) dim["value"] = d.value;
+    root["dims"].push_back(std::move(dim));
+  }
+  for (const auto& t : m.tensors) {
+    ordered_json dims = ordered_json::array();
+    for (const int dim : t.dims) dims.push_back(m.dims[static_cast<std::size_t>(dim)].name);
+    root[t.is_output ? "outputs" : "inputs"].push_back({{"name", t.name}, {"type", storage_names[static_cast<std::size_t>(t.storage)]}, {"dims", std::move(dims)}});
+  }
+  for (const auto& c : m.codes) {
+    ordered_json code = {{"target", c.target}, {"schedule", c.schedule}, {"features", c.features}};
+    for (const auto& k : c.conditions)
+      code["conditions"].push_back({{"dim", m.dims[static_cast<std::size_t>(k.dim)].name}, {"minimum", k.minimum}, {"maximum", k.maximum}});
+    root["codes"].push_back(std::move(code));
+  }
+  return root.dump(2) + "\n";
+}
+
+}  // namespace attune

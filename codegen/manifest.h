@@ -1,0 +1,46 @@
+/// The manifest of a kernel as data of an object file: the structs of runtime/abi.h, written through LLVM.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace attune {
+
+/// The fields of the structs of runtime/abi.h, by value; numbers of dims refer to `dims`.
+struct Manifest {
+  struct Dim {
+    std::string name;
+    int formula = 0;
+    std::vector<int> operands;
+    std::int64_t value = 1;
+  };
+  struct Tensor {
+    std::string name;
+    int storage = 0;
+    bool is_output = false;
+    std::vector<int> dims;
+  };
+  struct Condition {
+    int dim = 0;
+    std::int64_t minimum = 0, maximum = 0;
+  };
+  struct Code {
+    std::string target, schedule, features, symbol;  ///< symbol: the function that takes void** arguments
+    int device = 0;
+    std::vector<Condition> conditions;
+  };
+  std::string name, variant, parameters, hash;
+  std::vector<Dim> dims;
+  std::vector<Tensor> tensors;
+  std::vector<Code> codes;
+};
+
+/// The symbol of a kernel's manifest.
+std::string manifest_symbol(const Manifest& manifest);
+
+/// Writes an object file for the LLVM triple that defines the manifest and refers to its codes' symbols. With
+/// `is_library` it also defines the table of kernels that a shared file exports. Gives the problem in words, or nothing.
+std::string write_manifest_object(const Manifest& manifest, const std::string& triple, bool is_library, const std::string& path);
+
+}  // namespace attune

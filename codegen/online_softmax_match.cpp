@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <set>
+
+#include "codegen/stage_plan.h"
+
+namespace attune {
+namespace {
+
+template <class Op>
+const Op* as(const Node& node) {
+  return std::get_if<Op>(&node.op);
+}
+
+bool is_zero(const Node& node) {
+  const auto* constant = as<Constant>(node);
+  return constant != nullptr && constant->value == 0;
+}
+
+/// The operand of a change that is linear in the weight, or -1: a factor may depend on anything but the weight.
+int linear_operand(const Graph& graph, const Node& node, int weight) {
+  const auto in = node.operands();
+  if (as<Dropout>(node) != nullptr) return in[0] == weight ? weight : -1;
+  if (as<Multiply>(node) != nullptr) return (in[0] == weight) != (in[1] == weight) ? weight : -1;
+  if (as<Divide>(node) != nullptr) return in[0] == weight && in[1] != weight ? weight : -1;
+  if (as<Select>(node) != nullptr)
+    return (in[1] == weight && is_zero(graph.node(in[2]))) || (in[2] == weight && is_zero(graph.node(in[1]))) ? weight : -1;
+  return -1;
+}
+
+/// Follows the weights of a matmul's operand back to a softmax over `keys` through changes that are linear in it.
+int softmax_below(const Graph& graph, int node, Name keys, const std::vector<std::vector<int>>& users) {
+  while (true) {
+    if (users[static_cast<std::size_t>(node)].size() != 1) return -1;
+    if (const auto* softmax = as<Softmax>(graph.node(node))) return softmax->over == keys ? node : -1;
+    int next = -1;
+    for (int operand : graph.node(node).operands())
+      if (linear_operand(graph, graph.node(node), operand) == operand && graph.node(operand).type.dims.has(keys) &&
+          softmax_below(graph, operand, keys, users) >= 0)
+        next = operand;
+    if (next < 0) return -1;
+    node = next;
+  }
+}
+
+struct Score {
+  std::set<int> cone;          // elementwise nodes below the softmax, and pairwise sums
+  std::vector<int> products;   // matmuls of something with queries and something with keys
+  std::vector<int> stored;     // other anchors with both dims: they would be stored whole
+};
+
+/// What a score is made of. An anchor without both dims is a value of another stage.
+void explore(const Graph& graph, int id, Name queries, Name keys, Score& score) {
+  const Node& node = graph.node(id);
+  const bool has_both = node.type.dims.has(queries) && node.type.dims.has(keys);
+  if (score.cone.contains(id) || as<Input>(node) != nullptr) return;
+  if (is_anchor(node)) {
+    if (!has_both) return;
+    if (as<Matmul>(node) != nullptr) {
+      const Names &a = graph.node(node.inputs[0]).type.dims, &b = graph.node(node.inputs[1]).type.dims;
+      const auto is_pair = [&](const Names& d) { return d.has(queries) && d.has(keys); };
+      if (!is_pair(a) && !is_pair(b)) {
+        if (std::ranges::find(score.products, id) == score.products.end()) score.products.push_back(id);
+        return;
+      }
+    } else if (as<ReduceSum>(node) == nullptr) {
+      score.stored.push_back(id);
+      return;
+    }
+    // a sum over pairs, such as additive attention's: it is computed per element, its terms are never stored
+  }
+  score.cone.insert(id);
+  for (int operand : node.operands()) explore(graph, operand, queries, keys, score);
+}
+
+}  // namespace
+
+OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, int id) {
+  const auto refuse = [](std::string reason) { return OnlineSoftmaxAnswer{std::nullopt, std::move(reason)}; };
+  const Node& node = graph.node(id);
+  const auto* matmul = as<Matmul>(node);
+  if (matmul == nullptr || matmul->over.size() != 1) return refuse("is not a matmul over one dim");
+  const auto users = users_of(graph);
+  OnlineSoftmaxMatch match;
+  match.matmul = id;
+  match.keys = matmul->over[0];
+  int weights = -1;
+  for (std::size_t i = 0; i < 2 && match.softmax < 0; ++i) {
+    match.softmax = softmax_below(graph, node.inputs[i], match.keys, users);
+    weights = node.inputs[i];
+    match.value = node.inputs[1 - i];
+  }
+  if (match.softmax < 0) return refuse("no operand is a softmax over " + std::string(match.keys) + " that is used here alone");
+
+  const Names &weight_dims = graph.node(weights).type.dims, &value_dims = graph.node(match.value).type.dims;
+  const Names value_only = value_dims.without(weight_dims);
+  const Names query_dims = weight_dims.without(value_dims);
+  if (value_only.size() != 1) return refuse("the values have " + std::to_string(value_only.size()) + " dims of their own; one is needed");
+  if (query_dims.empty()) return refuse("the weights have no dim of queries");
+  match.value_depth = value_only[0];
+  match.queries = query_dims.has("queries") ? Name("queries") : query_dims[query_dims.size() - 1];
+
+  Score score;
+  explore(graph, graph.node(match.softmax).inputs[0], match.queries, match.keys, score);
+  if (!score.stored.empty()) return refuse("the scores hold a result that is stored whole");
+  if (score.products.size() > 1) return refuse("the scores hold two products of queries and keys");
+  if (!score.products.empty()) {
+    match.product = score.products[0];
+    score.cone.insert(match.product);
+    const Node& product = graph.node(match.product);
+    const bool is_first = graph.node(product.inputs[0]).type.dims.has(match.queries);
+    match.query = product.inputs[is_first ? 0 : 1];
+    match.key = product.inputs[is_first ? 1 : 0];
+  }
+  score.cone.insert(match.softmax);
+  for (int inside : score.cone) {
+    const Names& dims = graph.node(inside).type.dims;
+    if (!dims.has(match.queries) || !dims.has(match.keys) || inside == match.softmax) continue;
+    for (int user : users[static_cast<std::size_t>(inside)])
+      if (!score.cone.contains(user) && is_anchor(graph.node(inside))) return refuse("the scores are used elsewhere too");
+  }
+  return {match, "scores of " + std::string(match.queries) + " x " + std::string(match.keys) + " are never stored"};
+}
+
+}  // namespace attune

@@ -1,0 +1,225 @@
+#include "codegen/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "codegen/extents.h"
+#include "codegen/import.h"
+#include "codegen/stage_lowering.h"
+
+namespace attune {
+namespace {
+
+Halide::Type storage_of(Element element) {
+  switch (element) {
+    case Element::bf16: return Halide::BFloat(16);
+    case Element::f16: return Halide::Float(16);
+    case Element::i32: return Halide::Int(32);
+    case Element::i64: return Halide::Int(64);
+    case Element::i8: return Halide::Int(8);
+    case Element::u8:
+    case Element::boolean: return Halide::UInt(8);
+    default: return Halide::Float(32);
+  }
+}
+
+/// A loaded element as a number of the language.
+Lowered loaded(const Halide::Expr& e, Element element) {
+  switch (element) {
+    case Element::boolean: return {e != 0};
+    case Element::i8: return {Halide::cast<std::int32_t>(e), Range{-128, 127}};
+    case Element::u8: return {Halide::cast<std::int32_t>(e), Range{0, 255}};
+    case Element::i32: return {e, Range{std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()}};
+    case Element::i64: return {Halide::cast<std::int64_t>(e)};
+    default: return {Halide::cast<float>(e)};
+  }
+}
+
+std::vector<Halide::Expr> innermost_first(const std::vector<std::string>& dims, const Coordinates& at) {
+  std::vector<Halide::Expr> arguments;
+  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) arguments.push_back(at.at(*dim));
+  return arguments;
+}
+
+std::vector<std::string> dims_of(TensorType type) {
+  std::vector<std::string> dims;
+  for (const TypeDim& dim : type.dims()) dims.push_back(dim.name.getValue().str());
+  return dims;
+}
+
+/// A result of the function: its name, the order of its dims in memory, its storage.
+struct Result {
+  std::string name;
+  std::vector<std::string> dims;
+  Element element;
+};
+
+/// Lowers a function stage by stage.
+class Lowering {
+ public:
+  Lowering(mlir::func::FuncOp function, const TargetInfo& target, SizeClass size, const ScheduleChoice& choice)
+      : function_(function), machine_(machine_of(target)), size_(size), choice_(choice) {}
+
+  PipelineAnswer run() {
+    bind_arguments();
+    bind_extents();
+    bind_results();
+    for (mlir::Operation& op : function_.getBody().front())
+      if (auto stage = llvm::dyn_cast<StageOp>(op); stage && problem_.empty()) lower(stage);
+    if (!problem_.empty()) return {{}, problem_};
+    make_outputs();
+    return {std::move(lowered_), {}};
+  }
+
+ private:
+  void bind_arguments() {
+    for (const mlir::BlockArgument argument : function_.getArguments()) {
+      const auto type = llvm::cast<TensorType>(argument.getType());
+      const std::string name = function_.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "attn.name").getValue().str();
+      Halide::ImageParam param(storage_of(type.element()), static_cast<int>(type.dims().size()), name);
+      const auto dims = dims_of(type);
+      for (std::size_t i = 0; i < dims.size(); ++i) {
+        auto dim = param.dim(static_cast<int>(dims.size() - 1 - i));
+        dim.set_min(0);
+        if (type.dims()[i].extent > 0) dim.set_extent(static_cast<int>(type.dims()[i].extent));
+        bound_.try_emplace(dims[i], dim.extent());
+      }
+      sources_[argument.getAsOpaquePointer()] = [param, dims, element = type.element()](const Coordinates& at) {
+        return loaded(param(innermost_first(dims, at)), element);
+      };
+      lowered_.arguments.push_back(param);
+    }
+  }
+
+  void bind_extents() {
+    const KnownExtents known = known_extents(function_);
+    graph_ = to_graph(function_);
+    for (const DimInfo& info : graph_.dim_infos()) {
+      const std::string name(info.name());
+      const Derivation& d = info.derivation;
+      if (const auto extent = known.find(name); extent != known.end())
+        extents_[name] = static_cast<int>(extent->second);
+      else if (d.formula == Formula::free)
+        extents_[name] = bound_.contains(name) ? bound_.at(name) : Halide::Expr(0);
+      else
+        extents_[name] = formula(d);
+    }
+  }
+
+  Halide::Expr formula(const Derivation& d) const {
+    if (d.formula == Formula::fixed) return static_cast<int>(d.value);
+    if (d.formula == Formula::quotient) return extents_.at(std::string(d.operands[0])) / static_cast<int>(d.value);
+    Halide::Expr e = d.formula == Formula::sum ? 0 : static_cast<int>(d.value);
+    for (Name operand : d.operands) {
+      const Halide::Expr& extent = extents_.at(std::string(operand));
+      e = d.formula == Formula::sum ? e + extent : e * extent;
+    }
+    return Halide::Internal::simplify(e);
+  }
+
+  void bind_results() {
+    auto end = llvm::cast<ReturnOp>(function_.getBody().front().getTerminator());
+    for (unsigned i = 0; i < end->getNumOperands(); ++i) {
+      Result result{std::string(end.result_name(i)), {}, llvm::cast<TensorType>(function_.getResultTypes()[i]).element()};
+      for (Name dim : end.result_dims(i)) result.dims.emplace_back(dim);
+      results_.emplace_back(end->getOperand(i).getAsOpaquePointer(), std::move(result));
+    }
+  }
+
+  void lower(StageOp stage) {
+    const Graph graph = to_graph(stage);
+    std::map<std::string, Source, std::less<>> sources;
+    for (unsigned i = 0; i < stage->getNumOperands(); ++i)
+      sources.emplace("a" + std::to_string(i), sources_.at(stage->getOperand(i).getAsOpaquePointer()));
+    const Body body(graph, std::move(sources), extents_);
+    const void* value = stage->getResult(0).getAsOpaquePointer();
+    std::vector<std::string> out = dims_of(llvm::cast<TensorType>(stage->getResult(0).getType()));
+    for (const auto& [operand, result] : results_)
+      if (operand == value) {
+        out = result.dims;  // written in the order of the first result that it is
+        break;
+      }
+    const std::string kind = stage.kind().str();
+    LoweredStage report{kind, {}, {}, {}, {}};
+    if (const auto decisions = stage.decisions())
+      if (const auto reason = decisions.getAs<mlir::StringAttr>("reason")) report.reason = reason.getValue().str();
+    Stored stored;
+    if (kind == "online_softmax") stored = build(online_softmax_body(body, out), report);
+    else if (kind == "gemm") stored = build(gemm_body(body, out), report);
+    else if (kind == "row_softmax") stored = build(row_softmax_body(body, out), report);
+    else stored = build(pointwise_body(body, out), report);
+    if (!problem_.empty()) return;
+    lowered_.stages.push_back(std::move(report));
+    stored_.emplace(value, stored);
+    const auto type = llvm::cast<TensorType>(stage->getResult(0).getType());
+    sources_[value] = [stored, element = type.element()](const Coordinates& at) {
+      return loaded(stored.func(innermost_first(stored.dims, at)), element);
+    };
+  }
+
+  /// The stage's Funcs by the schedule that is chosen for its kind.
+  template <class BodyOfStage>
+  Stored build(const BodyOfStage& body, LoweredStage& report) {
+    const ScheduleAnswer<BodyOfStage> answer = choose_schedule<BodyOfStage>(machine_, size_, choice_);
+    if (!answer.problem.empty()) {
+      problem_ = answer.problem;
+      return {};
+    }
+    report.schedule = answer.schedule->name;
+    report.parameters = answer.parameters;
+    report.origin = answer.origin;
+    if (answer.schedule->small_up_to != nullptr)
+      for (ExtentLimit& limit : answer.schedule->small_up_to(body)) lowered_.small_up_to.push_back(std::move(limit));
+    return answer.schedule->build(body, extents_, machine_, answer.parameters);
+  }
+
+  /// The result Funcs: a stage's own where its storage is the result's, a copy otherwise.
+  void make_outputs() {
+    std::vector<Halide::Func> outputs;
+    std::set<const void*> taken;
+    for (const auto& [value, result] : results_) {
+      const Stored& stored = stored_.at(value);
+      const bool is_direct = stored.dims == result.dims && stored.func.types()[0] == storage_of(result.element) && taken.insert(value).second;
+      Halide::Func func = is_direct ? stored.func : copy(value, result);
+      for (std::size_t i = 0; i < result.dims.size(); ++i)
+        func.output_buffer().dim(static_cast<int>(result.dims.size() - 1 - i)).set_bounds(0, extents_.at(result.dims[i]));
+      outputs.push_back(func);
+    }
+    for (auto& [value, stored] : stored_)
+      if (!taken.contains(value)) stored.func.compute_root();
+    lowered_.pipeline = Halide::Pipeline(outputs);
+  }
+
+  Halide::Func copy(const void* value, const Result& result) {
+    const Source source = sources_.at(value);
+    const Halide::Type type = storage_of(result.element);
+    const Piece piece{result.dims, [source, type](const Coordinates& at) { return Halide::cast(type, source(at).expr); }};
+    LoweredStage report{"pointwise", "stored as " + std::string(name_of(result.element)), {}, {}, {}};
+    const Stored stored = build(Pointwise{piece, result.dims}, report);
+    lowered_.stages.push_back(std::move(report));
+    return stored.func;
+  }
+
+  mlir::func::FuncOp function_;
+  Machine machine_;
+  SizeClass size_;
+  const ScheduleChoice& choice_;
+  Graph graph_;
+  std::map<std::string, Halide::Expr> bound_;  // extents of dims that arguments have
+  Extents extents_;
+  std::map<const void*, Source> sources_;      // by MLIR value
+  std::map<const void*, Stored> stored_;
+  std::vector<std::pair<const void*, Result>> results_;
+  LoweredPipeline lowered_;
+  std::string problem_;
+};
+
+}  // namespace
+
+PipelineAnswer lower_pipeline(mlir::func::FuncOp function, const TargetInfo& target, SizeClass size, const ScheduleChoice& choice) {
+  return Lowering(function, target, size, choice).run();
+}
+
+}  // namespace attune

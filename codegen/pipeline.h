@@ -1,0 +1,38 @@
+/// From a module of stages to a Halide pipeline: every stage through its template, arguments and results as buffers.
+#pragma once
+
+#include <mlir/Dialect/Func/IR/FuncOps.h>
+
+#include <string>
+#include <vector>
+
+#include "codegen/stage.h"
+#include "codegen/targets.h"
+#include "schedules/schedules.h"
+
+namespace attune {
+
+/// A stage as it was lowered, for `attune explain`.
+struct LoweredStage {
+  std::string kind, reason, schedule;
+  std::vector<Parameter> parameters;
+  std::string origin;  ///< where the parameters come from: "default", "tuned", "command line"
+};
+
+/// `pipeline` computes the function's results; its arguments are the function's, in order.
+struct LoweredPipeline {
+  Halide::Pipeline pipeline;
+  std::vector<Halide::Argument> arguments;
+  std::vector<LoweredStage> stages;
+  std::vector<ExtentLimit> small_up_to;  ///< of all stages
+};
+
+/// Lowers a function whose body is stages (after form_stages). The problem is a user's: a parameter that no schedule has,
+/// a value that is not legal, a stage for which the target has no schedule.
+struct PipelineAnswer {
+  LoweredPipeline lowered;
+  std::string problem;
+};
+PipelineAnswer lower_pipeline(mlir::func::FuncOp function, const TargetInfo& target, SizeClass size, const ScheduleChoice& choice);
+
+}  // namespace attune

@@ -1,0 +1,147 @@
+#include "codegen/stage_lowering.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+namespace attune {
+namespace {
+
+std::vector<std::string> strings(const Names& names) { return {names.begin(), names.end()}; }
+
+int result_of(const Body& body) { return body.graph().outputs()[0].node; }
+
+/// The one node of the operation that the stage is built around.
+template <class Op>
+int the_only(const Graph& graph) {
+  for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id)
+    if (std::holds_alternative<Op>(graph.node(id).op)) return id;
+  throw std::logic_error("internal: a stage without its " + std::string(Op::name));
+}
+
+/// What `result` makes of `inner`, or nothing if they are the same.
+std::function<Halide::Expr(Halide::Expr, const Coordinates&)> change(const Body& body, int inner, int result) {
+  if (inner == result) return {};
+  return [&body, inner, result](const Halide::Expr& value, const Coordinates& at) { return body.at(result, at, Given{{inner, {value}}}).expr; };
+}
+
+bool is_minus_infinity(const Node& node) {
+  const auto* constant = std::get_if<Constant>(&node.op);
+  return constant != nullptr && constant->value == -std::numeric_limits<double>::infinity();
+}
+
+/// A predicate of a mask, and whether it hides where it holds.
+struct Predicate {
+  int node;
+  bool is_hiding;
+};
+
+/// Takes the masks off a score, from the outside in; gives the score below them.
+int peel_masks(const Graph& graph, int score, std::vector<Predicate>& predicates) {
+  while (std::holds_alternative<Select>(graph.node(score).op)) {
+    const auto in = graph.node(score).operands();
+    if (is_minus_infinity(graph.node(in[2]))) {
+      predicates.push_back({in[0], false});
+      score = in[1];
+    } else if (is_minus_infinity(graph.node(in[1]))) {
+      predicates.push_back({in[0], true});
+      score = in[2];
+    } else {
+      break;
+    }
+  }
+  return score;
+}
+
+void add_visibility(const Body& body, const std::vector<Predicate>& predicates, OnlineSoftmax& stage) {
+  if (predicates.empty()) return;
+  stage.visible = [&body, predicates](const Coordinates& at) {
+    Halide::Expr visible;
+    for (const Predicate& p : predicates) {
+      const Halide::Expr holds = body.at(p.node, at).expr, shows = p.is_hiding ? !holds : holds;
+      visible = visible.defined() ? visible && shows : shows;
+    }
+    return visible;
+  };
+  stage.visibility = [&body, predicates](const Block& block) {
+    Visibility all{Halide::Internal::const_true(), Halide::Internal::const_true()};
+    for (const Predicate& p : predicates) {
+      const Interval<Lowered> holds = body.over(p.node, block);
+      all.certainly = all.certainly && (p.is_hiding ? !holds.high.expr : holds.low.expr);
+      all.possibly = all.possibly && (p.is_hiding ? !holds.low.expr : holds.high.expr);
+    }
+    return all;
+  };
+}
+
+/// The operand of the matmul that comes from the softmax.
+int weights_operand(const Graph& graph, const OnlineSoftmaxMatch& match) {
+  const Node& node = graph.node(match.matmul);
+  return node.inputs[0] == match.value ? node.inputs[1] : node.inputs[0];
+}
+
+}  // namespace
+
+OnlineSoftmax online_softmax_body(const Body& body, const std::vector<std::string>& out) {
+  const Graph& graph = body.graph();
+  std::optional<OnlineSoftmaxMatch> found;
+  for (int id = static_cast<int>(graph.nodes().size()) - 1; id >= 0 && !found; --id) found = match_online_softmax(graph, id).match;
+  if (!found) throw std::logic_error("internal: a stage 'online_softmax' without its pattern");
+  const OnlineSoftmaxMatch& match = *found;
+
+  OnlineSoftmax stage;
+  stage.out = out;
+  stage.queries = match.queries;
+  stage.keys = match.keys;
+  stage.value_depth = match.value_depth;
+  for (const std::string& dim : strings(graph.node(match.matmul).type.dims))
+    if (dim != stage.queries && dim != stage.value_depth) stage.batch.push_back(dim);
+  std::vector<Predicate> predicates;
+  const int score = peel_masks(graph, graph.node(match.softmax).inputs[0], predicates);
+  if (match.product >= 0) {
+    stage.over = strings(std::get<Matmul>(graph.node(match.product).op).over);
+    stage.query = body.piece(match.query);
+    stage.key = body.piece(match.key);
+    stage.change = change(body, match.product, score);
+  } else {
+    stage.score = body.piece(score);
+  }
+  add_visibility(body, predicates, stage);
+  stage.weight = change(body, match.softmax, weights_operand(graph, match));
+  stage.value = body.piece(match.value);
+  return stage;
+}
+
+Gemm gemm_body(const Body& body, const std::vector<std::string>& out) {
+  const Graph& graph = body.graph();
+  const int id = the_only<Matmul>(graph);
+  const Node& node = graph.node(id);
+  const Names over = std::get<Matmul>(node.op).over;
+  const Names &a = graph.node(node.inputs[0]).type.dims, &b = graph.node(node.inputs[1]).type.dims;
+  Gemm stage;
+  stage.out = out;
+  stage.over = strings(over);
+  stage.a = body.piece(node.inputs[0]);
+  stage.b = body.piece(node.inputs[1]);
+  stage.rows = strings(a.without(b).without(over));
+  stage.columns = strings(b.without(a).without(over));
+  for (const std::string& dim : out)
+    if (a.has(dim) && b.has(dim)) stage.batch.push_back(dim);
+  // columns are the dims that run fastest in memory: there the vectors lie
+  if (!out.empty() && std::ranges::find(stage.rows, out.back()) != stage.rows.end()) {
+    std::swap(stage.a, stage.b);
+    std::swap(stage.rows, stage.columns);
+  }
+  stage.finish = change(body, id, result_of(body));
+  return stage;
+}
+
+RowSoftmax row_softmax_body(const Body& body, const std::vector<std::string>& out) {
+  const Graph& graph = body.graph();
+  const Node& node = graph.node(the_only<Softmax>(graph));
+  return {body.piece(node.inputs[0]), std::string(std::get<Softmax>(node.op).over), out};
+}
+
+Pointwise pointwise_body(const Body& body, const std::vector<std::string>& out) { return {body.piece(result_of(body)), out}; }
+
+}  // namespace attune

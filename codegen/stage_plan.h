@@ -1,0 +1,52 @@
+/// Which operations of a graph are computed together: the partition into stages, decided on the expanded graph.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dsl/graph.h"
+
+namespace attune {
+
+enum class StageKind { pointwise, gemm, row_softmax, reduce, online_softmax };
+std::string_view name_of(StageKind kind);
+
+/// One stage: it computes `nodes` and stores the value of `result`; `inputs` are values of other stages or arguments.
+/// Elementwise operations may stand in several stages: they are computed where they are used, never stored between.
+struct StagePlan {
+  StageKind kind = StageKind::pointwise;
+  int result = -1;
+  std::vector<int> nodes;   ///< ascending
+  std::vector<int> inputs;  ///< ascending
+  std::string reason;       ///< what `attune explain` prints
+};
+
+/// How a matmul over softmax weights can be computed without ever storing the scores.
+///   result = sum_keys weight(softmax_keys(score)) * value
+struct OnlineSoftmaxMatch {
+  int softmax = -1, matmul = -1;
+  int product = -1;           ///< the matmul of queries and keys, or -1: the score is computed element by element
+  int query = -1, key = -1;   ///< operands of the product
+  int value = -1;             ///< operand of the matmul
+  Name queries, keys, value_depth;
+};
+
+/// The users of every node; an output counts as a user with the number -1.
+std::vector<std::vector<int>> users_of(const Graph& graph);
+
+/// The operation has a loop of its own (matmul, softmax, reductions); all others are computed per element.
+bool is_anchor(const Node& node);
+
+/// The match for the matmul `node`, or the reason why there is none.
+struct OnlineSoftmaxAnswer {
+  std::optional<OnlineSoftmaxMatch> match;
+  std::string reason;
+};
+OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, int node);
+
+/// The stages of the graph in an order in which each finds its inputs ready.
+std::vector<StagePlan> plan_stages(const Graph& graph);
+
+}  // namespace attune
