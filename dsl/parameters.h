@@ -10,8 +10,8 @@
 
 namespace attune {
 
-/// A parameter as text.
-struct Parameter {
+/// A parameter of a variant as text.
+struct Setting {
   std::string name;
   std::string type;   ///< "an integer", "a number", "true or false", "one of sinusoidal, learned"
   std::string value;  ///< reads back as the same value
@@ -74,8 +74,8 @@ bool read_parameter(std::string_view text, T& value) {
 
 /// The parameters of a struct with `fields`, in their order.
 template <class Variant>
-std::vector<Parameter> parameters_of(const Variant& variant) {
-  std::vector<Parameter> parameters;
+std::vector<Setting> parameters_of(const Variant& variant) {
+  std::vector<Setting> parameters;
   std::apply(
       [&]<class... T>(const Field<Variant, T>&... field) {
         (parameters.push_back({std::string(field.name), type_of_parameter<T>(), text_of_parameter(variant.*field.member)}), ...);
