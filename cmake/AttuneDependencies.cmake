@@ -1,5 +1,6 @@
-# MLIR and Halide, as the two calls attune_use_mlir(TARGET) and attune_use_halide(TARGET).
-# Both bring SYSTEM include folders, the shared library, and a precompiled header that all targets share.
+# What Attune links. MLIR and Halide come as two calls, attune_use_mlir(TARGET) and attune_use_halide(TARGET).
+
+find_package(Threads REQUIRED)
 
 set(ATTUNE_HALIDE "${PROJECT_SOURCE_DIR}/.deps/halide" CACHE PATH "Halide 21: a folder with include/ and lib64/")
 if(NOT EXISTS "${ATTUNE_HALIDE}/include/HalideRuntime.h")
@@ -15,6 +16,10 @@ file(CREATE_LINK "${ATTUNE_HALIDE}/include/HalideRuntime.h" "${PROJECT_BINARY_DI
 if(NOT ATTUNE_BUILD_COMPILER)
   return()
 endif()
+
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
 
 add_library(attune::halide SHARED IMPORTED)
 set_target_properties(attune::halide PROPERTIES
