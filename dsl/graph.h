@@ -76,7 +76,7 @@ class Graph {
  private:
   template <class Op>
   constexpr Type check(const Op& op, std::span<const Value> inputs, Here at);
-  constexpr bool is_name(Name name) const;
+  constexpr void require_name(Name name, std::string_view who, Here at);
   constexpr DimInfo* find(Name name);
   constexpr void order_dims();
   constexpr void require_extent(Name dim);

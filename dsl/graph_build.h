@@ -5,11 +5,11 @@
 
 namespace attune {
 
-constexpr bool Graph::is_name(Name name) const {
-  if (name.empty() || name.size() > 40 || (name[0] >= '0' && name[0] <= '9')) return false;
-  for (char c : name)
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')) return false;
-  return true;
+constexpr void Graph::require_name(Name name, std::string_view who, Here at) {
+  if (name.empty()) return fail(at, who, ": a name is empty; letters, digits and _ make one");
+  bool is_name = name.size() <= 40 && !(name[0] >= '0' && name[0] <= '9');
+  for (char c : name) is_name &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  if (!is_name) fail(at, who, ": ", name, " is not a name; at most 40 letters, digits and _, no digit first, make one");
 }
 
 constexpr DimInfo* Graph::find(Name name) {
@@ -19,7 +19,7 @@ constexpr DimInfo* Graph::find(Name name) {
 }
 
 constexpr Dim Graph::dim(Name name, std::int64_t extent, Here at) {
-  if (!is_name(name)) fail(at, "dim: '", name, "' is not a name; letters, digits and _ are, at most 40");
+  require_name(name, "dim", at);
   if (extent < 0) fail(at, "dim: the extent of ", name, " is ", extent, "; it must be positive");
   DimInfo* info = find(name);
   if (info == nullptr) {
@@ -92,28 +92,28 @@ constexpr Value Graph::add(const Op& op, std::span<const Value> inputs, Here at)
 }
 
 constexpr Value Graph::input(Name name, const Names& dims, Kind kind, Here at) {
-  if (!is_name(name)) fail(at, "input: '", name, "' is not a name; letters, digits and _ are, at most 40");
+  require_name(name, "input", at);
   for (const Node& node : nodes())
     if (const auto* other = std::get_if<Input>(&node.op); other != nullptr && other->label == name)
-      fail(at, "input: '", name, "' is there twice; every input has a name of its own");
+      fail(at, "input: ", name, " is there twice; every input has a name of its own");
   for (Name d : dims)
     if (DimInfo* info = find(d); info != nullptr) info->is_bound = true;
   return add(Input{name, {kind, dims}}, {}, at);
 }
 
 constexpr void Graph::output(Name name, Value value, const Names& dims, Here at) {
-  if (value.graph != this) return fail(at, "output: '", name, "' belongs to another graph");
+  if (value.graph != this) return fail(at, "output: ", name, " belongs to another graph");
   const Names& own = dims_of(value);
-  if (!is_name(name)) fail(at, "output: '", name, "' is not a name; letters, digits and _ are, at most 40");
+  require_name(name, "output", at);
   for (const Output& other : outputs())
-    if (other.name == name) fail(at, "output: '", name, "' is there twice; every output has a name of its own");
+    if (other.name == name) fail(at, "output: ", name, " is there twice; every output has a name of its own");
   for (const Node& node : nodes())
     if (const auto* in = std::get_if<Input>(&node.op); in != nullptr && in->label == name)
-      fail(at, "output: '", name, "' is an input too; every output has a name of its own");
+      fail(at, "output: ", name, " is an input too; every output has a name of its own");
   if (dims.is_too_long() || dims.size() != own.size() || !own.without(dims).empty() || !dims.without(own).empty())
-    fail(at, "output: '", name, "' is written as ", dims, ", but the value is ", own, "; each of its dims once, in any order, is right");
+    fail(at, "output: ", name, " is written as ", dims, ", but the value is ", own, "; each of its dims once, in any order, is right");
   if (output_count_ == max_outputs)
-    fail(at, "output: '", name, "' is one too many; a graph has at most ", max_outputs, " outputs");
+    fail(at, "output: ", name, " is one too many; a graph has at most ", max_outputs, " outputs");
   else
     outputs_[static_cast<std::size_t>(output_count_++)] = {name, value.id, dims};
 }

@@ -38,7 +38,7 @@ struct Concat {
         return refuse(type, "joins along ", along_of(i), ", which an operand does not have: it is ", in[i].dims);
       if (in[i].dims.has(into) && along_of(i) != into)
         return refuse(type, "joins into ", into, ", which an operand has already: it is ", in[i].dims);
-      if (along_of(i) == into) return refuse(type, "joins ", into, " into itself; the result's dim needs a name of its own");
+      if (along_of(i) == into) return refuse(type, "joins ", into, " into itself; the result needs a dim of its own");
       type.dims.unite(in[i].dims.renamed(along_of(i), into));
     }
     return {type, {}};

@@ -17,7 +17,7 @@ struct Input {
   constexpr Checked infer(std::span<const Type>) const {
     for (int i = 0; i < type.dims.size(); ++i)
       if (type.dims.position(type.dims[i]) != i)
-        return refuse(type, "'", label, "' names ", type.dims[i], " twice: it is ", type.dims,
+        return refuse(type, label, " names ", type.dims[i], " twice: it is ", type.dims,
                       "; a second role of a dim is a second name (rename)");
     return {type, {}};
   }

@@ -99,7 +99,7 @@ struct Merge {
     if (Text problem = refuse_missing(from, "merges", "x", in[0]); !problem.empty()) return {type, problem};
     if (from.size() < 2) return refuse(type, "merges ", from, "; at least two dims are merged (rename renames one)");
     if (in[0].dims.has(into) && !from.has(into)) return refuse(type, "merges into ", into, ", which x has already: x is ", in[0].dims);
-    if (from.has(into)) return refuse(type, "merges ", from, " into ", into, "; the result's dim needs a name of its own");
+    if (from.has(into)) return refuse(type, "merges ", from, " into ", into, "; the result needs a dim of its own");
     return {type, {}};
   }
   constexpr void derive(std::span<const Type>, auto add) const { add(Derivation{into, Formula::product, from, 1}); }

@@ -1,0 +1,19 @@
+// expect: line 14: concat: joins along past, which an operand does not have: it is [fresh x depth]
+#include "dsl/graph.h"
+
+using namespace attune;
+
+struct Example {
+  constexpr void operator()(Graph& g) const {
+    auto [past, fresh, keys, depth] = g.dims("past", "fresh", "keys", "depth");
+    Value a = g.input("a", {past, depth});
+    Value b = g.input("b", {fresh, depth});
+#ifdef VALID
+    g.output("out", concat({{a, past}, {b, fresh}}, keys), {keys, depth});
+#else
+    g.output("out", concat({{a, past}, {b, past}}, keys), {keys, depth});
+#endif
+  }
+};
+
+#include "tests/rejected/check.h"

@@ -1,0 +1,19 @@
+// expect: line 14: rename: the extent of tokens follows from something else already; give the result a dim of its own
+#include "dsl/graph.h"
+
+using namespace attune;
+
+struct Example {
+  constexpr void operator()(Graph& g) const {
+    auto [a, b, tokens] = g.dims("a", "b", "tokens");
+    Value x = g.input("x", {a});
+    Value y = g.input("y", {b});
+#ifdef VALID
+    g.output("out", rename(x, a, tokens), {tokens});
+#else
+    g.output("out", rename(x, a, tokens) + rename(y, b, tokens), {tokens});
+#endif
+  }
+};
+
+#include "tests/rejected/check.h"

@@ -1,0 +1,17 @@
+// expect: line 12: dim: the extent of depth follows from something else already; give the result a dim of its own
+#include "dsl/graph.h"
+
+using namespace attune;
+
+struct Example {
+  constexpr void operator()(Graph& g) const {
+    Dim depth = g.dim("depth", 64);
+#ifdef VALID
+    g.output("out", g.input("x", {g.dim("depth", 64)}), {depth});
+#else
+    g.output("out", g.input("x", {g.dim("depth", 32)}), {depth});
+#endif
+  }
+};
+
+#include "tests/rejected/check.h"

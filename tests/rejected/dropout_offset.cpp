@@ -1,0 +1,21 @@
+// expect: line 16: dropout: offset is i64 [keys]; it must be an i64 scalar
+#include "dsl/graph.h"
+
+using namespace attune;
+
+struct Example {
+  constexpr void operator()(Graph& g) const {
+    auto [queries, keys] = g.dims("queries", "keys");
+    Value x = g.input("x", {queries, keys});
+    Value seed = g.input("seed", {}, Kind::i64);
+    Value offset = g.input("offset", {}, Kind::i64);
+    Value n = g.input("n", {keys}, Kind::i64);
+#ifdef VALID
+    g.output("out", dropout(x, 0.5, seed, offset), {queries, keys});
+#else
+    g.output("out", dropout(x, 0.5, seed, n), {queries, keys});
+#endif
+  }
+};
+
+#include "tests/rejected/check.h"

@@ -1,0 +1,20 @@
+// expect: line 15: linear: x is i64; it must be real
+#include "dsl/graph.h"
+
+using namespace attune;
+
+struct Example {
+  constexpr void operator()(Graph& g) const {
+    auto [tokens, model, hidden] = g.dims("tokens", "model", "hidden");
+    Value x = g.input("x", {tokens, model}, Kind::i64);
+    Value weight = g.input("weight", {hidden, model});
+    Value bias = g.input("bias", {hidden});
+#ifdef VALID
+    g.output("out", linear(to_real(x), weight, bias, model), {tokens, hidden});
+#else
+    g.output("out", linear(x, weight, bias, model), {tokens, hidden});
+#endif
+  }
+};
+
+#include "tests/rejected/check.h"

@@ -1,0 +1,19 @@
+// expect: line 14: matmul: contracts over queries, which b does not have: b is [keys x depth]
+#include "dsl/graph.h"
+
+using namespace attune;
+
+struct Example {
+  constexpr void operator()(Graph& g) const {
+    auto [queries, keys, depth] = g.dims("queries", "keys", "depth");
+    Value q = g.input("q", {queries, depth});
+    Value k = g.input("k", {keys, depth});
+#ifdef VALID
+    g.output("out", matmul(q, k, depth), {queries, keys});
+#else
+    g.output("out", matmul(q, k, queries), {queries, keys});
+#endif
+  }
+};
+
+#include "tests/rejected/check.h"

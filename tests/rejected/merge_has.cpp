@@ -1,0 +1,18 @@
+// expect: line 13: merge: merges into tokens, which x has already: x is [tokens x heads x depth]
+#include "dsl/graph.h"
+
+using namespace attune;
+
+struct Example {
+  constexpr void operator()(Graph& g) const {
+    auto [tokens, model, heads, depth] = g.dims("tokens", "model", "heads", "depth");
+    Value x = g.input("x", {tokens, heads, depth});
+#ifdef VALID
+    g.output("out", merge(x, {heads, depth}, model), {tokens, model});
+#else
+    g.output("out", merge(x, {heads, depth}, tokens), {tokens});
+#endif
+  }
+};
+
+#include "tests/rejected/check.h"

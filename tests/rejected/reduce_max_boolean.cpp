@@ -1,0 +1,18 @@
+// expect: line 13: reduce_max: x is boolean; it must be real, i64 or i32 (to_real and to_i64 convert)
+#include "dsl/graph.h"
+
+using namespace attune;
+
+struct Example {
+  constexpr void operator()(Graph& g) const {
+    auto [queries, keys] = g.dims("queries", "keys");
+    Value x = g.input("x", {queries, keys}, Kind::boolean);
+#ifdef VALID
+    g.output("out", max(to_i64(x), keys), {queries});
+#else
+    g.output("out", max(x, keys), {queries});
+#endif
+  }
+};
+
+#include "tests/rejected/check.h"

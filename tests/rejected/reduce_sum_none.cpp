@@ -1,0 +1,18 @@
+// expect: line 13: reduce_sum: reduces over no dim; name at least one of [queries x keys]
+#include "dsl/graph.h"
+
+using namespace attune;
+
+struct Example {
+  constexpr void operator()(Graph& g) const {
+    auto [queries, keys] = g.dims("queries", "keys");
+    Value x = g.input("x", {queries, keys});
+#ifdef VALID
+    g.output("out", sum(x, {keys}), {queries});
+#else
+    g.output("out", sum(x, {}), {queries});
+#endif
+  }
+};
+
+#include "tests/rejected/check.h"

@@ -1,0 +1,20 @@
+// expect: line 15: select: b is real and c is i64; kinds must agree (to_real and to_i64 convert)
+#include "dsl/graph.h"
+
+using namespace attune;
+
+struct Example {
+  constexpr void operator()(Graph& g) const {
+    auto [queries] = g.dims("queries");
+    Value c = g.input("c", {queries}, Kind::boolean);
+    Value x = g.input("x", {queries});
+    Value n = g.input("n", {queries}, Kind::i64);
+#ifdef VALID
+    g.output("out", select(c, x, to_real(n)), {queries});
+#else
+    g.output("out", select(c, x, n), {queries});
+#endif
+  }
+};
+
+#include "tests/rejected/check.h"

@@ -1,0 +1,18 @@
+// expect: line 13: split: splits model into 1 dims; 2 to 4 are possible
+#include "dsl/graph.h"
+
+using namespace attune;
+
+struct Example {
+  constexpr void operator()(Graph& g) const {
+    auto [tokens, model, heads, depth] = g.dims("tokens", "model", "heads", "depth");
+    Value x = g.input("x", {tokens, model});
+#ifdef VALID
+    g.output("out", split(x, model, {{heads, 12}, depth}), {tokens, heads, depth});
+#else
+    g.output("out", split(x, model, {depth}), {tokens, depth});
+#endif
+  }
+};
+
+#include "tests/rejected/check.h"
