@@ -1,0 +1,154 @@
+#include "schedules/online_softmax.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "codegen/strict.h"
+#include "schedules/online_softmax_stage.h"
+
+using Halide::Expr;
+using Halide::RDom;
+using Halide::Var;
+
+namespace attune {
+namespace {
+
+/// Vars of those of the dims that `owners` has too, innermost first.
+Exprs vars_of(const std::vector<std::string>& dims, const std::vector<std::string>& owners) {
+  Exprs vars;
+  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim)
+    if (std::ranges::find(owners, *dim) != owners.end()) vars.emplace_back(Var(*dim));
+  return vars;
+}
+
+SoftmaxTiles tiles_of(const Machine& machine, const std::vector<Parameter>& values) {
+  const std::vector<Parameter> all = with_values(online_softmax_parameters(machine, SizeClass::large), values);
+  const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
+  return {machine.vector_bytes / 4, value("register_rows"), value("register_vectors"),
+          value("query_tile"),      value("key_tile"),      value("edge_tile")};
+}
+
+}  // namespace
+
+std::optional<int> fixed_value(const Expr& e) {
+  const auto value = Halide::Internal::as_const_int(Halide::Internal::simplify(e));
+  return value ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
+}
+
+Exprs joined(Exprs first, const Exprs& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+SoftmaxStage::SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, const SoftmaxTiles& tiles)
+    : body_(body),
+      extents_(extents),
+      tiles_(tiles),
+      queries_(extents.at(body.queries)),
+      keys_(extents.at(body.keys)),
+      depth_(extents.at(body.value_depth)),
+      fixed_depth_(fixed_value(depth_)),
+      is_plain_product_(!body.change && !body.score.at && !body.combine),
+      batch_(vars_of(body.batch, body.batch)),
+      key_batch_(vars_of(body.batch, body.key.dims)),
+      value_batch_(vars_of(body.batch, body.value.dims)) {}
+
+Coordinates SoftmaxStage::batch_coordinates() const {
+  Coordinates at;
+  for (const std::string& dim : body_.batch) at[dim] = Var(dim);
+  return at;
+}
+
+/// The query of this row of the tile. Rows beyond the last query repeat it; they are not stored.
+Expr SoftmaxStage::clamped_row() const {
+  const Expr row = query_tile_ * tiles_.query_tile + row_group_ * tiles_.rows + row_;
+  return max(min(row, queries_ - 1), 0);
+}
+
+/// Copies of a tile of queries and of all keys of a batch index, turned so that vectors run along keys.
+void SoftmaxStage::define_panels() {
+  if (body_.score.at) return;
+  const Exprs over = vars_of(body_.over, body_.over);
+  Coordinates at = batch_coordinates();
+  for (const std::string& dim : body_.over) at[dim] = Var(dim);
+  Coordinates at_query = at, at_key = at;
+  at_query[body_.queries] = clamped_row();
+  at_key[body_.keys] = max(min(panel_ * tiles_.panel() + column_, keys_ - 1), 0);
+  if (body_.query.at) {
+    const Expr log2_e = 1.4426950408889634f, query = body_.query.at(at_query);
+    query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_)) = is_plain_product_ ? query * log2_e : query;
+  }
+  if (body_.key.at) key_panel_(joined(joined(joined({column_}, over), {panel_}), key_batch_)) = body_.key.at(at_key);
+}
+
+/// What is known of the key blocks' visibility, for the queries of this tile.
+Visibility SoftmaxStage::visibility(const Expr& block, int key_tile) const {
+  Block box;
+  for (const std::string& dim : body_.batch) box[dim] = {Var(dim), Var(dim)};
+  const Expr first = query_tile_ * tiles_.query_tile;
+  box[body_.queries] = {first, min(first + tiles_.query_tile, queries_) - 1};
+  box[body_.keys] = {block * key_tile, min(block * key_tile + key_tile, keys_) - 1};
+  return body_.visibility(box);
+}
+
+/// Some blocks can be told to be wholly visible. Otherwise (a mask from memory) the mask is evaluated in coarse blocks, too.
+bool SoftmaxStage::knows_visible_blocks() const {
+  return !body_.visible ||
+         (body_.visibility && !is_const_zero(Halide::Internal::simplify(visibility(Var("block"), tiles_.key_tile).certainly)));
+}
+
+/// The first pass takes this block of key_tile keys.
+Expr SoftmaxStage::is_coarse(const Expr& block) const {
+  if (!body_.visible || !body_.visibility) return Halide::Internal::const_true();
+  const Visibility known = visibility(block, tiles_.key_tile);
+  return knows_visible_blocks() ? known.certainly : known.possibly;
+}
+
+/// Two passes: over coarse blocks of which nothing is masked (or all may be), and over what is left in finer ones.
+void SoftmaxStage::define_passes() {
+  state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = Halide::Tuple(0.f, std::numeric_limits<float>::lowest(), 0.f);
+  const int coarse = tiles_.key_tile, fine = tiles_.edge_tile;
+  const bool has_coarse_mask = !knows_visible_blocks();
+  RDom whole(0, keys_ / coarse, "coarse");
+  if (const Expr taken = is_coarse(whole.x); !is_const_one(taken)) whole.where(taken);
+  define_pass({.key_tile = coarse, .has_mask = has_coarse_mask, .has_tail = false, .blocks = whole});
+
+  const auto keys = fixed_value(keys_);
+  if (keys && *keys % coarse == 0 && (!body_.visible || has_coarse_mask)) return;
+  RDom rest(0, (keys_ + fine - 1) / fine, "fine");
+  if (body_.visible && body_.visibility) rest.where(visibility(rest.x, fine).possibly);
+  const Expr block = rest.x / (coarse / fine);
+  rest.where(!(block * coarse + coarse <= keys_ && is_coarse(block)));
+  define_pass({.key_tile = fine, .has_mask = static_cast<bool>(body_.visible), .has_tail = !(keys && *keys % fine == 0), .blocks = rest});
+}
+
+void SoftmaxStage::define_out() {
+  const Var query(body_.queries), depth(body_.value_depth);
+  const Exprs rows = joined({row_, row_group_, query_tile_}, batch_);
+  total_lanes_ = RDom(0, tiles_.lanes, "lanes");
+  total_(rows) = 0.f;
+  total_(rows) += state_(joined({total_lanes_.x, 0}, rows))[2];
+
+  // A difference, not a remainder, so that bounds inference sees how many row groups the last tile has.
+  const Expr tile = query / tiles_.query_tile, in_tile = max(query - tile * tiles_.query_tile, 0);
+  const Exprs row = joined({query % tiles_.rows, in_tile / tiles_.rows, tile}, batch_);
+  const Expr sum = state_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, row))[0], total = total_(row);
+  out_(vars_of(body_.out, body_.out)) = select(strict_equal(total, 0.f), 0.f, sum / total);
+}
+
+Stored SoftmaxStage::build() {
+  define_panels();
+  define_passes();
+  define_out();
+  schedule_out();
+  schedule_panels();
+  for (std::size_t i = 0; i < passes_.size(); ++i) schedule_pass(passes_[i], static_cast<int>(i));
+  return {out_, body_.out};
+}
+
+Stored online_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
+  if (const std::string problem = online_softmax_problem(machine, values); !problem.empty()) throw Halide::CompileError(problem);
+  return SoftmaxStage(body, extents, tiles_of(machine, values)).build();
+}
+
+}  // namespace attune

@@ -1,0 +1,33 @@
+#include "schedules/online_softmax.h"
+
+namespace attune {
+namespace {
+
+constexpr std::string_view name = "online_softmax";
+
+}  // namespace
+
+std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeClass size) {
+  // 6 x 4 sums, 4 vectors of keys and a broadcast fill 32 registers; 6 x 2 fill 16.
+  const std::int64_t vectors = machine.registers >= 32 ? 4 : 2;
+  const bool is_large = size == SizeClass::large;
+  return {{"query_tile", {4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 144, 192}, is_large ? 48 : 12},
+          {"key_tile", {64, 128, 256, 512, 1024}, is_large ? 256 : 64},
+          {"edge_tile", {16, 32, 64, 128}, is_large ? 64 : 32},
+          {"register_rows", {1, 2, 4, 6, 8, 12}, is_large ? 6 : 2},
+          {"register_vectors", {1, 2, 4}, is_large ? vectors : 2}};
+}
+
+std::string online_softmax_problem(const Machine& machine, const std::vector<Parameter>& values) {
+  const std::vector<Parameter> declared = online_softmax_parameters(machine, SizeClass::large);
+  if (std::string problem = parameter_problem(name, declared, values); !problem.empty()) return problem;
+  const std::vector<Parameter> all = with_values(declared, values);
+  if (std::string problem = multiple_problem(name, all, "query_tile", "register_rows"); !problem.empty()) return problem;
+  if (std::string problem = multiple_problem(name, all, "key_tile", "edge_tile"); !problem.empty()) return problem;
+  const std::int64_t lanes = machine.vector_bytes / 4, vectors = value_of(all, "register_vectors"), edge = value_of(all, "edge_tile");
+  if (edge % (vectors * lanes) == 0) return {};
+  return "schedule 'online_softmax': edge_tile = " + std::to_string(edge) + " is not a multiple of the " + std::to_string(vectors * lanes) +
+         " keys of register_vectors = " + std::to_string(vectors) + " vectors of " + std::to_string(lanes);
+}
+
+}  // namespace attune

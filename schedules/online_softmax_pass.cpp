@@ -1,0 +1,172 @@
+#include <limits>
+
+#include "codegen/strict.h"
+#include "codegen/vector_math.h"
+#include "schedules/online_softmax_stage.h"
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+
+namespace attune {
+namespace {
+
+constexpr float lowest = std::numeric_limits<float>::lowest();
+
+std::string named(const char* name, const SoftmaxPass& pass) { return std::string(name) + "_" + std::to_string(pass.key_tile); }
+
+/// 2^n for whole n <= 0, exactly 0 below -126. What comes out for NaN multiplies sums that are NaN.
+Expr whole_power(const Expr& n) {
+  const Expr exponent = Halide::cast<std::int32_t>(select(strict_less(n, -127.f), -127.f, n));
+  return Halide::reinterpret<float>((exponent + 127) << 23);
+}
+
+}  // namespace
+
+/// The arguments of a pass's Func: `inner`, then the dims that all of them have.
+Exprs SoftmaxStage::per_row(Exprs inner) const {
+  return joined(joined(std::move(inner), {row_, row_group_, key_block_, query_tile_}), batch_);
+}
+
+/// The key at a place in the block; the last one instead of any beyond it.
+Expr SoftmaxStage::key_of(const SoftmaxPass& pass, const Expr& column, const Expr& panel) const {
+  const Expr key = key_block_ * pass.key_tile + panel * tiles_.panel() + column;
+  return pass.has_tail ? max(min(key, keys_ - 1), 0) : key;
+}
+
+void SoftmaxStage::define_pass(const KeyBlocks& blocks) {
+  SoftmaxPass pass(blocks);
+  pass.row_vectors = RDom(0, tiles_.vectors, 0, pass.key_tile / tiles_.panel(), "row_vectors");
+  pass.lanes = RDom(0, tiles_.lanes, "lanes");
+  define_scores(pass);
+  define_weights(pass);
+  define_partial(pass);
+  define_update(pass);
+  passes_.push_back(pass);
+}
+
+/// The score before body.change.
+Expr SoftmaxStage::raw_score(SoftmaxPass& pass, const Coordinates& at) {
+  if (body_.score.at) return body_.score.at(at);
+  Coordinates term_at = at;
+  Exprs over;
+  if (!body_.over.empty()) {
+    Halide::Region ranges;
+    for (auto dim = body_.over.rbegin(); dim != body_.over.rend(); ++dim) ranges.emplace_back(0, extents_.at(*dim));
+    pass.over = RDom(ranges, "over");
+    for (int n = 0; n < pass.over.dimensions(); ++n) {
+      over.emplace_back(pass.over[n]);
+      term_at[body_.over[body_.over.size() - 1 - static_cast<std::size_t>(n)]] = pass.over[n];
+    }
+  }
+  const Expr panel = key_block_ * (pass.key_tile / tiles_.panel()) + panel_;
+  Expr query, key;
+  if (body_.query.at) query = query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_));
+  if (body_.key.at) key = key_panel_(joined(joined(joined({column_}, over), {panel}), key_batch_));
+  const Expr term = body_.combine ? body_.combine(query, key, term_at) : query * key;
+  if (over.empty()) return term;
+  pass.product = Func(named("product", pass));
+  pass.product(per_row({column_, panel_})) = 0.f;
+  pass.product(per_row({column_, panel_})) += term;
+  return pass.product(per_row({column_, panel_}));
+}
+
+void SoftmaxStage::define_scores(SoftmaxPass& pass) {
+  Coordinates at = batch_coordinates();
+  at[body_.queries] = clamped_row();
+  at[body_.keys] = key_of(pass, column_, panel_);
+  Expr score = raw_score(pass, at);
+  if (body_.change) score = body_.change(score, at);
+  if (!is_plain_product_) score = score * 1.4426950408889634f;
+  Expr visible;
+  if (pass.has_mask) visible = body_.visible(at);
+  if (pass.has_tail) {
+    const Expr exists = key_block_ * pass.key_tile + panel_ * tiles_.panel() + column_ < keys_;
+    visible = visible.defined() ? visible && exists : exists;
+  }
+  pass.scores = Func(named("scores", pass));
+  pass.scores(per_row({column_, panel_})) = visible.defined() ? select(visible, score, -std::numeric_limits<float>::infinity()) : score;
+}
+
+void SoftmaxStage::define_weights(SoftmaxPass& pass) {
+  const Exprs lane_of_vector = per_row({pass.row_vectors.x * tiles_.lanes + lane_, pass.row_vectors.y});
+  pass.maximum_by_lane = Func(named("maximum_by_lane", pass));
+  pass.maximum_by_lane(per_row({lane_})) = lowest;
+  pass.maximum_by_lane(per_row({lane_})) = max(pass.maximum_by_lane(per_row({lane_})), pass.scores(lane_of_vector));
+  pass.maximum = Func(named("maximum", pass));
+  pass.maximum(per_row({})) = lowest;
+  pass.maximum(per_row({})) = max(pass.maximum(per_row({})), pass.maximum_by_lane(per_row({pass.lanes.x})));
+  pass.reference = Func(named("reference", pass));
+  pass.reference(per_row({})) = ceil(pass.maximum(per_row({})));
+
+  pass.weights = Func(named("weights", pass));
+  pass.weights(per_row({column_, panel_})) = softmax_exp2(pass.scores(per_row({column_, panel_})) - pass.reference(per_row({})));
+  pass.sum_by_lane = Func(named("sum_by_lane", pass));
+  pass.sum_by_lane(per_row({lane_})) = 0.f;
+  pass.sum_by_lane(per_row({lane_})) += pass.weights(lane_of_vector);
+  if (!body_.weight) return;
+  Coordinates at = batch_coordinates();
+  at[body_.queries] = clamped_row();
+  at[body_.keys] = key_of(pass, column_, panel_);
+  pass.changed_weights = Func(named("changed_weights", pass));
+  pass.changed_weights(per_row({column_, panel_})) = body_.weight(pass.weights(per_row({column_, panel_})), at);
+}
+
+Expr SoftmaxStage::value_at(const Expr& depth, const Expr& key) const {
+  Coordinates at = batch_coordinates();
+  at[body_.value_depth] = depth;
+  at[body_.keys] = key;
+  return body_.value.at(at);
+}
+
+/// Whole vectors can be loaded along value_depth: it is a multiple of them, and the value is one load with that dim innermost.
+bool SoftmaxStage::values_are_in_place() const {
+  if (!fixed_depth_ || *fixed_depth_ % tiles_.lanes != 0) return false;
+  const Halide::Var depth("depth"), key("key");
+  const Expr value = value_at(depth, key);
+  const auto* load = value.as<Halide::Internal::Call>();
+  if (load == nullptr || value.type() != Halide::Float(32) || load->args.empty()) return false;
+  if (load->call_type != Halide::Internal::Call::Image && load->call_type != Halide::Internal::Call::Halide) return false;
+  const auto* innermost = load->args[0].as<Halide::Internal::Variable>();
+  return innermost != nullptr && innermost->name == depth.name();
+}
+
+/// Whole groups of register_vectors vectors first, then the vectors that are left.
+void SoftmaxStage::define_partial(SoftmaxPass& pass) {
+  const bool in_place = values_are_in_place();
+  if (!in_place) {
+    pass.values = Func(named("values", pass));
+    const Expr depth = min(likely(vector_ * tiles_.lanes + lane_), depth_ - 1);
+    pass.values(joined({lane_, vector_, column_, panel_, key_block_}, value_batch_)) = value_at(depth, key_of(pass, column_, panel_));
+  }
+  const Func weights = body_.weight ? pass.changed_weights : pass.weights;
+  const auto term = [&](const Expr& vector, const Expr& column, const Expr& panel) -> Expr {
+    const Expr value = in_place ? value_at(vector * tiles_.lanes + lane_, key_of(pass, column, panel))
+                                : Expr(pass.values(joined({lane_, vector, column, panel, key_block_}, value_batch_)));
+    return weights(per_row({column, panel})) * value;
+  };
+  const Expr vectors = Halide::Internal::simplify((depth_ + tiles_.lanes - 1) / tiles_.lanes);
+  const int panels = pass.key_tile / tiles_.panel(), group = std::min(tiles_.vectors, fixed_value(vectors).value_or(tiles_.vectors));
+  pass.partial = Func(named("partial", pass));
+  pass.partial(per_row({lane_, vector_})) = 0.f;
+  pass.whole = RDom({{0, group}, {0, tiles_.panel()}, {0, panels}, {0, vectors / group}}, "whole");
+  Expr vector = pass.whole[3] * group + pass.whole[0];
+  pass.partial(per_row({lane_, vector})) += term(vector, pass.whole[1], pass.whole[2]);
+  if (fixed_value(vectors % group) == 0) return;
+  pass.rest = RDom({{0, tiles_.panel()}, {0, panels}, {0, vectors % group}}, "rest");
+  vector = vectors / group * group + pass.rest[2];
+  pass.partial(per_row({lane_, vector})) += term(vector, pass.rest[0], pass.rest[1]);
+}
+
+void SoftmaxStage::define_update(const SoftmaxPass& pass) {
+  const Exprs inner = {row_, row_group_}, outer = joined({query_tile_}, batch_);
+  const Exprs at = joined(joined({lane_, vector_}, inner), outer);
+  const Exprs row = joined(joined(inner, {pass.blocks.x}), outer);
+  const Expr sum = state_(at)[0], reference = state_(at)[1], total = state_(at)[2];
+  const Expr block_reference = pass.reference(row), larger = max(reference, block_reference);
+  const Expr old_scale = whole_power(reference - larger), block_scale = whole_power(block_reference - larger);
+  state_(at) = Halide::Tuple(sum * old_scale + pass.partial(joined({lane_, vector_}, row)) * block_scale, larger,
+                             total * old_scale + pass.sum_by_lane(joined({lane_}, row)) * block_scale);
+}
+
+}  // namespace attune

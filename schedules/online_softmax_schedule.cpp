@@ -1,0 +1,140 @@
+#include <algorithm>
+
+#include "schedules/online_softmax_stage.h"
+
+using Halide::Func;
+using Halide::Partition;
+using Halide::TailStrategy;
+using Halide::Var;
+using Halide::VarOrRVar;
+
+namespace attune {
+namespace {
+
+bool contains(const std::vector<std::string>& dims, const std::string& dim) { return std::ranges::find(dims, dim) != dims.end(); }
+
+}  // namespace
+
+/// Loops, outermost first: batch dims of the keys, other batch dims, query tiles (all parallel), queries, value_depth.
+/// So keys are packed once for all that share them.
+void SoftmaxStage::schedule_out() {
+  const Var query(body_.queries), depth(body_.value_depth), query_in_tile("query_in_tile");
+  const bool has_whole_vectors = fixed_depth_ && *fixed_depth_ % tiles_.lanes == 0;
+  if (fixed_depth_) out_.bound(depth, 0, *fixed_depth_);
+  out_.compute_root()
+      .split(query, query_tile_, query_in_tile, tiles_.query_tile, TailStrategy::GuardWithIf)
+      .split(depth, vector_, lane_, tiles_.lanes, has_whole_vectors ? TailStrategy::RoundUp : TailStrategy::GuardWithIf)
+      .vectorize(lane_);
+  std::vector<VarOrRVar> order = {lane_, vector_, query_in_tile, query_tile_};
+  for (const bool is_of_keys : {false, true})
+    for (auto dim = body_.batch.rbegin(); dim != body_.batch.rend(); ++dim)
+      if (contains(body_.key.dims, *dim) == is_of_keys) order.emplace_back(Var(*dim));
+  out_.reorder(order);
+  // Partitioned, these loops would hold the whole stage twice.
+  for (std::size_t n = 3; n < order.size(); ++n) out_.parallel(order[n]).partition(order[n], Partition::Never);
+
+  per_tile(state_).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+  per_tile(total_).update().atomic().vectorize(total_lanes_.x);
+}
+
+/// Computed and stored for one query tile.
+Func& SoftmaxStage::per_tile(Func& f) {
+  f.compute_at(out_, query_tile_).bound_storage(query_tile_, 1);
+  return f.bound_extent(row_, tiles_.rows).bound_storage(row_group_, tiles_.row_groups());
+}
+
+/// Computed and stored for one block of keys.
+Func& SoftmaxStage::per_block(Func& f, const SoftmaxPass& pass) {
+  f.compute_at(state_, pass.blocks.x).bound_storage(key_block_, 1).bound_storage(query_tile_, 1);
+  return f.bound_extent(row_, tiles_.rows).bound_storage(row_group_, tiles_.row_groups());
+}
+
+void SoftmaxStage::schedule_panels() {
+  if (body_.score.at) return;
+  if (body_.query.at) {
+    per_tile(query_panel_);
+    if (!body_.over.empty()) query_panel_.vectorize(Var(body_.over.back()), tiles_.lanes, TailStrategy::GuardWithIf);
+  }
+  if (!body_.key.at) return;
+  key_panel_.bound_extent(column_, tiles_.panel()).vectorize(column_, tiles_.lanes);
+  if (key_batch_.empty())
+    key_panel_.compute_root();
+  else
+    key_panel_.compute_at(out_, Var(key_batch_[0].as<Halide::Internal::Variable>()->name));
+}
+
+void SoftmaxStage::schedule_pass(SoftmaxPass& pass, int update) {
+  const Halide::RVar block = pass.blocks.x;
+  state_.update(update).reorder(lane_, vector_, row_, row_group_, block).vectorize(lane_);
+  for (const VarOrRVar& loop : {VarOrRVar(row_), VarOrRVar(row_group_), VarOrRVar(block)})
+    state_.update(update).partition(loop, Partition::Never);
+  schedule_scores(pass);
+  schedule_weights(pass);
+  schedule_partial(pass);
+}
+
+/// Sums of register_rows x a panel in registers; each then goes through body.change and the mask on its way to memory.
+/// A term that takes many operations of its own keeps the sums of one vector of keys only.
+void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
+  const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
+  Func& scores = per_block(pass.scores, pass);
+  scores.bound_extent(column_, tiles_.panel()).bound_extent(panel_, pass.key_tile / tiles_.panel());
+  scores.split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).vectorize(lane_of_keys);
+  if (!pass.product.defined() || body_.combine) {
+    scores.reorder(lane_of_keys, row_, vector_of_keys, row_group_, panel_).unroll(row_);
+  } else {
+    scores.reorder(lane_of_keys, vector_of_keys, row_, row_group_, panel_).unroll(vector_of_keys).unroll(row_);
+  }
+  if (!pass.product.defined()) return;
+
+  Func& product = pass.product;
+  std::vector<VarOrRVar> order = {lane_of_keys, vector_of_keys, row_};
+  for (int n = 0; n < pass.over.dimensions(); ++n) order.emplace_back(pass.over[n]);
+  if (body_.combine)
+    product.compute_at(scores, vector_of_keys);
+  else
+    product.compute_at(scores, row_group_).bound_extent(column_, tiles_.panel());
+  product.bound_extent(row_, tiles_.rows);
+  const TailStrategy exact = TailStrategy::RoundUp;
+  product.split(column_, vector_of_keys, lane_of_keys, tiles_.lanes, exact).vectorize(lane_of_keys).unroll(vector_of_keys).unroll(row_);
+  product.update().split(column_, vector_of_keys, lane_of_keys, tiles_.lanes, exact).reorder(order);
+  product.update().vectorize(lane_of_keys).unroll(vector_of_keys).unroll(row_);
+}
+
+void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
+  per_block(pass.maximum, pass).update().atomic().vectorize(pass.lanes.x);
+  pass.maximum_by_lane.compute_at(pass.maximum, row_).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+  pass.maximum_by_lane.update().reorder(lane_, pass.row_vectors.x, pass.row_vectors.y).vectorize(lane_).unroll(pass.row_vectors.x);
+  per_block(pass.reference, pass);
+  for (Func* f : {&pass.weights, &pass.changed_weights}) {
+    if (!f->defined()) continue;
+    const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
+    per_block(*f, pass).bound_extent(column_, tiles_.panel()).bound_extent(panel_, pass.key_tile / tiles_.panel());
+    f->split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).reorder(lane_of_keys, vector_of_keys, panel_, row_, row_group_);
+    f->vectorize(lane_of_keys).unroll(vector_of_keys);
+  }
+  per_block(pass.sum_by_lane, pass).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+  pass.sum_by_lane.update().reorder(lane_, pass.row_vectors.x, pass.row_vectors.y, row_, row_group_);
+  pass.sum_by_lane.update().vectorize(lane_).unroll(pass.row_vectors.x);
+}
+
+/// Sums of register_rows x register_vectors in registers over all keys of the block.
+void SoftmaxStage::schedule_partial(SoftmaxPass& pass) {
+  if (pass.values.defined()) {
+    pass.values.compute_at(state_, pass.blocks.x).bound_storage(key_block_, 1);
+    pass.values.bound_extent(lane_, tiles_.lanes)
+        .bound_extent(column_, tiles_.panel())
+        .bound_extent(panel_, pass.key_tile / tiles_.panel());
+    pass.values.vectorize(lane_);
+  }
+  Func& partial = per_block(pass.partial, pass);
+  partial.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+  // Distances between a tile's sums must be constants, or LLVM keeps them in memory: an unknown extent goes outermost.
+  if (!fixed_depth_) partial.reorder_storage({lane_, row_, row_group_, vector_});
+  partial.update(0).reorder(lane_, pass.whole[0], row_, pass.whole[1], pass.whole[2], row_group_, pass.whole[3]);
+  partial.update(0).vectorize(lane_).unroll(pass.whole[0]).unroll(row_);
+  if (!pass.rest.defined()) return;
+  partial.update(1).reorder(lane_, row_, pass.rest[0], pass.rest[1], row_group_, pass.rest[2]).vectorize(lane_).unroll(row_);
+}
+
+}  // namespace attune

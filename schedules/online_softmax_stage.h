@@ -1,0 +1,108 @@
+/// The Funcs of an online_softmax stage over tile dims, and their schedule; used by online_softmax.cpp alone.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "codegen/stage.h"
+
+namespace attune {
+
+using Exprs = std::vector<Halide::Expr>;
+
+/// Sizes of tiles; a panel is the keys whose scores are summed in registers at once.
+struct SoftmaxTiles {
+  int lanes, rows, vectors, query_tile, key_tile, edge_tile;
+  int panel() const { return lanes * vectors; }
+  int row_groups() const { return query_tile / rows; }
+};
+
+/// Key blocks of one size.
+struct KeyBlocks {
+  int key_tile;
+  bool has_mask;        ///< evaluates body.visible
+  bool has_tail;        ///< blocks may reach beyond the last key
+  Halide::RDom blocks;  ///< of one dim; visited where its predicate holds
+};
+
+/// One update of the state, over key blocks of one size, and what it computes of each of them.
+/// All Funcs end in the dims row, row_group, key_block, query_tile, batch.., innermost first.
+struct SoftmaxPass : KeyBlocks {
+  explicit SoftmaxPass(const KeyBlocks& visited) : KeyBlocks(visited) {}
+
+  Halide::Func product;          ///< [column, panel, ..] sum over body.over; lives in registers
+  Halide::Func scores;           ///< [column, panel, ..] base 2; -inf where not visible
+  Halide::Func maximum_by_lane;  ///< [lane, ..]
+  Halide::Func maximum;          ///< [..]
+  Halide::Func reference;        ///< [..] maximum, rounded up to a whole number
+  Halide::Func weights;          ///< [column, panel, ..] 2^(scores - reference)
+  Halide::Func changed_weights;  ///< [column, panel, ..] after body.weight
+  Halide::Func sum_by_lane;      ///< [lane, ..] of weights
+  Halide::Func values;           ///< [lane, vector, column, panel, key_block, batch..] a copy, where the tensor cannot be read in place
+  Halide::Func partial;          ///< [lane, vector, ..] sum over the block of weight * value
+  Halide::RDom over, row_vectors, lanes, whole, rest;
+};
+
+class SoftmaxStage {
+ public:
+  SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, const SoftmaxTiles& tiles);
+  Stored build();
+
+ private:
+  // online_softmax.cpp: what is computed
+  void define_panels();
+  void define_passes();
+  void define_out();
+  Coordinates batch_coordinates() const;
+  Halide::Expr clamped_row() const;
+  Visibility visibility(const Halide::Expr& block, int key_tile) const;
+  bool knows_visible_blocks() const;
+  Halide::Expr is_coarse(const Halide::Expr& block) const;
+
+  // online_softmax_pass.cpp: one update of the state
+  void define_pass(const KeyBlocks& blocks);
+  void define_scores(SoftmaxPass& pass);
+  Halide::Expr raw_score(SoftmaxPass& pass, const Coordinates& at);
+  void define_weights(SoftmaxPass& pass);
+  void define_partial(SoftmaxPass& pass);
+  void define_update(const SoftmaxPass& pass);
+  Halide::Expr key_of(const SoftmaxPass& pass, const Halide::Expr& column, const Halide::Expr& panel) const;
+  Halide::Expr value_at(const Halide::Expr& depth, const Halide::Expr& key) const;
+  bool values_are_in_place() const;
+  Exprs per_row(Exprs inner) const;
+
+  // online_softmax_schedule.cpp: when and where it is computed
+  void schedule_out();
+  void schedule_panels();
+  void schedule_pass(SoftmaxPass& pass, int update);
+  void schedule_scores(SoftmaxPass& pass);
+  void schedule_weights(SoftmaxPass& pass);
+  void schedule_partial(SoftmaxPass& pass);
+  Halide::Func& per_tile(Halide::Func& f);
+  Halide::Func& per_block(Halide::Func& f, const SoftmaxPass& pass);
+
+  const OnlineSoftmax& body_;
+  const Extents& extents_;
+  const SoftmaxTiles tiles_;
+  const Halide::Expr queries_, keys_, depth_;  ///< extents
+  std::optional<int> fixed_depth_;             ///< the extent of value_depth where it is a constant
+  bool is_plain_product_;                      ///< nothing happens to the product but the mask: base 2 is folded into the query
+  Exprs batch_, key_batch_, value_batch_;      ///< Vars of the batch dims that the result, key and value have, innermost first
+
+  Halide::Var lane_{"lane"}, vector_{"vector"}, column_{"column"}, panel_{"panel"};
+  Halide::Var row_{"row"}, row_group_{"row_group"}, key_block_{"key_block"}, query_tile_{"query_tile"};
+  Halide::Func query_panel_{"query_panel"};  ///< [over.., row, row_group, query_tile, batch..]
+  Halide::Func key_panel_{"key_panel"};      ///< [column, over.., panel, key's batch..]
+  Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] (o, m, l), l by lane
+  Halide::Func total_{"total"};              ///< [row, row_group, query_tile, batch..] l
+  Halide::RDom total_lanes_;
+  std::vector<SoftmaxPass> passes_;
+  Halide::Func out_{"online_softmax"};
+};
+
+/// The value of a constant integer expression.
+std::optional<int> fixed_value(const Halide::Expr& e);
+
+Exprs joined(Exprs first, const Exprs& second);
+
+}  // namespace attune

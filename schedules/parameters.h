@@ -1,0 +1,29 @@
+/// Parameters of schedules: which of a kernel's schedules they are for, and the checks that every template makes of what it is given.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/stage.h"
+
+namespace attune {
+
+/// A kernel holds a schedule for each; the extents of a call decide which one runs.
+enum class SizeClass { large, small };
+
+/// What is wrong with the values `given` to a schedule that declares `declared`, as a sentence; empty if nothing is.
+/// Refuses unknown names, names given twice, and values that are not legal.
+std::string parameter_problem(std::string_view schedule, const std::vector<Parameter>& declared, const std::vector<Parameter>& given);
+
+/// `declared`, with the values of those that are also in `given`.
+std::vector<Parameter> with_values(std::vector<Parameter> declared, const std::vector<Parameter>& given);
+
+/// The value of the parameter of that name, which must be there.
+std::int64_t value_of(const std::vector<Parameter>& parameters, std::string_view name);
+
+/// What is wrong if `a` must be a multiple of `b` and is not, as a sentence; empty if it is.
+std::string multiple_problem(std::string_view schedule, const std::vector<Parameter>& parameters, std::string_view a, std::string_view b);
+
+}  // namespace attune

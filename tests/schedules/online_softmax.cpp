@@ -1,0 +1,95 @@
+#include "schedules/online_softmax.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "attention_case.h"
+#include "codegen/vector_math.h"
+
+using namespace attune;
+using Halide::Expr;
+
+namespace {
+
+const std::vector<Shape> shapes = {
+    {1, 1, 1, 1, 1, 1, 1},      {2, 1, 1, 5, 37, 16, 16},  {1, 2, 1, 37, 5, 5, 3},      {1, 1, 2, 129, 129, 64, 64},
+    {1, 2, 3, 50, 300, 40, 24}, {1, 1, 1, 1, 129, 8, 130}, {2, 2, 2, 100, 600, 17, 80}, {1, 1, 1, 257, 256, 32, 48},
+};
+
+/// One kernel for each size of call, over all shapes.
+void check(const AttentionCase& attention) {
+  const Machine machine = host_machine();
+  for (const SizeClass size : {SizeClass::large, SizeClass::small}) {
+    Halide::Callable kernel = compiled(attention, machine, online_softmax_parameters(machine, size));
+    unsigned seed = 1;
+    for (const Shape& s : shapes) {
+      Arguments a(s, ++seed);
+      CAPTURE(size == SizeClass::large, seed, s.queries, s.keys, s.depth, s.value_depth);
+      CHECK(difference(attention, a, computed(kernel, a)) == "");
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("dense attention is right at any extents", "[online_softmax]") { check(AttentionCase()); }
+
+TEST_CASE("causal attention is right", "[online_softmax]") { check(causal()); }
+
+TEST_CASE("a sliding window is right", "[online_softmax]") { check(window(70)); }
+
+TEST_CASE("keys beyond a length from memory are not seen", "[online_softmax]") { check(padded()); }
+
+TEST_CASE("a mask from memory is right", "[online_softmax]") { check(masked()); }
+
+TEST_CASE("a bias from memory is right", "[online_softmax]") { check(biased()); }
+
+TEST_CASE("a soft cap is right", "[online_softmax]") {
+  AttentionCase attention = causal();
+  attention.body.change = [](const Expr& score, const Coordinates&) { return 2.f * vector_math::tanh(score / 2.f); };
+  attention.change = [](double score, const Arguments&, const Pair&) { return 2 * std::tanh(score / 2); };
+  check(attention);
+}
+
+TEST_CASE("a bias that grows with distance and depends on the head is right", "[online_softmax]") {
+  AttentionCase attention = causal();
+  attention.body.change = [](const Expr& score, const Coordinates& c) {
+    const Expr slope = vector_math::exp2(-Halide::cast<float>(c.at("heads") + 1));
+    return score + Halide::cast<float>(c.at("keys") - c.at("queries")) * slope;
+  };
+  attention.change = [](double score, const Arguments&, const Pair& p) { return score + (p.j - p.i) * std::ldexp(1.0, -p.h - 1); };
+  check(attention);
+}
+
+TEST_CASE("a change of the weights comes after their sum", "[online_softmax]") {
+  AttentionCase attention = causal();
+  const auto kept = [](const auto& i, const auto& j) { return (i * 7 + j * 5) % 4 != 0; };
+  attention.body.weight = [=](const Expr& weight, const Coordinates& c) {
+    return select(kept(c.at("queries"), c.at("keys")), weight * (4 / 3.f), 0.f);
+  };
+  attention.weight = [=](double weight, const Arguments&, const Pair& p) { return kept(p.i, p.j) ? weight * 4 / 3 : 0; };
+  check(attention);
+}
+
+TEST_CASE("an additive score is summed over hidden", "[online_softmax]") {
+  AttentionCase attention;
+  attention.body.combine = [wa = attention.wa](const Expr& query, const Expr& key, const Coordinates& c) {
+    return wa(c.at("depth")) * vector_math::tanh(query + key);
+  };
+  attention.score = [](const Arguments& a, const Pair& p) {
+    double sum = 0;
+    const double scale = 1 / std::sqrt(static_cast<double>(a.shape.depth));
+    for (int d = 0; d < a.shape.depth; ++d) sum += a.wa(d) * std::tanh(a.q(d, p.i, p.g, p.h, p.b) * scale + a.k(d, p.j, p.h, p.b));
+    return sum;
+  };
+  check(attention);
+}
+
+TEST_CASE("a score without a product is taken as it is", "[online_softmax]") {
+  AttentionCase attention;
+  attention.body.score = {{"queries", "keys"},
+                          [bias = attention.bias](const Coordinates& c) { return bias(c.at("keys"), c.at("queries")); }};
+  attention.score = [](const Arguments& a, const Pair& p) { return static_cast<double>(a.bias(p.j, p.i)); };
+  check(attention);
+}

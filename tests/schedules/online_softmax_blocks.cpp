@@ -1,0 +1,110 @@
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "attention_case.h"
+
+using namespace attune;
+using Halide::Expr;
+
+namespace {
+
+/// What the kernel under test computed, by query and key.
+struct Visits {
+  static constexpr int side = 512;
+  std::vector<std::atomic<int>> scores = std::vector<std::atomic<int>>(side * side), masks = std::vector<std::atomic<int>>(side * side);
+} visits;
+
+}  // namespace
+
+extern "C" float attune_test_visit_score(int i, int j, float score) {
+  ++visits.scores[static_cast<std::size_t>(i * Visits::side + j)];
+  return score;
+}
+
+extern "C" bool attune_test_visit_mask(int i, int j, bool visible) {
+  ++visits.masks[static_cast<std::size_t>(i * Visits::side + j)];
+  return visible;
+}
+
+namespace {
+
+Expr call(Halide::Type type, const char* function, const Coordinates& c, const std::string& i, const std::string& j, const Expr& value) {
+  return Halide::Internal::Call::make(type, function, {c.at(i), c.at(j), value}, Halide::Internal::Call::Extern);
+}
+
+/// The case, with every score and every evaluation of the mask counted.
+AttentionCase counted(AttentionCase attention) {
+  attention.body.change = [](const Expr& score, const Coordinates& c) {
+    return call(Halide::Float(32), "attune_test_visit_score", c, "queries", "keys", score);
+  };
+  attention.body.visible = [visible = attention.body.visible](const Coordinates& c) {
+    return call(Halide::Bool(), "attune_test_visit_mask", c, "queries", "keys", visible(c));
+  };
+  return attention;
+}
+
+struct Count {
+  bool any = false, all = true;
+};
+
+/// Over the elements of a block that exist.
+template <class Predicate>
+Count count(int first_query, int query_tile, int first_key, int key_tile, const Shape& s, Predicate predicate) {
+  Count c;
+  for (int i = first_query; i < std::min(first_query + query_tile, s.queries); ++i)
+    for (int j = first_key; j < std::min(first_key + key_tile, s.keys); ++j) {
+      const bool holds = predicate(i, j);
+      c.any = c.any || holds;
+      c.all = c.all && holds;
+    }
+  return c;
+}
+
+/// Blocks with something visible are computed, others are not; masks are evaluated outside of wholly visible coarse blocks only.
+void check_blocks(const AttentionCase& attention, const Shape& s, const std::vector<Parameter>& values) {
+  const auto value = [&](const char* name) { return static_cast<int>(value_of(values, name)); };
+  const int query_tile = value("query_tile"), coarse = value("key_tile"), fine = value("edge_tile");
+  Halide::Callable kernel = compiled(counted(attention), host_machine(), values);
+  for (auto* counts : {&visits.scores, &visits.masks})
+    for (auto& c : *counts) c = 0;
+  Arguments a(s, 3);
+  a.lengths.fill(300);
+  CHECK(difference(attention, a, computed(kernel, a)) == "");
+  const auto sees = [&](int i, int j) { return attention.visible(a, {0, 0, 0, i, j}); };
+  const auto at = [](const std::vector<std::atomic<int>>& counts) {
+    return [&counts](int i, int j) { return counts[static_cast<std::size_t>(i * Visits::side + j)] > 0; };
+  };
+  int visited = 0, unmasked = 0, wrong = 0;
+  for (int i = 0; i < s.queries; i += query_tile)
+    for (int j = 0; j < s.keys; j += fine) {
+      const int block = j / coarse * coarse;
+      const bool is_whole = block + coarse <= s.keys && count(i, query_tile, block, coarse, s, sees).all;
+      const bool is_visible = count(i, query_tile, j, fine, s, sees).any;
+      const Count scores = count(i, query_tile, j, fine, s, at(visits.scores)), masks = count(i, query_tile, j, fine, s, at(visits.masks));
+      const bool is_right = scores.any == is_visible && scores.all == is_visible && masks.any == (is_visible && !is_whole);
+      wrong += is_right ? 0 : 1;
+      visited += scores.any;
+      unmasked += scores.any && !masks.any;
+    }
+  CHECK(wrong == 0);
+  CHECK(visited > 0);
+  CHECK(unmasked > 0);
+}
+
+const std::vector<Parameter> tiles = {
+    {"query_tile", {}, 24}, {"key_tile", {}, 128}, {"edge_tile", {}, 64}, {"register_rows", {}, 6}, {"register_vectors", {}, 2}};
+
+}  // namespace
+
+TEST_CASE("causal attention computes no block above the diagonal, and masks on the diagonal only", "[online_softmax]") {
+  check_blocks(causal(), {1, 1, 1, 300, 430, 16, 16}, tiles);
+}
+
+TEST_CASE("a window computes the blocks that it touches", "[online_softmax]") {
+  check_blocks(window(250), {1, 1, 1, 500, 400, 16, 16}, tiles);
+}
+
+TEST_CASE("keys beyond a length from memory are not computed", "[online_softmax]") {
+  check_blocks(padded(), {1, 1, 1, 100, 430, 16, 16}, tiles);
+}

@@ -1,0 +1,161 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "attention_case.h"
+
+using namespace attune;
+using Halide::Expr;
+using Halide::Target;
+
+namespace {
+
+void fix_extents(AttentionCase& attention, const Shape& s) {
+  attention.extents = {{"batch", s.batch},
+                       {"heads", s.heads},
+                       {"group", s.group},
+                       {"queries", s.queries},
+                       {"keys", s.keys},
+                       {"depth", s.depth},
+                       {"value_depth", s.value_depth}};
+}
+
+std::string run(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values, const Shape& shape) {
+  Halide::Callable kernel = compiled(attention, machine, values);
+  Arguments a(shape, 5);
+  return difference(attention, a, computed(kernel, a, attention.body.out), 40);
+}
+
+}  // namespace
+
+TEST_CASE("extents that are known are right", "[online_softmax]") {
+  // keys in whole blocks and not, values in place and copied, groups of vectors and single ones
+  for (const Shape& s :
+       {Shape{1, 2, 1, 96, 512, 64, 64}, Shape{1, 1, 2, 50, 77, 24, 40}, Shape{1, 1, 1, 1, 256, 16, 80}, Shape{2, 1, 1, 3, 1, 1, 1}}) {
+    AttentionCase attention;
+    fix_extents(attention, s);
+    CAPTURE(s.queries, s.keys, s.value_depth);
+    CHECK(run(attention, host_machine(), {}, s) == "");
+    CHECK(run(attention, host_machine(), online_softmax_parameters(host_machine(), SizeClass::small), s) == "");
+  }
+}
+
+TEST_CASE("long odd extents are right", "[online_softmax]") {
+  AttentionCase dense, diagonal = causal();
+  CHECK(run(dense, host_machine(), {}, {1, 1, 1, 1537, 1543, 64, 64}) == "");
+  CHECK(run(diagonal, host_machine(), {}, {1, 1, 1, 1537, 1543, 64, 64}) == "");
+}
+
+TEST_CASE("the result's dims may lie in any order", "[online_softmax]") {
+  for (const auto& order : std::vector<std::vector<std::string>>{{"batch", "queries", "heads", "group", "value_depth"},
+                                                                 {"heads", "group", "value_depth", "batch", "queries"}}) {
+    AttentionCase attention = causal();
+    attention.body.out = order;
+    CHECK(run(attention, host_machine(), {}, {2, 2, 3, 37, 129, 16, 24}) == "");
+  }
+}
+
+TEST_CASE("no batch dims, two contracted dims, and other Funcs that read the result", "[online_softmax]") {
+  // depth is taken apart into 4 x depth / 4; q, k and v are those of the one batch index
+  AttentionCase attention;
+  const Shape s = {1, 1, 1, 61, 131, 20, 18};
+  attention.body.batch = {};
+  attention.body.over = {"part", "in_part"};
+  attention.extents["part"] = 4;
+  attention.extents["in_part"] = attention.extents.at("depth") / 4;
+  const auto depth = [in_part = attention.extents.at("in_part")](const Coordinates& c) { return c.at("part") * in_part + c.at("in_part"); };
+  const Expr scale = 1.f / sqrt(Halide::cast<float>(attention.extents.at("depth")));
+  attention.body.query = {{"queries", "part", "in_part"},
+                          [=, q = attention.q](const Coordinates& c) { return q(depth(c), c.at("queries"), 0, 0, 0) * scale; }};
+  attention.body.key = {{"keys", "part", "in_part"},
+                        [=, k = attention.k](const Coordinates& c) { return k(depth(c), c.at("keys"), 0, 0); }};
+  attention.body.value = {{"keys", "value_depth"},
+                          [v = attention.v](const Coordinates& c) { return v(c.at("value_depth"), c.at("keys"), 0, 0); }};
+  attention.body.out = {"queries", "value_depth"};
+
+  const Machine machine = host_machine();
+  Stored stored = online_softmax(attention.body, attention.extents, machine, {});
+  Halide::Var d, i, g, h, b;
+  Halide::Func twice("twice");
+  twice(d, i, g, h, b) = stored.func(d, i) + stored.func(d, i);
+  Halide::Callable kernel = twice.compile_to_callable(attention.arguments(), machine.target);
+  Arguments a(s, 5);
+  Halide::Buffer<float> result = computed(kernel, a);
+  result.for_each_value([](float& e) { e /= 2; });
+  CHECK(difference(attention, a, result) == "");
+}
+
+TEST_CASE("keys that all heads share are packed once, and values may differ by group", "[online_softmax]") {
+  AttentionCase attention;
+  attention.body.key = {{"batch", "keys", "depth"},
+                        [k = attention.k](const Coordinates& c) { return k(c.at("depth"), c.at("keys"), 0, c.at("batch")); }};
+  attention.body.value = {{"batch", "heads", "group", "keys", "value_depth"}, [v = attention.v](const Coordinates& c) {
+                            return v(c.at("value_depth"), c.at("keys"), c.at("heads"), c.at("batch")) *
+                                   Halide::cast<float>(c.at("group") + 1);
+                          }};
+  attention.score = [](const Arguments& a, const Pair& p) {
+    double sum = 0;
+    for (int d = 0; d < a.shape.depth; ++d) sum += static_cast<double>(a.q(d, p.i, p.g, p.h, p.b)) * a.k(d, p.j, 0, p.b);
+    return sum / std::sqrt(static_cast<double>(a.shape.depth));
+  };
+  attention.weight = [](double weight, const Arguments&, const Pair& p) { return weight * (p.g + 1); };
+  CHECK(run(attention, host_machine(), {}, {2, 3, 2, 50, 140, 16, 32}) == "");
+}
+
+TEST_CASE("nothing to attend to gives zeros, and an empty result is left alone", "[online_softmax]") {
+  Machine machine = host_machine();
+  machine.target = machine.target.with_feature(Target::NoAsserts).with_feature(Target::NoBoundsQuery);
+  const AttentionCase dense, diagonal = causal();
+  for (const AttentionCase* attention : {&dense, &diagonal}) {
+    Halide::Callable kernel = compiled(*attention, machine, {});
+    for (const Shape& s : {Shape{1, 2, 1, 37, 0, 16, 16}, Shape{1, 2, 1, 0, 37, 16, 16}, Shape{1, 2, 1, 5, 37, 0, 16},
+                           Shape{1, 2, 1, 5, 37, 16, 0}, Shape{0, 2, 1, 5, 37, 16, 16}, Shape{1, 2, 0, 5, 37, 16, 16}}) {
+      Arguments a(s, 3);
+      CAPTURE(s.batch, s.group, s.queries, s.keys, s.depth, s.value_depth);
+      CHECK(difference(*attention, a, computed(kernel, a)) == "");
+    }
+  }
+}
+
+TEST_CASE("other vectors and every extreme of the parameters are right", "[online_softmax]") {
+  const Shape s = {1, 1, 2, 70, 300, 20, 40};
+  const int widest = host_machine().vector_bytes;
+  for (int bytes = 16; bytes <= widest; bytes *= 2)
+    for (const SizeClass size : {SizeClass::large, SizeClass::small}) {
+      const Machine machine = narrow_machine(bytes);
+      CAPTURE(bytes, size == SizeClass::large);
+      CHECK(run(causal(), machine, online_softmax_parameters(machine, size), s) == "");
+    }
+  const auto values = [](int query, int key, int edge, int rows, int vectors) {
+    return std::vector<Parameter>{{"query_tile", {}, query},
+                                  {"key_tile", {}, key},
+                                  {"edge_tile", {}, edge},
+                                  {"register_rows", {}, rows},
+                                  {"register_vectors", {}, vectors}};
+  };
+  const Machine machine = narrow_machine(16);
+  for (const auto& v : {values(4, 64, 16, 1, 1), values(192, 1024, 128, 12, 4), values(8, 64, 64, 8, 2), values(6, 128, 16, 6, 4)}) {
+    CAPTURE(v[0].value);
+    CHECK(run(causal(), machine, v, s) == "");
+  }
+}
+
+TEST_CASE("parameters that do not fit are refused in words", "[online_softmax]") {
+  Machine machine;
+  const auto problem = [&](const std::vector<Parameter>& values) { return online_softmax_problem(machine, values); };
+  CHECK(problem({{"key_tile", {}, 48}}) == "schedule 'online_softmax': key_tile = 48 is not one of 64, 128, 256, 512, 1024");
+  CHECK(problem({{"tile", {}, 48}}) ==
+        "schedule 'online_softmax': has no parameter 'tile'; it has query_tile, key_tile, edge_tile, register_rows, register_vectors");
+  CHECK(problem({{"key_tile", {}, 64}, {"key_tile", {}, 64}}) == "schedule 'online_softmax': key_tile is given twice");
+  CHECK(problem({{"query_tile", {}, 16}}) == "schedule 'online_softmax': query_tile = 16 is not a multiple of register_rows = 6");
+  CHECK(problem({{"key_tile", {}, 64}, {"edge_tile", {}, 128}}) ==
+        "schedule 'online_softmax': key_tile = 64 is not a multiple of edge_tile = 128");
+  CHECK(problem({{"edge_tile", {}, 32}}) ==
+        "schedule 'online_softmax': edge_tile = 32 is not a multiple of the 64 keys of register_vectors = 4 vectors of 16");
+  for (const int bytes : {16, 32, 64})
+    for (const int registers : {16, 32})
+      for (const SizeClass size : {SizeClass::large, SizeClass::small}) {
+        machine.vector_bytes = bytes;
+        machine.registers = registers;
+        CHECK(problem(online_softmax_parameters(machine, size)) == "");
+      }
+}
