@@ -1,0 +1,85 @@
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "runtime/arguments.h"
+#include "runtime/words.h"
+
+namespace attune {
+namespace {
+
+/// Halide counts elements in 32 bits, with sign.
+constexpr std::int64_t max_index = (std::int64_t{1} << 31) - 1;
+
+std::string dim_name(const attune_kernel_v1& kernel, const attune_tensor_v1& tensor, std::size_t axis) {
+  return dims_of(kernel)[static_cast<std::size_t>(tensor.dims[axis])].name;
+}
+
+/// The innermost stride is 1, outputs do not broadcast, and what the strides reach is in Halide's range.
+Result<void> check_strides(const attune_kernel_v1& kernel, const attune_tensor_v1& expected, const Tensor& given) {
+  const auto rank = static_cast<std::size_t>(given.rank);
+  if (const std::int64_t count = given.element_count(); count < 0 || count > max_index)
+    return Error{
+        words(who(kernel, expected), " is ", text_of(given), ": it has more elements than ", max_index, ", which a kernel can count")};
+  std::int64_t reach = 0;
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    const std::int64_t extent = given.extents[axis], stride = given.strides[axis];
+    if (extent == 1) continue;
+    if (axis + 1 == rank && stride != 1)
+      return Error{words(who(kernel, expected), " has stride ", stride, " along ", dim_name(kernel, expected, axis),
+                         ", its innermost dim; expected 1 (contiguous() makes such a copy)")};
+    if (stride == 0 && expected.is_output != 0)
+      return Error{
+          words(who(kernel, expected), " has stride 0 along ", dim_name(kernel, expected, axis), " = ", extent, "; only inputs broadcast")};
+    // Halide refuses a dim whose extent * stride is larger, and reaches the sum of the distances.
+    if (std::abs(std::max(stride, -max_index - 1)) > max_index / extent || (reach += std::abs(stride) * (extent - 1)) > max_index)
+      return Error{words(who(kernel, expected), " is ", text_of(given), ": with stride ", stride, " along ",
+                         dim_name(kernel, expected, axis), " it reaches over more elements than ", max_index,
+                         ", which a kernel can count")};
+  }
+  return {};
+}
+
+/// The range of what the tensor's indices reach, in elements from `data`: [first, last].
+std::pair<std::int64_t, std::int64_t> reach_of(const Tensor& tensor) {
+  std::int64_t first = 0, last = 0;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tensor.rank); ++axis) {
+    const std::int64_t distance = (tensor.extents[axis] - 1) * tensor.strides[axis];
+    (distance < 0 ? first : last) += distance;
+  }
+  return {first, last};
+}
+
+Result<void> check_pointer(const attune_kernel_v1& kernel, const attune_tensor_v1& expected, const Tensor& given) {
+  if (given.data == nullptr)
+    return Error{words(who(kernel, expected), " is null, but it is ", text_of(given), "; only a tensor with an extent of 0 may be null")};
+  const auto bytes = static_cast<std::uintptr_t>(bytes_of(given.storage));
+  if (const std::uintptr_t rest = reinterpret_cast<std::uintptr_t>(given.data) % bytes; rest != 0)
+    return Error{words(who(kernel, expected), " lies ", rest, " bytes beyond a multiple of ", bytes, "; an address of ",
+                       name_of(given.storage), " is a multiple of ", bytes)};
+  const auto [first, last] = reach_of(given);
+  if (given.known_elements >= 0 && (first < 0 || last >= given.known_elements))
+    return Error{words(who(kernel, expected), " is ", text_of(given), " and reaches elements ", first, " to ", last, "; its memory has ",
+                       given.known_elements)};
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_memory(const attune_kernel_v1& kernel, Arguments arguments) {
+  for (std::size_t t = 0; t < arguments.size(); ++t) {
+    const attune_tensor_v1& expected = tensors_of(kernel)[t];
+    const Tensor& given = *arguments[t];
+    if (given.device != attune_cpu)
+      return Error{words(who(kernel, expected), " is on ", name_of(given.device),
+                         "; expected memory of the cpu, also for kernels of other devices")};
+    if (given.is_read_only && expected.is_output != 0)
+      return Error{words(who(kernel, expected), " is read-only memory; expected memory to write to")};
+    if (given.is_empty()) continue;
+    if (Result<void> strides = check_strides(kernel, expected, given); !strides) return strides;
+    if (Result<void> pointer = check_pointer(kernel, expected, given); !pointer) return pointer;
+  }
+  return check_overlap(kernel, arguments);
+}
+
+}  // namespace attune

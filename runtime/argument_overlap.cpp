@@ -1,0 +1,81 @@
+#include <array>
+#include <cstdlib>
+#include <numeric>
+
+#include "runtime/arguments.h"
+#include "runtime/words.h"
+
+namespace attune {
+namespace {
+
+/// A tensor's elements in bytes: runs of `run` bytes that begin at `low` plus sums of multiples of strides.
+/// All lie in [low, high); strides are multiples of `step` (0: there is one run).
+struct Footprint {
+  std::uintptr_t low = 0, high = 0;
+  std::uintptr_t run = 0, step = 0;
+  bool overlaps_itself = false;
+};
+
+struct Axis {
+  std::int64_t extent, stride;
+};
+
+Footprint footprint_of(const Tensor& tensor) {
+  const std::int64_t element = bytes_of(tensor.storage);
+  std::array<Axis, max_rank> axes;
+  std::size_t count = 0;
+  std::int64_t below = 0;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tensor.rank); ++axis) {
+    if (tensor.extents[axis] == 1) continue;
+    const std::int64_t stride = tensor.strides[axis] * element;
+    if (stride < 0) below += stride * (tensor.extents[axis] - 1);
+    std::size_t place = count++;  // sorted by stride, smallest first
+    for (; place > 0 && axes[place - 1].stride > std::abs(stride); --place) axes[place] = axes[place - 1];
+    axes[place] = {tensor.extents[axis], std::abs(stride)};
+  }
+
+  std::int64_t run = element, span = element, step = 0;
+  bool overlaps = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    overlaps = overlaps || axes[i].stride < span;  // sufficient for distinct elements: each stride steps over all that is inside it
+    const std::int64_t distance = axes[i].stride * (axes[i].extent - 1);
+    if (step == 0 && axes[i].stride <= run)
+      run += distance;
+    else
+      step = std::gcd(step, axes[i].stride);
+    span += distance;
+  }
+  const std::uintptr_t low = reinterpret_cast<std::uintptr_t>(tensor.data) + static_cast<std::uintptr_t>(below);
+  return {low, low + static_cast<std::uintptr_t>(span), static_cast<std::uintptr_t>(run), static_cast<std::uintptr_t>(step), overlaps};
+}
+
+/// Columns of one array interleave without sharing: modulo the common step of all strides, the runs of both are apart.
+bool may_share(const Footprint& a, const Footprint& b) {
+  if (a.high <= b.low || b.high <= a.low) return false;
+  const std::uintptr_t step = std::gcd(a.step, b.step);
+  if (step == 0) return true;
+  const std::uintptr_t offset = b.low >= a.low ? (b.low - a.low) % step : (step - (a.low - b.low) % step) % step;
+  return offset < a.run || offset + b.run > step;
+}
+
+}  // namespace
+
+Result<void> check_overlap(const attune_kernel_v1& kernel, Arguments arguments) {
+  std::array<Footprint, max_tensors> footprints;
+  for (std::size_t t = 0; t < arguments.size(); ++t)
+    if (!arguments[t]->is_empty()) footprints[t] = footprint_of(*arguments[t]);
+  for (std::size_t out = 0; out < arguments.size(); ++out) {
+    const attune_tensor_v1& output = tensors_of(kernel)[out];
+    if (output.is_output == 0 || arguments[out]->is_empty()) continue;
+    if (footprints[out].overlaps_itself)
+      return Error{words(who(kernel, output), " is ", text_of(*arguments[out]),
+                         " with strides that reach an element twice; expected one place for each")};
+    for (std::size_t t = 0; t < out; ++t)
+      if (!arguments[t]->is_empty() && may_share(footprints[out], footprints[t]))
+        return Error{words(who(kernel, output), " overlaps ", tensors_of(kernel)[t].is_output != 0 ? "output '" : "input '",
+                           tensors_of(kernel)[t].name, "' in memory; expected memory of its own")};
+  }
+  return {};
+}
+
+}  // namespace attune

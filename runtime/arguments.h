@@ -1,0 +1,44 @@
+/// A call's tensors against the kernel's manifest: everything is checked before anything runs, one sentence for the first problem.
+#pragma once
+
+#include <HalideRuntime.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "runtime/abi.h"
+#include "runtime/result.h"
+#include "runtime/signature.h"
+#include "runtime/tensor.h"
+
+namespace attune {
+
+/// Pointers to the tensors of a call in the manifest's order.
+using Arguments = std::span<const Tensor* const>;
+
+/// The extent of each dim of the manifest.
+using DimExtents = std::array<std::int64_t, max_dims>;
+
+/// Checks number, storage, rank and extents, and fills `extents`. `arguments` has one pointer for each tensor of the manifest.
+Result<void> check_shapes(const attune_kernel_v1& kernel, Arguments arguments, DimExtents& extents);
+
+/// Checks devices, strides, pointers and overlap of arguments whose shapes are right.
+Result<void> check_memory(const attune_kernel_v1& kernel, Arguments arguments);
+
+/// Checks that no output shares an element with another argument. Exact for dense tensors and slices of a common array;
+/// others count as overlapping where their address ranges do.
+Result<void> check_overlap(const attune_kernel_v1& kernel, Arguments arguments);
+
+/// What a kernel's code is called with.
+struct CallBuffers {
+  std::array<halide_buffer_t, max_tensors> buffers;
+  std::array<std::array<halide_dimension_t, max_rank>, max_tensors> shapes;
+  std::array<void*, 1 + max_tensors> pointers;  ///< [0] is left for the user context
+};
+
+/// Describes checked arguments as Halide takes them: innermost dim first, no null pointers.
+/// bf16 is bfloat on the CPU and u16 on other devices; boolean is u8.
+void fill_buffers(const attune_kernel_v1& kernel, Arguments arguments, attune_device device, CallBuffers& call);
+
+}  // namespace attune

@@ -1,0 +1,67 @@
+/* Attune's runtime for C, and for languages that call C: opens kernel files and calls their kernels.
+   A function that fails gives null or -1; attune_last_error() then says why. All may be called from any thread. */
+#ifndef ATTUNE_RUNTIME_ATTUNE_H
+#define ATTUNE_RUNTIME_ATTUNE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct attune_library; /* an open kernel file */
+struct attune_kernel;  /* one of its kernels, as long as it is open */
+
+/* A strided view. Extents and strides are listed outermost first; strides count elements. */
+struct attune_tensor {
+  const char* name; /* of the input or output; null in calls by order */
+  void* data;       /* kernels do not write to inputs */
+  int32_t storage;  /* enum attune_storage */
+  int32_t rank;
+  const int64_t* extents;
+  const int64_t* strides; /* null: contiguous */
+};
+
+/* Opens a file that `attune compile --shared` wrote. */
+struct attune_library* attune_open(const char* path);
+
+/* A library of one kernel that is linked into the program: attune_link(&attune_kernel_v1_NAME). */
+struct attune_library* attune_link(const struct attune_kernel_v1* manifest);
+
+/* Null is allowed. Kernels of the library must not be used afterwards. */
+void attune_close(struct attune_library* library);
+
+int32_t attune_kernel_count(const struct attune_library* library);
+
+/* The name of a kernel; null if the number is not below the count. */
+const char* attune_kernel_name(const struct attune_library* library, int32_t number);
+
+/* The kernel of that name, if this machine can run it. */
+const struct attune_kernel* attune_find_kernel(const struct attune_library* library, const char* name);
+
+/* What the kernel takes, as abi.h lays it out, and in a few lines of text. */
+const struct attune_kernel_v1* attune_manifest(const struct attune_kernel* kernel);
+const char* attune_describe(const struct attune_kernel* kernel);
+
+/* Checks all tensors, then runs. Either all have names, or none has and they stand in the manifest's order. Gives 0 or -1. */
+int attune_call(const struct attune_kernel* kernel, const struct attune_tensor* tensors, int32_t count);
+
+/* The same with memory for what the kernel stores between its stages: the call allocates nothing, or is refused if it is too little.
+   `workspace` null and `workspace_bytes` 0: memory comes from the heap. `needed_bytes`, if not null, gets what was taken. */
+int attune_call_with_workspace(const struct attune_kernel* kernel, const struct attune_tensor* tensors, int32_t count, void* workspace,
+                               size_t workspace_bytes, size_t* needed_bytes);
+
+/* Threads that a call uses at most, its caller included: 1 to 256. */
+int attune_set_num_threads(int32_t count);
+int32_t attune_num_threads(void);
+
+/* The sentence of the last failure in this thread; empty if there was none. It stands until the next failure. */
+const char* attune_last_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,168 @@
+#include <array>
+#include <exception>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/attune.h"
+#include "runtime/library.h"
+#include "runtime/signature.h"
+#include "runtime/threads.h"
+#include "runtime/words.h"
+
+struct attune_kernel {
+  attune::Kernel kernel;
+  std::string description;
+};
+
+struct attune_library {
+  std::optional<attune::Library> file;  ///< empty for a linked kernel
+  std::vector<attune_kernel> kernels;
+};
+
+namespace attune {
+namespace {
+
+thread_local std::string last_error;
+
+/// Runs `body` and gives its result; a failed one is told and becomes `failed`. No exception reaches C.
+template <class T, class Body>
+T guarded(T failed, const Body& body) noexcept {
+  try {
+    auto result = body();
+    if (result) return *result;
+    last_error = result.error().message;
+  } catch (const std::exception& exception) {
+    last_error = exception.what();
+  }
+  return failed;
+}
+
+/// One tensor of C as the runtime has it.
+Result<Tensor> view(const attune_tensor& tensor) {
+  const std::string who = words("tensor '", tensor.name != nullptr ? tensor.name : "", "'");
+  if (tensor.storage < 0 || tensor.storage >= storage_count) return Error{words(who, ": has the unknown storage ", tensor.storage)};
+  if (tensor.rank < 0 || tensor.rank > max_rank) return Error{words(who, ": has ", tensor.rank, " dims; expected 0 to ", max_rank)};
+  if (tensor.rank > 0 && tensor.extents == nullptr) return Error{words(who, ": has ", tensor.rank, " dims but its extents are null")};
+  const auto rank = static_cast<std::size_t>(tensor.rank);
+  const std::span<const std::int64_t> extents(tensor.extents, rank);
+  const auto storage = static_cast<attune_storage>(tensor.storage);
+  if (tensor.strides == nullptr) return Tensor(tensor.data, storage, extents);
+  return Tensor(tensor.data, storage, extents, std::span<const std::int64_t>(tensor.strides, rank));
+}
+
+Result<int> call(const attune_kernel* kernel, const attune_tensor* table, std::int32_t count, Workspace* workspace) {
+  if (kernel == nullptr) return Error{"attune_call: the kernel is null"};
+  if (count < 0 || count > max_tensors || (count > 0 && table == nullptr))
+    return Error{words("attune_call: got ", table == nullptr ? "a null table of " : "", count, " tensors; expected 0 to ", max_tensors)};
+  const std::span<const attune_tensor> tensors(table, static_cast<std::size_t>(count));
+  std::array<Argument, max_tensors> arguments;
+  std::array<Tensor, max_tensors> in_order;
+  std::size_t named = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    Result<Tensor> tensor = view(tensors[i]);
+    if (!tensor) return tensor.error();
+    if (tensors[i].name != nullptr) arguments[named++] = {tensors[i].name, *tensor};
+    in_order[i] = *tensor;
+  }
+  if (named != 0 && named != tensors.size())
+    return Error{words("attune_call: ", named, " of ", tensors.size(), " tensors have names; expected all of them, or none")};
+  const Result<void> called = named != 0 ? kernel->kernel.call(std::span<const Argument>(arguments.data(), named), workspace)
+                                         : kernel->kernel.call(std::span<const Tensor>(in_order.data(), tensors.size()), workspace);
+  if (!called) return called.error();
+  return 0;
+}
+
+Result<attune_library*> library_of(std::optional<Library> file, std::span<const Kernel> kernels) {
+  auto library = std::make_unique<attune_library>();
+  for (const Kernel& kernel : kernels) library->kernels.push_back({kernel, kernel.describe()});
+  library->file = std::move(file);
+  return library.release();
+}
+
+}  // namespace
+}  // namespace attune
+
+using attune::Error;
+using attune::Result;
+
+extern "C" {
+
+attune_library* attune_open(const char* path) {
+  return attune::guarded<attune_library*>(nullptr, [&]() -> Result<attune_library*> {
+    if (path == nullptr) return Error{"attune_open: the path is null"};
+    Result<attune::Library> file = attune::Library::open(path);
+    if (!file) return file.error();
+    return attune::library_of(*file, file->kernels());
+  });
+}
+
+attune_library* attune_link(const attune_kernel_v1* manifest) {
+  return attune::guarded<attune_library*>(nullptr, [&]() -> Result<attune_library*> {
+    if (manifest == nullptr) return Error{"attune_link: the manifest is null"};
+    Result<attune::Kernel> kernel = attune::Kernel::from(*manifest);
+    if (!kernel) return kernel.error();
+    return attune::library_of(std::nullopt, std::span(&*kernel, 1));
+  });
+}
+
+void attune_close(attune_library* library) { delete library; }
+
+int32_t attune_kernel_count(const attune_library* library) {
+  return library == nullptr ? 0 : static_cast<int32_t>(library->kernels.size());
+}
+
+const char* attune_kernel_name(const attune_library* library, int32_t number) {
+  if (number < 0 || number >= attune_kernel_count(library)) return nullptr;
+  return library->kernels[static_cast<std::size_t>(number)].kernel.manifest().name;
+}
+
+const struct attune_kernel* attune_find_kernel(const attune_library* library, const char* name) {
+  return attune::guarded<const struct attune_kernel*>(
+      nullptr, [&]() -> Result<const struct attune_kernel*> {
+        if (library == nullptr || name == nullptr) return Error{"attune_find_kernel: the library or the name is null"};
+        if (library->file)
+          if (const Result<attune::Kernel> found = library->file->kernel(name); !found) return found.error();
+        for (const struct attune_kernel& kernel : library->kernels)
+          if (kernel.kernel.name() == name) return &kernel;
+        return Error{attune::words("attune_find_kernel: has no kernel '", name, "'; it holds ", library->kernels.front().kernel.name())};
+      });
+}
+
+const attune_kernel_v1* attune_manifest(const struct attune_kernel* kernel) {
+  return kernel == nullptr ? nullptr : &kernel->kernel.manifest();
+}
+
+const char* attune_describe(const struct attune_kernel* kernel) { return kernel == nullptr ? "" : kernel->description.c_str(); }
+
+int attune_call(const struct attune_kernel* kernel, const attune_tensor* tensors, int32_t count) {
+  return attune::guarded(-1, [&] { return attune::call(kernel, tensors, count, nullptr); });
+}
+
+int attune_call_with_workspace(const struct attune_kernel* kernel, const attune_tensor* tensors, int32_t count, void* workspace,
+                               size_t workspace_bytes, size_t* needed_bytes) {
+  return attune::guarded(-1, [&]() -> Result<int> {
+    if (workspace == nullptr && workspace_bytes > 0)
+      return Error{attune::words("attune_call: the workspace of ", workspace_bytes, " bytes is null")};
+    std::optional<attune::Workspace> memory;
+    if (workspace != nullptr)
+      memory.emplace(std::span(static_cast<std::byte*>(workspace), workspace_bytes));
+    else
+      memory.emplace();
+    const Result<int> called = attune::call(kernel, tensors, count, &*memory);
+    if (needed_bytes != nullptr) *needed_bytes = memory->peak_bytes();
+    return called;
+  });
+}
+
+int attune_set_num_threads(int32_t count) {
+  return attune::guarded(-1, [&]() -> Result<int> {
+    if (const Result<void> set = attune::set_num_threads(count); !set) return set.error();
+    return 0;
+  });
+}
+
+int32_t attune_num_threads(void) { return attune::num_threads(); }
+
+const char* attune_last_error(void) { return attune::last_error.c_str(); }
+}

@@ -1,0 +1,72 @@
+#include "runtime/codes.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "runtime/signature.h"
+#include "runtime/storage.h"
+#include "runtime/words.h"
+
+namespace attune {
+namespace {
+
+/// What the machine lacks of the code's features and device, in words; empty if nothing.
+std::string lacks(const attune_code_v1& code, const Capabilities& machine) {
+  const auto device = static_cast<attune_device>(code.device);
+  if (const std::string problem = machine.device_problem(device); !problem.empty()) return words(name_of(device), ": ", problem);
+  std::string missing;
+  for (std::string_view rest = code.features; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    const std::string_view feature = rest.substr(0, end);
+    if (!feature.empty() && !machine.has_feature(feature)) add_to_list(missing, feature, " ");
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return missing;
+}
+
+bool holds(const attune_condition_v1& condition, const CallExtents& extents) {
+  const std::int64_t extent = extents.dims[static_cast<std::size_t>(condition.dim)];
+  return condition.minimum <= extent && extent <= condition.maximum;
+}
+
+bool takes_empty_tensors(const attune_code_v1& code) { return code.device == attune_cpu; }
+
+}  // namespace
+
+std::vector<const attune_code_v1*> usable_codes(const attune_kernel_v1& kernel, const Capabilities& machine) {
+  std::vector<const attune_code_v1*> usable;
+  for (const attune_code_v1& code : codes_of(kernel))
+    if (lacks(code, machine).empty()) usable.push_back(&code);
+  return usable;
+}
+
+std::string no_usable_code(const attune_kernel_v1& kernel, const Capabilities& machine) {
+  std::string targets;
+  for (const attune_code_v1& code : codes_of(kernel)) {
+    const std::string target = words(code.target, " (lacking here: ", lacks(code, machine), ")");
+    if (targets.find(target) == std::string::npos) add_to_list(targets, target);
+  }
+  return words(who(kernel), ": this machine can run none of its targets: ", targets, "; compile it for a target of this machine");
+}
+
+const attune_code_v1* choose_code(std::span<const attune_code_v1* const> usable, const CallExtents& extents) {
+  for (const attune_code_v1* code : usable)
+    if ((takes_empty_tensors(*code) || !extents.has_empty_tensor) &&
+        std::ranges::all_of(conditions_of(*code), [&](const attune_condition_v1& condition) { return holds(condition, extents); }))
+      return code;
+  return nullptr;
+}
+
+std::string no_code_for_extents(const attune_kernel_v1& kernel, std::span<const attune_code_v1* const> usable, const CallExtents& extents) {
+  std::string offers;
+  for (const attune_code_v1* code : usable) {
+    if (extents.has_empty_tensor && !takes_empty_tensors(*code)) add_to_list(offers, words(code->target, " takes no empty tensors"));
+    for (const attune_condition_v1& condition : conditions_of(*code))
+      if (const auto dim = static_cast<std::size_t>(condition.dim); !holds(condition, extents))
+        add_to_list(offers, words(code->target, " takes ", dims_of(kernel)[dim].name, " from ", condition.minimum, " to ",
+                                  condition.maximum, ", got ", extents.dims[dim]));
+  }
+  return words(who(kernel), ": none of its codes is for these extents: ", offers);
+}
+
+}  // namespace attune

@@ -1,0 +1,120 @@
+#include "runtime/context.h"
+
+#include <HalideRuntime.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "runtime/threads.h"
+#include "runtime/words.h"
+
+namespace attune {
+namespace {
+
+constexpr int most_threads = 256;  // of Halide's pool
+
+// Read by every parallel loop; Halide's own getter would take the pool's lock.
+std::atomic<int> thread_count{1};
+
+// Halide's handlers before ours: errors of other Halide code in the program go there.
+halide_error_handler_t earlier_error_handler = nullptr;
+
+void on_error(void* user_context, const char* message) {
+  if (CallContext* context = CallContext::from(user_context))
+    context->fail(message);
+  else
+    earlier_error_handler(user_context, message);
+}
+
+void* on_malloc(void* user_context, std::size_t bytes) {
+  CallContext* context = CallContext::from(user_context);
+  if (context == nullptr || context->workspace() == nullptr) return halide_default_malloc(user_context, bytes);
+  void* data = context->workspace()->take(bytes);
+  if (data == nullptr) context->note_workspace_is_short();
+  return data;
+}
+
+void on_free(void* user_context, void* data) {
+  CallContext* context = CallContext::from(user_context);
+  if (data == nullptr) return;
+  if (context == nullptr || context->workspace() == nullptr)
+    halide_default_free(user_context, data);
+  else
+    context->workspace()->give_back(data);
+}
+
+/// One iteration, or one thread: runs here, without the pool's lock.
+int on_parallel_loop(void* user_context, halide_task_t task, int first, int count, std::uint8_t* closure) {
+  if (count > 1 && thread_count.load(std::memory_order_relaxed) > 1)
+    return halide_default_do_par_for(user_context, task, first, count, closure);
+  for (int i = first; i < first + count; ++i)
+    if (const int status = task(user_context, i, closure); status != 0) return status;
+  return 0;
+}
+
+int threads_at_first() {
+  // Halide reads the variable itself; without it Halide would count every CPU of the machine, also those this process may not use.
+  if (std::getenv("HL_NUM_THREADS") == nullptr && std::getenv("HL_NUMTHREADS") == nullptr) {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::clamp(CPU_COUNT(&allowed), 1, most_threads);
+  }
+  return halide_get_num_threads();
+}
+
+}  // namespace
+
+CallContext* CallContext::from(void* user_context) {
+  auto* context = static_cast<CallContext*>(user_context);
+  return context != nullptr && context->mark_ == expected_mark ? context : nullptr;
+}
+
+void CallContext::fail(const char* message) {
+  if (has_failed_.exchange(true, std::memory_order_acq_rel)) return;
+  const std::size_t length = std::min(std::strlen(message), message_.size() - 1);
+  std::copy_n(message, length, message_.begin());
+}
+
+std::string CallContext::message() const {
+  std::string text = message_.data();
+  while (!text.empty() && (text.back() == '\n' || text.back() == '.')) text.pop_back();
+  return text;
+}
+
+void take_over_own_halide() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    earlier_error_handler = halide_set_error_handler(on_error);
+    halide_set_custom_malloc(on_malloc);
+    halide_set_custom_free(on_free);
+    halide_set_custom_do_par_for(on_parallel_loop);
+    const int count = threads_at_first();
+    halide_set_num_threads(count);
+    thread_count = count;
+  });
+}
+
+void take_over(const attune_hooks_v1& hooks) {
+  take_over_own_halide();
+  hooks.set_error_handler(reinterpret_cast<void*>(on_error));
+  hooks.set_malloc(reinterpret_cast<void*>(on_malloc));
+  hooks.set_free(reinterpret_cast<void*>(on_free));
+  hooks.set_do_par_for(reinterpret_cast<void*>(on_parallel_loop));
+}
+
+int num_threads() {
+  take_over_own_halide();
+  return thread_count;
+}
+
+Result<void> set_num_threads(int count) {
+  take_over_own_halide();
+  if (count < 1 || count > most_threads) return Error{words("set_num_threads: got ", count, "; expected 1 to ", most_threads)};
+  halide_set_num_threads(count);
+  thread_count = count;
+  return {};
+}
+
+}  // namespace attune

@@ -1,0 +1,52 @@
+/// CallContext: what a kernel's code reaches through Halide's user context: where errors are said and memory comes from.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "runtime/abi.h"
+#include "runtime/result.h"
+#include "runtime/workspace.h"
+
+namespace attune {
+
+/// Of one call. All threads that work on the call share it.
+class CallContext {
+ public:
+  /// `workspace` may be null: memory then comes from the heap.
+  explicit CallContext(Workspace* workspace) : workspace_(workspace) {}
+  CallContext(const CallContext&) = delete;
+  CallContext& operator=(const CallContext&) = delete;
+
+  /// The context that `user_context` points to; null if it is none of ours (another program's Halide code has its own).
+  static CallContext* from(void* user_context);
+
+  /// Keeps the first message and drops those after it.
+  void fail(const char* message);
+  /// Only after the kernel has returned.
+  std::string message() const;
+  bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
+
+  Workspace* workspace() const { return workspace_; }
+  void note_workspace_is_short() { workspace_is_short_.store(true, std::memory_order_relaxed); }
+  bool workspace_is_short() const { return workspace_is_short_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr std::uint64_t expected_mark = 0x6e75747461'6c6c61;  // told from other user contexts by it
+  std::uint64_t mark_ = expected_mark;
+  Workspace* workspace_;
+  std::atomic<bool> has_failed_ = false;
+  std::atomic<bool> workspace_is_short_ = false;
+  std::array<char, 512> message_{};
+};
+
+/// Puts errors, memory and parallel loops of the Halide runtime inside this program into the runtime's hands, once.
+void take_over_own_halide();
+
+/// The same for the Halide runtime inside a shared kernel file: its loops run on this program's threads.
+void take_over(const attune_hooks_v1& hooks);
+
+}  // namespace attune

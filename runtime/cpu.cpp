@@ -1,0 +1,135 @@
+#include "runtime/cpu.h"
+
+#include <array>
+#include <cstdint>
+
+#include "runtime/driver.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
+namespace attune {
+namespace {
+
+#if defined(__x86_64__)
+
+enum Register { eax, ebx, ecx, edx };
+
+/// The registers that the operating system must save: bits of XCR0.
+constexpr std::uint64_t no_state = 0, avx_state = 0x6, avx512_state = 0xe6;
+
+struct Feature {
+  std::string_view name;
+  unsigned leaf, subleaf;
+  Register reg;
+  unsigned bit;
+  std::uint64_t state;
+};
+
+// Intel's manual, volume 2, CPUID; AMD's, volume 3, appendix E.
+constexpr std::array<Feature, 34> features = {{
+    {"sse3", 1, 0, ecx, 0, no_state},
+    {"ssse3", 1, 0, ecx, 9, no_state},
+    {"sse4.1", 1, 0, ecx, 19, no_state},
+    {"sse4.2", 1, 0, ecx, 20, no_state},
+    {"popcnt", 1, 0, ecx, 23, no_state},
+    {"movbe", 1, 0, ecx, 22, no_state},
+    {"avx", 1, 0, ecx, 28, avx_state},
+    {"fma", 1, 0, ecx, 12, avx_state},
+    {"f16c", 1, 0, ecx, 29, avx_state},
+    {"lzcnt", 0x80000001, 0, ecx, 5, no_state},
+    {"bmi", 7, 0, ebx, 3, no_state},
+    {"bmi2", 7, 0, ebx, 8, no_state},
+    {"avx2", 7, 0, ebx, 5, avx_state},
+    {"avx512f", 7, 0, ebx, 16, avx512_state},
+    {"avx512dq", 7, 0, ebx, 17, avx512_state},
+    {"avx512ifma", 7, 0, ebx, 21, avx512_state},
+    {"avx512cd", 7, 0, ebx, 28, avx512_state},
+    {"avx512bw", 7, 0, ebx, 30, avx512_state},
+    {"avx512vl", 7, 0, ebx, 31, avx512_state},
+    {"avx512vbmi", 7, 0, ecx, 1, avx512_state},
+    {"avx512vbmi2", 7, 0, ecx, 6, avx512_state},
+    {"gfni", 7, 0, ecx, 8, no_state},
+    {"vaes", 7, 0, ecx, 9, avx_state},
+    {"vpclmulqdq", 7, 0, ecx, 10, avx_state},
+    {"avx512vnni", 7, 0, ecx, 11, avx512_state},
+    {"avx512bitalg", 7, 0, ecx, 12, avx512_state},
+    {"avx512vpopcntdq", 7, 0, ecx, 14, avx512_state},
+    {"avx512vp2intersect", 7, 0, edx, 8, avx512_state},
+    {"avx512fp16", 7, 0, edx, 23, avx512_state},
+    {"avxvnni", 7, 1, eax, 4, avx_state},
+    {"avx512bf16", 7, 1, eax, 5, avx512_state},
+    {"avxifma", 7, 1, eax, 23, avx_state},
+    {"avxvnniint8", 7, 1, edx, 4, avx_state},
+    {"avxneconvert", 7, 1, edx, 5, avx_state},
+}};
+
+/// The registers that the operating system saves; 0 where it does not say.
+std::uint64_t saved_state() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned osxsave = 1U << 27U;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & osxsave) == 0) return 0;
+  unsigned low = 0, high = 0;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return static_cast<std::uint64_t>(high) << 32U | low;
+}
+
+bool cpu_has(std::string_view name) {
+  for (const Feature& feature : features) {
+    if (feature.name != name) continue;
+    std::array<unsigned, 4> regs{};
+    // A CPU without the subleaf answers with zeros.
+    if (__get_cpuid_count(feature.leaf, feature.subleaf, &regs[eax], &regs[ebx], &regs[ecx], &regs[edx]) == 0) return false;
+    return (regs[feature.reg] >> feature.bit & 1U) != 0 && (saved_state() & feature.state) == feature.state;
+  }
+  return false;
+}
+
+#elif defined(__aarch64__)
+
+struct Feature {
+  std::string_view name;
+  unsigned long type;  // of the auxiliary vector
+  unsigned bit;
+};
+
+// The kernel's Documentation/arch/arm64/elf_hwcaps.rst; names as -march takes them after a plus.
+constexpr std::array<Feature, 9> features = {{
+    {"fp", AT_HWCAP, 0},
+    {"simd", AT_HWCAP, 1},
+    {"lse", AT_HWCAP, 8},
+    {"fp16", AT_HWCAP, 10},
+    {"dotprod", AT_HWCAP, 20},
+    {"sve", AT_HWCAP, 22},
+    {"sve2", AT_HWCAP2, 1},
+    {"i8mm", AT_HWCAP2, 13},
+    {"bf16", AT_HWCAP2, 14},
+}};
+
+bool cpu_has(std::string_view name) {
+  for (const Feature& feature : features)
+    if (feature.name == name) return (getauxval(feature.type) >> feature.bit & 1U) != 0;
+  return false;
+}
+
+#else
+#error "kernels run on x86-64 and arm64"
+#endif
+
+class ThisMachine : public Capabilities {
+ public:
+  bool has_feature(std::string_view feature) const override { return cpu_has(feature); }
+  std::string device_problem(attune_device device) const override { return driver_problem(device); }
+};
+
+}  // namespace
+
+const Capabilities& this_machine() {
+  static const ThisMachine machine;
+  return machine;
+}
+
+}  // namespace attune

@@ -1,0 +1,100 @@
+#include "runtime/kernel.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/arguments.h"
+#include "runtime/codes.h"
+#include "runtime/run.h"
+#include "runtime/signature.h"
+#include "runtime/words.h"
+
+namespace attune {
+namespace {
+
+std::string tensor_names(const attune_kernel_v1& kernel) {
+  std::string names;
+  for (const attune_tensor_v1& tensor : tensors_of(kernel)) add_to_list(names, tensor.name);
+  return names;
+}
+
+}  // namespace
+
+struct Kernel::State {
+  const attune_kernel_v1* manifest;
+  std::vector<const attune_code_v1*> usable;
+  std::size_t input_count;
+  std::shared_ptr<const void> file;
+};
+
+Result<Kernel> Kernel::open(const attune_kernel_v1& manifest, std::shared_ptr<const void> file) {
+  if (Result<void> sound = check_manifest(manifest); !sound) return sound.error();
+  const auto inputs = std::ranges::count(tensors_of(manifest), 0, &attune_tensor_v1::is_output);
+  return Kernel(std::make_shared<State>(
+      State{&manifest, attune::usable_codes(manifest, this_machine()), static_cast<std::size_t>(inputs), std::move(file)}));
+}
+
+Result<Kernel> Kernel::from(const attune_kernel_v1& manifest) {
+  Result<Kernel> kernel = open(manifest, nullptr);
+  if (!kernel) return kernel;
+  if (Result<void> usable = kernel->check_usable(); !usable) return usable.error();
+  return kernel;
+}
+
+Result<void> Kernel::check_usable() const {
+  if (state_->usable.empty()) return Error{no_usable_code(manifest(), this_machine())};
+  return {};
+}
+
+Result<void> Kernel::call(std::span<const Tensor> tensors, Workspace* workspace) const {
+  std::array<const Tensor*, max_tensors> pointers;
+  const auto count = static_cast<std::size_t>(manifest().tensor_count);
+  if (tensors.size() != count)
+    return Error{words(who(manifest()), ": got ", tensors.size(), " tensors; expected ", count, ": ", tensor_names(manifest()))};
+  for (std::size_t i = 0; i < count; ++i) pointers[i] = &tensors[i];
+  return call_checked({pointers.data(), count}, workspace);
+}
+
+Result<void> Kernel::call(std::span<const Argument> arguments, Workspace* workspace) const {
+  std::array<const Tensor*, max_tensors> pointers{};
+  const auto count = static_cast<std::size_t>(manifest().tensor_count);
+  for (const Argument& argument : arguments) {
+    const Result<std::size_t> place = find_tensor(argument.name);
+    if (!place) return place.error();
+    if (pointers[*place] != nullptr) return Error{words(who(manifest(), manifest().tensors[*place]), " is given twice")};
+    pointers[*place] = &argument.tensor;
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    if (pointers[i] == nullptr)
+      return Error{words(who(manifest(), manifest().tensors[i]), " is missing: ", text_of(manifest(), manifest().tensors[i]),
+                         "; the kernel takes ", tensor_names(manifest()))};
+  return call_checked({pointers.data(), count}, workspace);
+}
+
+Result<std::size_t> Kernel::find_tensor(std::string_view name) const {
+  const std::span<const attune_tensor_v1> tensors = tensors_of(manifest());
+  const auto found = std::ranges::find(tensors, name, [](const attune_tensor_v1& t) { return std::string_view(t.name); });
+  if (found == tensors.end()) return Error{words(who(manifest()), ": has no tensor '", name, "'; it takes ", tensor_names(manifest()))};
+  return static_cast<std::size_t>(found - tensors.begin());
+}
+
+Result<void> Kernel::call_checked(std::span<const Tensor* const> tensors, Workspace* workspace) const {
+  DimExtents extents;
+  if (Result<void> shapes = check_shapes(manifest(), tensors, extents); !shapes) return shapes;
+  if (Result<void> memory = check_memory(manifest(), tensors); !memory) return memory;
+  if (Result<void> usable = check_usable(); !usable) return usable;
+  if (std::ranges::all_of(tensors.subspan(state_->input_count), &Tensor::is_empty)) return {};
+  const CallExtents bound{{extents.data(), dims().size()}, std::ranges::any_of(tensors, &Tensor::is_empty)};
+  const attune_code_v1* code = choose_code(state_->usable, bound);
+  if (code == nullptr) return Error{no_code_for_extents(manifest(), state_->usable, bound)};
+  return run(manifest(), *code, tensors, workspace);
+}
+
+const attune_kernel_v1& Kernel::manifest() const { return *state_->manifest; }
+std::span<const attune_tensor_v1> Kernel::inputs() const { return tensors_of(manifest()).first(state_->input_count); }
+std::span<const attune_tensor_v1> Kernel::outputs() const { return tensors_of(manifest()).subspan(state_->input_count); }
+std::span<const attune_dim_v1> Kernel::dims() const { return dims_of(manifest()); }
+std::string Kernel::describe() const { return description_of(manifest()); }
+std::span<const attune_code_v1* const> Kernel::usable_codes() const { return state_->usable; }
+
+}  // namespace attune

@@ -1,0 +1,72 @@
+/// Kernel: compiled code that is called with tensors.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "runtime/abi.h"
+#include "runtime/cpu.h"
+#include "runtime/result.h"
+#include "runtime/tensor.h"
+#include "runtime/workspace.h"
+
+namespace attune {
+
+/// A tensor and which input or output it is.
+struct Argument {
+  std::string_view name;
+  Tensor tensor;
+};
+
+/// A handle, cheap to copy; the kernel file stays open as long as one of its kernels lives. Any number of threads may call at once.
+class Kernel {
+ public:
+  /// The kernel of a manifest that is linked into the program. Refuses a malformed manifest, and a kernel that this machine cannot run.
+  static Result<Kernel> from(const attune_kernel_v1& manifest);
+
+  /// Checks all arguments, then runs: inputs and outputs in the order of the manifest.
+  /// Any extents from 0 up are right; nothing runs if every output is empty.
+  Result<void> call(std::span<const Tensor> tensors, Workspace* workspace = nullptr) const;
+  /// The same by name, in any order.
+  Result<void> call(std::span<const Argument> arguments, Workspace* workspace = nullptr) const;
+
+  /// kernel(q, k, v, out)
+  template <std::convertible_to<Tensor>... Tensors>
+  Result<void> operator()(const Tensors&... tensors) const {
+    return call(std::array<Tensor, sizeof...(Tensors)>{tensors...});
+  }
+  /// kernel({{"q", q}, {"k", k}, {"v", v}, {"out", out}})
+  Result<void> operator()(std::initializer_list<Argument> arguments) const { return call(std::span(arguments.begin(), arguments.size())); }
+
+  std::string_view name() const { return manifest().name; }
+  std::string_view variant() const { return manifest().variant; }
+  std::span<const attune_tensor_v1> inputs() const;
+  std::span<const attune_tensor_v1> outputs() const;
+  std::span<const attune_dim_v1> dims() const;
+  /// Everything that is known of the kernel; abi.h explains it.
+  const attune_kernel_v1& manifest() const;
+
+  /// Tensors, derived dims and code objects in a few lines.
+  std::string describe() const;
+  /// The code objects that this machine can run; a call takes the first of them whose conditions hold.
+  std::span<const attune_code_v1* const> usable_codes() const;
+
+ private:
+  friend class Library;
+  struct State;
+  explicit Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  /// Of a manifest inside `file`, which the kernel keeps open. It may have no code for this machine: calls then refuse.
+  static Result<Kernel> open(const attune_kernel_v1& manifest, std::shared_ptr<const void> file);
+  Result<void> check_usable() const;
+  Result<void> call_checked(std::span<const Tensor* const> tensors, Workspace* workspace) const;
+  Result<std::size_t> find_tensor(std::string_view name) const;
+
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace attune

@@ -1,0 +1,42 @@
+#include "runtime/library.h"
+
+#include <algorithm>
+#include <string>
+
+#include "runtime/kernel_file.h"
+#include "runtime/words.h"
+
+namespace attune {
+
+struct Library::State {
+  std::string path;
+  std::vector<Kernel> kernels;
+};
+
+Result<Library> Library::open(const std::filesystem::path& path) {
+  Result<std::shared_ptr<const KernelFile>> file = open_kernel_file(path);
+  if (!file) return file.error();
+  auto state = std::make_shared<State>();
+  state->path = path.string();
+  for (const attune_kernel_v1* manifest : file.value()->kernels()) {
+    Result<Kernel> kernel = Kernel::open(*manifest, file.value());
+    if (!kernel) return Error{words("kernel file '", state->path, "': ", kernel.error().message)};
+    state->kernels.push_back(std::move(kernel).value());
+  }
+  return Library(std::move(state));
+}
+
+Result<Kernel> Library::kernel(std::string_view name) const {
+  const auto found = std::ranges::find(state_->kernels, name, &Kernel::name);
+  if (found == state_->kernels.end()) {
+    std::string names;
+    for (const Kernel& kernel : state_->kernels) add_to_list(names, kernel.name());
+    return Error{words("kernel file '", state_->path, "': has no kernel '", name, "'; it holds ", names)};
+  }
+  if (Result<void> usable = found->check_usable(); !usable) return usable.error();
+  return *found;
+}
+
+std::span<const Kernel> Library::kernels() const { return state_->kernels; }
+
+}  // namespace attune

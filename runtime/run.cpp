@@ -1,0 +1,42 @@
+#include "runtime/run.h"
+
+#include <string>
+
+#include "runtime/context.h"
+#include "runtime/driver.h"
+#include "runtime/words.h"
+
+namespace attune {
+namespace {
+
+Error failure(const attune_kernel_v1& kernel, const attune_code_v1& code, const CallContext& context, int status) {
+  if (context.workspace_is_short())
+    return {words(who(kernel), ": its workspace is too small: it has ", context.workspace()->size_bytes(),
+                  " bytes; this call takes at least ", context.workspace()->peak_bytes(),
+                  ", and a call with an empty Workspace measures what is enough")};
+  if (status == halide_error_code_out_of_memory) return {words(who(kernel), ": there is no memory for what it stores between its stages")};
+  const std::string message = context.message();
+  return {words(who(kernel), ": its code for ", code.target, " stopped with Halide's error ", status, ": ",
+                message.empty() ? "no reason was given" : message)};
+}
+
+}  // namespace
+
+Result<void> run(const attune_kernel_v1& kernel, const attune_code_v1& code, Arguments arguments, Workspace* workspace) {
+  take_over_own_halide();
+  const auto device = static_cast<attune_device>(code.device);
+  CallBuffers call;
+  fill_buffers(kernel, arguments, device, call);
+  if (workspace != nullptr && !workspace->begin())
+    return Error{words(who(kernel), ": its workspace is in use by another call; a workspace serves one call at a time")};
+  CallContext context(workspace);
+  void* user_context = &context;
+  call.pointers[0] = &user_context;
+  int status = code.run(call.pointers.data());
+  if (device != attune_cpu) status = finish_on_device(user_context, kernel, call, status);
+  if (workspace != nullptr) workspace->end();
+  if (status != 0 || context.has_failed()) return failure(kernel, code, context, status);
+  return {};
+}
+
+}  // namespace attune

@@ -1,0 +1,14 @@
+/// The call of a code object: its buffers, its context, and what its error codes say.
+#pragma once
+
+#include "runtime/abi.h"
+#include "runtime/arguments.h"
+#include "runtime/result.h"
+#include "runtime/workspace.h"
+
+namespace attune {
+
+/// Runs the code on checked arguments. `workspace` may be null.
+Result<void> run(const attune_kernel_v1& kernel, const attune_code_v1& code, Arguments arguments, Workspace* workspace);
+
+}  // namespace attune

@@ -1,0 +1,152 @@
+#include "runtime/signature.h"
+
+#include <string_view>
+
+#include "runtime/storage.h"
+#include "runtime/tensor.h"
+#include "runtime/words.h"
+
+namespace attune {
+namespace {
+
+/// The formula with `operand(number)` in the place of each operand.
+template <class OperandText>
+std::string write_formula(const attune_dim_v1& dim, const OperandText& operand) {
+  std::string text;
+  if (dim.formula == attune_fixed) return words(dim.value);
+  if (dim.formula == attune_free) return dim.name;
+  if (dim.formula == attune_product && dim.value != 1) text = words(dim.value);
+  for (const std::int32_t number : operands_of(dim)) add_to_list(text, operand(number), dim.formula == attune_sum ? " + " : " * ");
+  return dim.formula == attune_quotient ? words(text, " / ", dim.value) : text;
+}
+
+bool is_table(const void* table, std::int32_t count, std::int32_t limit) {
+  return count >= 0 && count <= limit && (count == 0 || table != nullptr);
+}
+
+bool is_on_an_input(const attune_kernel_v1& kernel, std::int32_t dim) {
+  for (const attune_tensor_v1& tensor : tensors_of(kernel))
+    for (const std::int32_t axis : dims_of(tensor))
+      if (tensor.is_output == 0 && axis == dim) return true;
+  return false;
+}
+
+/// What is wrong with dim `number`; empty if nothing.
+std::string dim_problem(const attune_kernel_v1& kernel, std::int32_t number) {
+  const attune_dim_v1& dim = dims_of(kernel)[static_cast<std::size_t>(number)];
+  if (dim.name == nullptr) return "has no name";
+  if (!is_table(dim.operands, dim.operand_count, max_dims)) return "has no table of operands";
+  for (const std::int32_t operand : operands_of(dim))
+    if (operand < 0 || operand >= number) return words("follows from dim ", operand, ", which does not stand before it");
+  const std::int32_t operands = dim.operand_count;
+  switch (dim.formula) {
+    case attune_free:
+      return is_on_an_input(kernel, number) ? "" : "is free but on no input";
+    case attune_fixed:
+      return dim.value >= 0 && dim.value <= max_extent ? "" : words("is fixed to ", dim.value);
+    case attune_product:
+      return dim.value >= 0 && dim.value <= max_extent ? "" : words("is a product with ", dim.value);
+    case attune_quotient:
+      return operands == 1 && dim.value >= 1 ? "" : words("is a quotient of ", operands, " operands by ", dim.value);
+    case attune_sum:
+      return operands >= 1 ? "" : "is a sum of nothing";
+    default:
+      return words("has the unknown formula ", dim.formula);
+  }
+}
+
+std::string tensor_problem(const attune_kernel_v1& kernel, const attune_tensor_v1& tensor) {
+  if (tensor.name == nullptr) return "has no name";
+  if (tensor.storage < 0 || tensor.storage >= storage_count) return words("has the unknown storage ", tensor.storage);
+  if (!is_table(tensor.dims, tensor.rank, max_rank)) return words("has ", tensor.rank, " dims; at most ", max_rank);
+  for (const std::int32_t dim : dims_of(tensor))
+    if (dim < 0 || dim >= kernel.dim_count) return words("has dim number ", dim, " of ", kernel.dim_count);
+  return {};
+}
+
+std::string code_problem(const attune_kernel_v1& kernel, const attune_code_v1& code) {
+  if (code.target == nullptr || code.schedule == nullptr || code.features == nullptr || code.run == nullptr)
+    return "lacks a name or its function";
+  if (code.device < attune_cpu || code.device > attune_cuda) return words("is for the unknown device ", code.device);
+  if (!is_table(code.conditions, code.condition_count, max_dims)) return "has no table of conditions";
+  for (const attune_condition_v1& condition : conditions_of(code))
+    if (condition.dim < 0 || condition.dim >= kernel.dim_count) return words("has a condition on dim number ", condition.dim);
+  return {};
+}
+
+std::string conditions_text(const attune_kernel_v1& kernel, const attune_code_v1& code) {
+  std::string text;
+  for (const attune_condition_v1& condition : conditions_of(code)) {
+    const std::string_view dim = dims_of(kernel)[static_cast<std::size_t>(condition.dim)].name;
+    const bool has_minimum = condition.minimum > 0, has_maximum = condition.maximum < max_extent;
+    if (has_minimum || has_maximum)
+      add_to_list(text,
+                  words(has_minimum ? words(condition.minimum, " <= ") : "", dim, has_maximum ? words(" <= ", condition.maximum) : ""));
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<void> check_manifest(const attune_kernel_v1& kernel) {
+  if (kernel.abi_version != ATTUNE_ABI_VERSION)
+    return Error{words("kernel: its manifest is of ABI version ", kernel.abi_version, "; this runtime reads version ", ATTUNE_ABI_VERSION)};
+  if (kernel.name == nullptr || kernel.variant == nullptr || kernel.parameters == nullptr || kernel.hash == nullptr)
+    return Error{"kernel: its manifest lacks its name, variant, parameters or hash"};
+  if (!is_table(kernel.dims, kernel.dim_count, max_dims) || !is_table(kernel.tensors, kernel.tensor_count, max_tensors) ||
+      !is_table(kernel.codes, kernel.code_count, max_tensors) || kernel.code_count == 0)
+    return Error{words(who(kernel), ": its manifest has ", kernel.dim_count, " dims, ", kernel.tensor_count, " tensors and ",
+                       kernel.code_count, " codes; expected at most ", max_dims, ", at most ", max_tensors, ", and at least 1")};
+  bool has_output = false;
+  for (const attune_tensor_v1& tensor : tensors_of(kernel)) {
+    if (const std::string problem = tensor_problem(kernel, tensor); !problem.empty())
+      return Error{words(who(kernel), ": a tensor of its manifest ", problem)};
+    if (has_output && tensor.is_output == 0) return Error{words(who(kernel), ": its manifest has inputs after outputs")};
+    has_output = has_output || tensor.is_output != 0;
+  }
+  for (std::int32_t number = 0; number < kernel.dim_count; ++number)
+    if (const std::string problem = dim_problem(kernel, number); !problem.empty())
+      return Error{words(who(kernel), ": dim number ", number, " of its manifest ", problem)};
+  for (const attune_code_v1& code : codes_of(kernel))
+    if (const std::string problem = code_problem(kernel, code); !problem.empty())
+      return Error{words(who(kernel), ": a code of its manifest ", problem)};
+  return {};
+}
+
+std::string who(const attune_kernel_v1& kernel) { return words("kernel '", kernel.name, "'"); }
+
+std::string who(const attune_kernel_v1& kernel, const attune_tensor_v1& tensor) {
+  return words("kernel '", kernel.name, tensor.is_output != 0 ? "': output '" : "': input '", tensor.name, "'");
+}
+
+std::string text_of(const attune_kernel_v1& kernel, const attune_tensor_v1& tensor) {
+  std::string shape;
+  for (const std::int32_t number : dims_of(tensor)) {
+    const attune_dim_v1& dim = dims_of(kernel)[static_cast<std::size_t>(number)];
+    add_to_list(shape, dim.formula == attune_fixed ? words(dim.value) : dim.name, " x ");
+  }
+  return words(name_of(static_cast<attune_storage>(tensor.storage)), " [", shape, "]");
+}
+
+std::string formula_text(const attune_kernel_v1& kernel, const attune_dim_v1& dim) {
+  return write_formula(dim, [&](std::int32_t number) { return dims_of(kernel)[static_cast<std::size_t>(number)].name; });
+}
+
+std::string formula_text(const attune_kernel_v1&, const attune_dim_v1& dim, std::span<const std::int64_t> extents) {
+  return write_formula(dim, [&](std::int32_t number) { return words(extents[static_cast<std::size_t>(number)]); });
+}
+
+std::string description_of(const attune_kernel_v1& kernel) {
+  std::string text = words(who(kernel), ": ", kernel.variant, *kernel.parameters != 0 ? words(" (", kernel.parameters, ")") : "", "\n");
+  for (const attune_tensor_v1& tensor : tensors_of(kernel))
+    text += words(tensor.is_output != 0 ? "  output " : "  input  ", tensor.name, ": ", text_of(kernel, tensor), "\n");
+  for (const attune_dim_v1& dim : dims_of(kernel))
+    if (dim.formula != attune_free) text += words("  ", dim.name, " = ", formula_text(kernel, dim), "\n");
+  for (const attune_code_v1& code : codes_of(kernel)) {
+    const std::string conditions = conditions_text(kernel, code);
+    text += words("  code ", code.target, conditions.empty() ? "" : words(" where ", conditions), ": ", code.schedule, "\n");
+  }
+  return text;
+}
+
+}  // namespace attune

@@ -1,0 +1,56 @@
+/// What a kernel's manifest says of its tensors and dims, checked once and told in words.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "runtime/abi.h"
+#include "runtime/result.h"
+
+namespace attune {
+
+/// Limits of a manifest; a call's tables have these sizes and stand on the stack.
+inline constexpr int max_tensors = 64, max_dims = 64;
+/// The largest extent: twice as much is the largest index of Halide's 32 bits.
+inline constexpr std::int64_t max_extent = std::int64_t{1} << 30;
+
+inline std::span<const attune_dim_v1> dims_of(const attune_kernel_v1& kernel) {
+  return {kernel.dims, static_cast<std::size_t>(kernel.dim_count)};
+}
+inline std::span<const attune_tensor_v1> tensors_of(const attune_kernel_v1& kernel) {
+  return {kernel.tensors, static_cast<std::size_t>(kernel.tensor_count)};
+}
+inline std::span<const attune_code_v1> codes_of(const attune_kernel_v1& kernel) {
+  return {kernel.codes, static_cast<std::size_t>(kernel.code_count)};
+}
+inline std::span<const std::int32_t> dims_of(const attune_tensor_v1& tensor) {
+  return {tensor.dims, static_cast<std::size_t>(tensor.rank)};
+}
+inline std::span<const std::int32_t> operands_of(const attune_dim_v1& dim) {
+  return {dim.operands, static_cast<std::size_t>(dim.operand_count)};
+}
+inline std::span<const attune_condition_v1> conditions_of(const attune_code_v1& code) {
+  return {code.conditions, static_cast<std::size_t>(code.condition_count)};
+}
+
+/// Refuses a manifest of another ABI version, one beyond the limits, and one whose tables do not fit together.
+Result<void> check_manifest(const attune_kernel_v1& kernel);
+
+/// "kernel 'multi_head': input 'k'"
+std::string who(const attune_kernel_v1& kernel, const attune_tensor_v1& tensor);
+std::string who(const attune_kernel_v1& kernel);
+
+/// "f16 [batch x heads x keys x 64]": a fixed dim is its number.
+std::string text_of(const attune_kernel_v1& kernel, const attune_tensor_v1& tensor);
+
+/// "heads * depth", "tokens / 4", "keys + memory", "64"; of a free dim its name.
+std::string formula_text(const attune_kernel_v1& kernel, const attune_dim_v1& dim);
+
+/// The same with the operands' extents: "8 * 64".
+std::string formula_text(const attune_kernel_v1& kernel, const attune_dim_v1& dim, std::span<const std::int64_t> extents);
+
+/// The kernel in a few lines: its tensors, derived dims and code objects.
+std::string description_of(const attune_kernel_v1& kernel);
+
+}  // namespace attune

@@ -1,0 +1,111 @@
+/// Tensor: a strided view of memory that someone else owns.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "runtime/abi.h"
+#include "runtime/result.h"
+#include "runtime/storage.h"
+
+namespace attune {
+
+/// As many dims as a tensor of the language has at most.
+inline constexpr int max_rank = 8;
+
+/// A list of extents or strides, outermost first; it lives as long as the call that it is written in.
+struct Sizes {
+  std::span<const std::int64_t> values;
+
+  Sizes(std::initializer_list<std::int64_t> list) : values(list.begin(), list.size()) {}
+  template <std::ranges::contiguous_range R>
+  requires std::same_as<std::ranges::range_value_t<R>, std::int64_t> Sizes(const R& range)
+      : values(std::ranges::data(range), std::ranges::size(range)) {}
+};
+
+/// A contiguous range that does not own its elements, or whose owner outlives the expression.
+template <class R>
+concept StorableRange = std::ranges::contiguous_range<R> && std::ranges::borrowed_range<R> && Storable<std::ranges::range_value_t<R>>;
+
+/// What is wrong with a tensor's form is said by the call that gets it: constructors refuse nothing.
+struct Tensor {
+  void* data = nullptr;  ///< the element at index 0 of every dim; null only where an extent is 0
+  attune_storage storage = attune_f32;
+  attune_device device = attune_cpu;
+  bool is_read_only = false;         ///< made from const data: refused as an output
+  int rank = 0;                      ///< as given, also where it is above max_rank
+  int stride_count = 0;              ///< as given; must be the rank
+  std::int64_t known_elements = -1;  ///< how many elements the memory holds from `data` on; -1 if nobody said
+  std::array<std::int64_t, max_rank> extents{};
+  std::array<std::int64_t, max_rank> strides{};  ///< in elements
+
+  Tensor() = default;
+  /// Contiguous: each stride is the product of the extents inside it.
+  Tensor(void* data, attune_storage storage, Sizes extents);
+  Tensor(void* data, attune_storage storage, Sizes extents, Sizes strides);
+  Tensor(const void* data, attune_storage storage, Sizes extents);
+  Tensor(const void* data, attune_storage storage, Sizes extents, Sizes strides);
+
+  template <Storable T>
+  Tensor(T* data, Sizes extents) : Tensor(data, storage_from<T>(), extents) {}
+  template <Storable T>
+  Tensor(T* data, Sizes extents, Sizes strides) : Tensor(data, storage_from<T>(), extents, strides) {}
+
+  /// Of a vector, array or span: a call checks that the extents fit into it.
+  template <StorableRange R>
+  Tensor(R&& range, Sizes extents) : Tensor(std::ranges::data(range), extents) {
+    known_elements = static_cast<std::int64_t>(std::ranges::size(range));
+  }
+  template <StorableRange R>
+  Tensor(R&& range, Sizes extents, Sizes strides) : Tensor(std::ranges::data(range), extents, strides) {
+    known_elements = static_cast<std::int64_t>(std::ranges::size(range));
+  }
+
+  /// The product of the extents; -1 if it does not fit into 63 bits.
+  std::int64_t element_count() const;
+  bool is_empty() const { return element_count() == 0; }
+
+ private:
+  template <class T>
+  static constexpr attune_storage storage_from() {
+    return static_cast<attune_storage>(storage_of<std::remove_cv_t<T>>);
+  }
+};
+
+/// "f32 [2 x 8 x 512 x 64]"
+std::string text_of(const Tensor& tensor);
+
+/// A tensor with memory of its own, contiguous and aligned to 64 bytes.
+class OwnedTensor {
+ public:
+  const Tensor& view() const { return view_; }
+  operator const Tensor&() const { return view_; }
+  template <Storable T>
+  T* data() const {
+    return static_cast<T*>(view_.data);
+  }
+
+ private:
+  friend Result<OwnedTensor> allocate(attune_storage storage, Sizes extents);
+  struct Release {
+    void operator()(std::byte* memory) const;
+  };
+  std::unique_ptr<std::byte, Release> memory_;
+  Tensor view_;
+};
+
+/// A contiguous tensor of zeros on the CPU. Refuses negative extents, more than max_rank of them, and what memory does not hold.
+Result<OwnedTensor> allocate(attune_storage storage, Sizes extents);
+
+/// A contiguous copy of a tensor on the CPU with any strides. Refuses what allocate() refuses, other devices, and null.
+Result<OwnedTensor> contiguous(const Tensor& tensor);
+
+}  // namespace attune

@@ -1,0 +1,94 @@
+#include "runtime/workspace.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+namespace attune {
+namespace {
+
+constexpr std::size_t alignment = 128;  // what Halide's own allocator gives
+constexpr std::size_t slack = 8;        // Halide may read so much beyond the end
+
+std::size_t rounded(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+class Locked {
+ public:
+  explicit Locked(std::atomic_flag& flag) : flag_(flag) {
+    while (flag_.test_and_set(std::memory_order_acquire)) flag_.wait(true, std::memory_order_relaxed);
+  }
+  ~Locked() {
+    flag_.clear(std::memory_order_release);
+    flag_.notify_one();
+  }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  std::atomic_flag& flag_;
+};
+
+}  // namespace
+
+/// Stands before the memory that it describes. A block keeps its size and is taken again only at that size: so a call needs,
+/// whatever its threads' order, no more than the sum over sizes of how many of that size were in use at once.
+struct alignas(alignment) Workspace::Block {
+  std::size_t bytes;  ///< with this header
+  Block* next_free;
+  Block* next_heap;
+};
+
+bool Workspace::begin() {
+  if (is_in_use_.exchange(true, std::memory_order_acquire)) return false;
+  used_bytes_ = 0;
+  free_ = nullptr;
+  return true;
+}
+
+void Workspace::end() {
+  while (heap_ != nullptr) ::operator delete (std::exchange(heap_, heap_->next_heap), std::align_val_t{alignment});
+  is_in_use_.store(false, std::memory_order_release);
+}
+
+void* Workspace::take(std::size_t bytes) {
+  if (bytes > SIZE_MAX / 2) return nullptr;
+  const std::size_t needed = sizeof(Block) + rounded(bytes + slack);
+  const Locked locked(lock_);
+  Block* block = find_free(needed);
+  if (block == nullptr) block = cut(needed);
+  return block == nullptr ? nullptr : block + 1;
+}
+
+void Workspace::give_back(void* data) {
+  const Locked locked(lock_);
+  Block* block = static_cast<Block*>(data) - 1;
+  block->next_free = free_;
+  free_ = block;
+}
+
+Workspace::Block* Workspace::find_free(std::size_t bytes) {
+  for (Block** place = &free_; *place != nullptr; place = &(*place)->next_free)
+    if ((*place)->bytes == bytes) return std::exchange(*place, (*place)->next_free);
+  return nullptr;
+}
+
+/// A block that nobody has had. The peak counts the alignment of the caller's memory, so that the peak is always enough.
+Workspace::Block* Workspace::cut(std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
+  const std::size_t skipped = rounded(address) - address;
+  peak_bytes_ = std::max(peak_bytes_, used_bytes_ + bytes + alignment);
+  void* place = nullptr;
+  if (is_measuring_)
+    place = ::operator new (bytes, std::align_val_t{alignment}, std::nothrow);
+  else if (skipped <= memory_.size() && bytes <= memory_.size() - skipped - std::min(used_bytes_, memory_.size() - skipped))
+    place = memory_.data() + skipped + used_bytes_;
+  if (place == nullptr) return nullptr;
+  used_bytes_ += bytes;
+  auto* block = new (place) Block{bytes, nullptr, heap_};
+  if (is_measuring_) heap_ = block;
+  return block;
+}
+
+}  // namespace attune

@@ -1,0 +1,48 @@
+/// Workspace: memory of the caller's for what a kernel stores between its stages, so that a call allocates nothing.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <span>
+
+namespace attune {
+
+/// One call at a time uses it; a second one at once is refused. A call for which it is too small is refused in words, in the
+/// middle of its work: outputs then hold anything.
+///
+/// How much is enough: an empty Workspace takes memory from the heap and measures. At one thread peak_bytes() is exact for those
+/// extents; n threads need at most n times that.
+class Workspace {
+ public:
+  Workspace() = default;
+  explicit Workspace(std::span<std::byte> memory) : memory_(memory), is_measuring_(false) {}
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  /// The most bytes that a call so far took or asked for.
+  std::size_t peak_bytes() const { return peak_bytes_; }
+  std::size_t size_bytes() const { return memory_.size(); }
+
+  /// For calls: begin() is false if another call is using the workspace.
+  bool begin();
+  void end();
+  /// For the kernel's threads: memory aligned to 128 bytes with 8 readable bytes on both sides; null if too little is left.
+  void* take(std::size_t bytes);
+  /// Gives back what take() gave.
+  void give_back(void* data);
+
+ private:
+  struct Block;
+  Block* find_free(std::size_t bytes);
+  Block* cut(std::size_t bytes);
+
+  std::span<std::byte> memory_;
+  bool is_measuring_ = true;
+  std::atomic<bool> is_in_use_ = false;
+  std::atomic_flag lock_ = ATOMIC_FLAG_INIT;
+  std::size_t used_bytes_ = 0, peak_bytes_ = 0;
+  Block* free_ = nullptr;  ///< given back, to be taken again at the same size
+  Block* heap_ = nullptr;  ///< all that measuring took from the heap
+};
+
+}  // namespace attune

@@ -1,0 +1,183 @@
+/// Which code object runs: by features, by device, by extents.
+#include "runtime/codes.h"
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "runtime/kernel.h"
+#include "tests/runtime/kernels/kernels.h"
+
+namespace attune {
+namespace {
+
+/// A machine with the given features and no driver but that of the CPU.
+class Pretended : public Capabilities {
+ public:
+  explicit Pretended(std::set<std::string_view> features) : features_(std::move(features)) {}
+  bool has_feature(std::string_view feature) const override { return features_.contains(feature); }
+  std::string device_problem(attune_device device) const override { return device == attune_cpu ? "" : "there is none"; }
+
+ private:
+  std::set<std::string_view> features_;
+};
+
+int run_never(void**) { return -1; }
+
+/// A kernel for three targets, best first.
+struct ThreeTargets {
+  std::array<attune_code_v1, 3> codes = {{{"cuda", "s", attune_cuda, 0, nullptr, "", run_never},
+                                          {"x86-64-v4", "s", attune_cpu, 0, nullptr, "avx2 fma avx512f", run_never},
+                                          {"x86-64-v3", "s", attune_cpu, 0, nullptr, "avx2 fma", run_never}}};
+  attune_kernel_v1 kernel = attune_kernel_v1_add;
+  ThreeTargets() {
+    kernel.codes = codes.data();
+    kernel.code_count = 3;
+  }
+  std::vector<std::string> usable(const Pretended& machine) const {
+    std::vector<std::string> names;
+    for (const attune_code_v1* code : usable_codes(kernel, machine)) names.emplace_back(code->target);
+    return names;
+  }
+};
+
+/// The lines of /proc/cpuinfo that name features; Linux and not we read CPUID there.
+std::set<std::string> linux_flags() {
+  std::ifstream file("/proc/cpuinfo");
+  std::set<std::string> flags;
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("flags", 0) != 0 && line.rfind("Features", 0) != 0) continue;
+    std::istringstream words(line.substr(line.find(':') + 1));
+    for (std::string word; words >> word;) flags.insert(word);
+    break;
+  }
+  return flags;
+}
+
+}  // namespace
+
+TEST_CASE("code objects are chosen by what the machine has", "[codes]") {
+  const ThreeTargets three;
+  CHECK(three.usable(Pretended({"avx2", "fma", "avx512f"})) == std::vector<std::string>{"x86-64-v4", "x86-64-v3"});
+  CHECK(three.usable(Pretended({"avx2", "fma"})) == std::vector<std::string>{"x86-64-v3"});
+  CHECK(three.usable(Pretended({"fma"})).empty());
+  CHECK(no_usable_code(three.kernel, Pretended({"fma"})) ==
+        "kernel 'add': this machine can run none of its targets: cuda (lacking here: cuda: there is none), x86-64-v4 (lacking here: avx2 "
+        "avx512f), "
+        "x86-64-v3 (lacking here: avx2); compile it for a target of this machine");
+}
+
+TEST_CASE("a kernel for other CPUs is refused when it is asked for", "[codes]") {
+  const Result<Kernel> kernel = Kernel::from(attune_kernel_v1_elsewhere);
+  REQUIRE(!kernel);
+  CHECK(kernel.error().message ==
+        "kernel 'elsewhere': this machine can run none of its targets: warp (lacking here: warp_drive); compile it for a target of this "
+        "machine");
+}
+
+TEST_CASE("a code object runs where its conditions hold", "[codes]") {
+  const Kernel choice = Kernel::from(attune_kernel_v1_choice).value();
+  CHECK(choice.usable_codes().size() == 2);
+  std::array<float, 32> x{};
+  std::int32_t chosen = 0;
+  const auto call = [&](std::int64_t rows) { return choice(Tensor(x, {rows}), Tensor(&chosen, {})); };
+  call(0).value();
+  CHECK(chosen == 2);
+  call(8).value();
+  CHECK(chosen == 2);
+  call(9).value();
+  CHECK(chosen == 3);
+  call(16).value();
+  CHECK(chosen == 3);
+  const Result<void> result = call(17);
+  REQUIRE(!result);
+  CHECK(result.error().message ==
+        "kernel 'choice': none of its codes is for these extents: small takes rows from 0 to 8, got 17, large takes rows from 9 to 16, got "
+        "17");
+}
+
+TEST_CASE("features of this CPU are those that Linux shows", "[codes]") {
+  const std::set<std::string> flags = linux_flags();
+  // Linux's names beside GCC's.
+#if defined(__x86_64__)
+  const std::vector<std::pair<std::string, std::string>> names = {{"avx", "avx"},
+                                                                  {"avx2", "avx2"},
+                                                                  {"fma", "fma"},
+                                                                  {"f16c", "f16c"},
+                                                                  {"bmi", "bmi1"},
+                                                                  {"bmi2", "bmi2"},
+                                                                  {"lzcnt", "abm"},
+                                                                  {"popcnt", "popcnt"},
+                                                                  {"movbe", "movbe"},
+                                                                  {"sse3", "pni"},
+                                                                  {"ssse3", "ssse3"},
+                                                                  {"sse4.1", "sse4_1"},
+                                                                  {"sse4.2", "sse4_2"},
+                                                                  {"avx512f", "avx512f"},
+                                                                  {"avx512bw", "avx512bw"},
+                                                                  {"avx512cd", "avx512cd"},
+                                                                  {"avx512dq", "avx512dq"},
+                                                                  {"avx512vl", "avx512vl"},
+                                                                  {"gfni", "gfni"},
+                                                                  {"vaes", "vaes"},
+                                                                  {"avx512ifma", "avx512ifma"},
+                                                                  {"avx512vbmi", "avx512vbmi"},
+                                                                  {"avx512vbmi2", "avx512_vbmi2"},
+                                                                  {"avx512vnni", "avx512_vnni"},
+                                                                  {"avx512bf16", "avx512_bf16"},
+                                                                  {"avx512fp16", "avx512_fp16"},
+                                                                  {"avx512bitalg", "avx512_bitalg"},
+                                                                  {"avxvnni", "avx_vnni"},
+                                                                  {"vpclmulqdq", "vpclmulqdq"},
+                                                                  {"avx512vpopcntdq", "avx512_vpopcntdq"},
+                                                                  {"avx512vp2intersect", "avx512_vp2intersect"}};
+#else
+  const std::vector<std::pair<std::string, std::string>> names = {{"fp", "fp"},        {"simd", "asimd"},      {"lse", "atomics"},
+                                                                  {"fp16", "asimdhp"}, {"dotprod", "asimddp"}, {"sve", "sve"},
+                                                                  {"sve2", "sve2"},    {"i8mm", "i8mm"},       {"bf16", "bf16"}};
+#endif
+  REQUIRE(!flags.empty());
+  for (const auto& [ours, of_linux] : names) {
+    INFO(ours);
+    CHECK(this_machine().has_feature(ours) == flags.contains(of_linux));
+  }
+  CHECK(!this_machine().has_feature("warp_drive"));
+  CHECK(!this_machine().has_feature(""));
+}
+
+TEST_CASE("a kernel describes itself", "[codes]") {
+  CHECK(Kernel::from(attune_kernel_v1_choice).value().describe() ==
+        "kernel 'choice': choice\n"
+        "  input  x: f32 [rows]\n"
+        "  output out: i32 []\n"
+        "  code warp: never\n"
+        "  code small where rows <= 8: few rows\n"
+        "  code large where 9 <= rows <= 16: more rows\n");
+  const Kernel formulas = Kernel::from(attune_kernel_v1_formulas).value();
+  CHECK(formulas.describe().find("  input  y: i32 [keys x 4]\n") != std::string::npos);
+  CHECK(formulas.describe().find("  model = 2 * heads * depth\n") != std::string::npos);
+  CHECK(formulas.inputs().size() == 2);
+  CHECK(formulas.outputs().size() == 4);
+  CHECK(formulas.dims().size() == 8);
+  CHECK(formulas.name() == "formulas");
+}
+
+TEST_CASE("each storage reaches a kernel as the Halide type it expects", "[codes]") {
+  const Kernel storages = Kernel::from(attune_kernel_v1_storages).value();
+  std::array<double, 9> memory{};
+  std::array<std::int32_t, 9> codes{};
+  std::vector<Tensor> tensors;
+  for (int s = 0; s < storage_count; ++s)
+    tensors.emplace_back(static_cast<const void*>(&memory[static_cast<std::size_t>(s)]), static_cast<attune_storage>(s), Sizes({}));
+  tensors.emplace_back(codes, Sizes({9}));
+  storages.call(tensors).value();
+  constexpr int integer = 0, natural = 256, real = 512, bfloat = 1024;
+  CHECK(codes == std::array<std::int32_t, 9>{real + 32, bfloat + 16, real + 16, real + 64, integer + 8, natural + 8, integer + 32,
+                                             integer + 64, natural + 8});
+}
+
+}  // namespace attune

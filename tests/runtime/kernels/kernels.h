@@ -1,0 +1,32 @@
+/* Kernels written by hand in C, with the manifests that the compiler would write: the runtime is tested without the compiler. */
+#ifndef ATTUNE_TESTS_RUNTIME_KERNELS_H
+#define ATTUNE_TESTS_RUNTIME_KERNELS_H
+
+#include "runtime/abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* out[r, c] = a[r, c] + b[r, c], f32 [rows x columns]. */
+extern const struct attune_kernel_v1 attune_kernel_v1_add;
+/* out[r, c] = bias[c] + sum_i a[r, i] * b[i, c]: each row a task of the thread pool, with scratch memory. An empty sum is 0. */
+extern const struct attune_kernel_v1 attune_kernel_v1_linear;
+/* Dims by every formula: x [heads x depth], y [keys x 4] give joined [model = 2 * heads * depth], all [heads + keys], half [depth / 2],
+   alias [renamed = heads], each filled with its own extent. All i32. */
+extern const struct attune_kernel_v1 attune_kernel_v1_formulas;
+/* codes [9] i32: 256 * type code + bits of the buffers of nine scalars, one of each storage. */
+extern const struct attune_kernel_v1 attune_kernel_v1_storages;
+/* out [1] i32: which of three codes ran: the first needs a feature that no CPU has, the second takes at most 8 rows, the third 9 to 16. */
+extern const struct attune_kernel_v1 attune_kernel_v1_choice;
+/* Only for CPUs that do not exist. */
+extern const struct attune_kernel_v1 attune_kernel_v1_elsewhere;
+/* Says "row N is negative" for the first negative x[n] that one of its tasks meets, and fails with -1. */
+extern const struct attune_kernel_v1 attune_kernel_v1_refuses;
+/* Halide's own code: out[r, c] = keep[r] ? sum_i 2 * a[r, i] * b[i, c] : 0, with b bf16 and keep boolean. */
+extern const struct attune_kernel_v1 attune_kernel_v1_product;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
