@@ -5,7 +5,7 @@ set(attune_package "${CMAKE_INSTALL_LIBDIR}/cmake/attune")
 set(attune_headers "${CMAKE_INSTALL_INCLUDEDIR}/attune")
 
 # In a package a target is called attune::NAME. attune_warnings stands there because static libraries name what they link.
-foreach(pair IN ITEMS attune_dsl=dsl attune_interpreter=interpreter attune_rt=runtime attune_halide_runtime=halide_runtime
+foreach(pair IN ITEMS attune_dsl=dsl attune_interpreter=interpreter attune_rt=runtime attune_rt_shared=runtime_shared attune_halide_runtime=halide_runtime
                       attune_warnings=warnings attune=attune)
   string(REPLACE "=" ";" pair "${pair}")
   list(GET pair 0 target)
