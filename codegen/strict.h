@@ -35,12 +35,11 @@ inline Halide::Expr strict_less(Halide::Expr a, Halide::Expr b) {
   return strict(Halide::Internal::Call::strict_lt, Halide::Bool(), std::move(a), std::move(b));
 }
 
-inline Halide::Expr strict_less_equal(Halide::Expr a, Halide::Expr b) {
-  return strict(Halide::Internal::Call::strict_le, Halide::Bool(), std::move(a), std::move(b));
-}
-
 inline Halide::Expr strict_equal(Halide::Expr a, Halide::Expr b) {
   return strict(Halide::Internal::Call::strict_eq, Halide::Bool(), std::move(a), std::move(b));
 }
+
+/// a <= b, false if either is NaN. Not of Call::strict_le, which Halide 21 makes !(a > b) on x86; LLVM makes one comparison of this.
+inline Halide::Expr strict_less_equal(const Halide::Expr& a, const Halide::Expr& b) { return strict_less(a, b) || strict_equal(a, b); }
 
 }  // namespace attune

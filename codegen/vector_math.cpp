@@ -56,7 +56,7 @@ Expr without_multiples_of_ln2(const Expr& x, const Expr& n) {
   return strict_subtract(strict_subtract(x, strict_multiply(n, ln2_high)), strict_multiply(n, ln2_low));
 }
 
-/// What is left of |x| without its multiples of pi/2, from -pi/4 to pi/4, and the number of those multiples in the low bits.
+/// What is left of x >= 0 without its multiples of pi/2, from -pi/4 to pi/4, and the number of those multiples in the low bits.
 struct Quadrant {
   Expr rest, count;
 };
@@ -68,7 +68,7 @@ Quadrant quadrant(const Expr& x) {
   Expr rest = x;
   for (float part : {1.5703125f, 4.84466552734375e-4f, -6.4074993133544921875e-7f, 9.92093629e-10f})
     rest = strict_subtract(rest, strict_multiply(n, part));
-  return {at_least(-0.79f, at_most(0.79f, rest)), bits(shifted)};
+  return {at_least(-0.8f, at_most(0.8f, rest)), bits(shifted)};  // pi/4 and what n may be off at 1e5; beyond, a bound
 }
 
 /// The sine of q.rest where q.count is even and the cosine where it is odd; negative where the bit above says so.
@@ -119,8 +119,8 @@ Expr log(const Expr& x) {
   const Expr f = strict_subtract(from_bits(i - e), 1.f);
   const Expr exponent = Halide::cast<float>(e >> 23) - select(is_tiny, 23.f, 0.f);
   // ln(1 + f) = f + f^2 q(f), relative error 4.9e-9.
-  const Expr q = polynomial(f, {-0.128322482f, 0.140027776f, -0.121986270f, 0.140016198f, -0.166793838f, 0.200107142f, -0.249998242f,
-                                0.333332092f, -0.5f});
+  const Expr q = polynomial(
+      f, {-0.128322482f, 0.140027776f, -0.121986270f, 0.140016198f, -0.166793838f, 0.200107142f, -0.249998242f, 0.333332092f, -0.5f});
   const Expr result = exponent * 0.693147182f + strict_add(f, f * f * q);
   const Expr beyond = select((bits(x) & all_but_sign) == 0, -infinity, select(bits(x) < 0, nan, x));
   const Expr is_positive_and_finite = reinterpret<std::uint32_t>(bits(x) - 1) < Halide::cast<std::uint32_t>(0x7f7fffff);
@@ -147,11 +147,11 @@ Expr sigmoid(const Expr& x) {
 Expr erf(const Expr& x) {
   const Expr a = at_most(4.f, magnitude(x)), a2 = a * a;
   // erf on [0, 0.925], relative error 1.1e-9.
-  const Expr near = strict_add(a, a * polynomial(a2, {8.18818226e-5f, -8.09359248e-4f, 5.19597763e-3f, -2.6856944e-2f, 0.112836398f, -0.376126289f,
-                                            0.128379166f}));
+  const Expr near = strict_add(
+      a, a * polynomial(a2, {8.18818226e-5f, -8.09359248e-4f, 5.19597763e-3f, -2.6856944e-2f, 0.112836398f, -0.376126289f, 0.128379166f}));
   // log2(1 - erf) on [0.92, 4], by remez weighted with 1 - erf and rounded: error of erf 6.5e-9. 1 - erf(4) is below half an ulp of 1.
-  const Expr far = strict_subtract(1.f, softmax_exp2(polynomial(a, {2.81247223e-4f, -4.37667919e-3f, 3.20130289e-2f, -0.149832979f, -0.919380248f,
-                                                     -1.62682235f, -2.9866377e-4f})));
+  const Expr far = strict_subtract(1.f, softmax_exp2(polynomial(a, {2.81247223e-4f, -4.37667919e-3f, 3.20130289e-2f, -0.149832979f,
+                                                                    -0.919380248f, -1.62682235f, -2.9866377e-4f})));
   return from_bits(bits(select(strict_less(a, 0.9225f), near, far)) | sign_bit(x));
 }
 

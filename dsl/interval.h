@@ -1,39 +1,106 @@
-/// Interval<N>: everything that a number may be; what the analysis of masks computes with, over double or an expression.
+/// Interval<N>: everything that a number may be. The analysis of masks computes with it, over double and over expressions.
 #pragma once
 
-#include <cmath>
-#include <limits>
-
-#include "dsl/number.h"
+#include "dsl/interval_ends.h"
 
 namespace attune {
 
-/// Everything from `low` to `high`. As a truth value: `low` says certainly true, `high` possibly true.
-/// Every operation is sound: its result holds what it gives on any members of its operands. Infinite ends stand for unbounded.
 template <class N>
-struct Interval {
-  N low, high;
-
-  static constexpr Interval point(N x) { return {x, x}; }
-  constexpr bool operator==(const Interval&) const requires false;
-};
-
-// What a number N needs beside its arithmetic: these four, found by argument-dependent lookup.
-
-/// `value` as a number of the kind of x.
-constexpr double constant_like(double, double value) { return value; }
-/// Whether it is known here and now to be true.
-constexpr bool is_certain(bool x) { return x; }
-/// x widened by what the ends of sums and products may be off: nothing for double, since IEEE rounding is monotone.
-template <class N>
-constexpr Interval<N> after_arithmetic(Interval<N> x) { return x; }
-/// x widened by `relative` and a little: by more than functions (here libm's) are off and out of order.
-template <class N>
-constexpr Interval<N> widened(Interval<N> x, double relative) {
-  const N zero = constant_like(x.low, 0), less = constant_like(x.low, 1 - relative), more = constant_like(x.low, 1 + relative);
-  const N little = constant_like(x.low, 0x1p-120);
-  return {x.low * select(x.low < zero, more, less) - little, x.high * select(x.high < zero, less, more) + little};
+constexpr Interval<N> operator+(Interval<N> a, Interval<N> b) {
+  return after_sum(Interval<N>{a.low + b.low, a.high + b.high}, a, b);
 }
-constexpr Interval<double> after_function(Interval<double> x) { return widened(x, 0x1p-49); }
+template <class N>
+constexpr Interval<N> operator-(Interval<N> a, Interval<N> b) {
+  return after_sum(Interval<N>{a.low - b.high, a.high - b.low}, a, -b);
+}
+template <class N>
+constexpr Interval<N> operator-(Interval<N> a) {
+  return {-a.high, -a.low};
+}
+template <class N>
+constexpr Interval<N> operator*(Interval<N> a, Interval<N> b) {
+  return after_product(detail::over_corners(a, b, [](N x, N y) {
+    using detail::corner;
+    return corner(x, y);
+  }));
+}
+/// Of reals; nothing is known if b may be 0.
+template <class N>
+constexpr Interval<N> operator/(Interval<N> a, Interval<N> b) {
+  const N one = constant_like(a.low, 1);
+  const auto is_unknown = detail::has_zero(b);
+  const Interval<N> inverse = {one / select(is_unknown, one, b.high), one / select(is_unknown, one, b.low)};
+  return detail::unless(is_unknown, detail::after_function(a * inverse));
+}
+/// Of integers. The extreme quotients lie at the corners, or, if b goes through 0, at its members -1 and 1.
+template <class N>
+constexpr Interval<N> floor_div(Interval<N> a, Interval<N> b) {
+  const auto passes_zero = detail::has_zero(b) && b.low < b.high;
+  const Interval<N> corners = detail::over_corners(a, b, [](N x, N y) { return floor_div(x, y); });
+  const N largest = maximum(a.high, -a.low);
+  return {select(passes_zero, -largest, corners.low), select(passes_zero, largest, corners.high)};
+}
+/// Of integers. Exact if b is a single number: between two of its multiples, mod grows with a.
+template <class N>
+constexpr Interval<N> mod(Interval<N> a, Interval<N> b) {
+  const N zero = constant_like(a.low, 0), one = constant_like(a.low, 1);
+  const auto grows = b.low == b.high && floor_div(a.low, b.low) == floor_div(a.high, b.low);
+  return {select(grows, mod(a.low, b.low), minimum(b.low + one, zero)), select(grows, mod(a.high, b.low), maximum(b.high - one, zero))};
+}
+template <class N>
+constexpr Interval<N> minimum(Interval<N> a, Interval<N> b) {
+  return {minimum(a.low, b.low), minimum(a.high, b.high)};
+}
+template <class N>
+constexpr Interval<N> maximum(Interval<N> a, Interval<N> b) {
+  return {maximum(a.low, b.low), maximum(a.high, b.high)};
+}
+template <class N>
+constexpr Interval<N> abs(Interval<N> x) {
+  return {maximum(maximum(x.low, -x.high), constant_like(x.low, 0)), maximum(x.high, -x.low)};
+}
+
+template <class N>
+constexpr auto operator<(Interval<N> a, Interval<N> b) {
+  return Interval<decltype(a.low < b.low)>{a.high < b.low, !(a.low >= b.high)};
+}
+template <class N>
+constexpr auto operator<=(Interval<N> a, Interval<N> b) {
+  return Interval<decltype(a.low < b.low)>{a.high <= b.low, !(a.low > b.high)};
+}
+template <class N>
+constexpr auto operator>(Interval<N> a, Interval<N> b) {
+  return b < a;
+}
+template <class N>
+constexpr auto operator>=(Interval<N> a, Interval<N> b) {
+  return b <= a;
+}
+template <class N>
+constexpr auto operator==(Interval<N> a, Interval<N> b) {
+  return a <= b && b <= a;
+}
+template <class N>
+constexpr auto operator!=(Interval<N> a, Interval<N> b) {
+  return !(a == b);
+}
+
+template <class B>
+constexpr Interval<B> operator&&(Interval<B> a, Interval<B> b) {
+  return {a.low && b.low, a.high && b.high};
+}
+template <class B>
+constexpr Interval<B> operator||(Interval<B> a, Interval<B> b) {
+  return {a.low || b.low, a.high || b.high};
+}
+template <class B>
+constexpr Interval<B> operator!(Interval<B> a) {
+  return {!a.high, !a.low};
+}
+template <class B, class N>
+constexpr Interval<N> select(Interval<B> c, Interval<N> a, Interval<N> b) {
+  const Interval<N> either = {minimum(a.low, b.low), maximum(a.high, b.high)};
+  return {select(c.low, a.low, select(c.high, either.low, b.low)), select(c.low, a.high, select(c.high, either.high, b.high))};
+}
 
 }  // namespace attune

@@ -1,0 +1,271 @@
+#include "codegen/vector_math.h"
+
+#include <algorithm>
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <numbers>
+#include <random>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace v = attune::vector_math;
+using Halide::Expr;
+using Halide::Target;
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+/// NaN with either sign and with payloads; memory that was never written often holds the fourth.
+constexpr float nans[] = {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::quiet_NaN(),
+                          std::bit_cast<float>(0x7fc00001u), std::bit_cast<float>(0xffffffffu), std::bit_cast<float>(0x7fffffffu)};
+double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// A function as it is lowered and as it is in double; how many ulp may lie between; what it is at -infinity, -0, 0 and infinity.
+struct Function {
+  std::string name;
+  Expr (*lowered)(const Expr&);
+  double (*exact)(double);
+  double allowed_ulp;
+  float at_special[4];
+  bool may_flush = false;  ///< results below 2^-126 may be 0
+};
+constexpr float quiet_nan = nans[0];
+const Function functions[] = {
+    {"exp", v::exp, std::exp, 2, {0, 1, 1, infinity}},
+    {"exp2", v::exp2, std::exp2, 2, {0, 1, 1, infinity}},
+    {"log", v::log, std::log, 2, {quiet_nan, -infinity, -infinity, infinity}},
+    {"tanh", v::tanh, std::tanh, 4, {-1, -0.f, 0, 1}},
+    {"erf", v::erf, std::erf, 4, {-1, -0.f, 0, 1}},
+    {"sigmoid", v::sigmoid, exact_sigmoid, 4, {0, 0.5f, 0.5f, 1}, true},
+    {"sin", v::sin, std::sin, infinity, {quiet_nan, -0.f, 0, quiet_nan}},
+    {"cos", v::cos, std::cos, infinity, {quiet_nan, 1, 1, quiet_nan}},
+};
+
+/// The host, and the host without AVX-512 where it has it.
+std::vector<Target> targets() {
+  const Target host = Halide::get_jit_target_from_environment();
+  std::vector<Target> all = {host};
+  const std::vector<Target::Feature> avx2 = {Target::SSE41, Target::AVX, Target::AVX2, Target::FMA, Target::F16C, Target::JIT};
+  if (host.has_feature(Target::AVX512)) all.emplace_back(host.os, host.arch, host.bits, avx2);
+  return all;
+}
+
+Halide::Func vectorised(const Expr& value, const Halide::Var& i) {
+  Halide::Func f("f");
+  f(i) = value;
+  f.vectorize(i, 16, Halide::TailStrategy::GuardWithIf);
+  return f;
+}
+
+/// f(x) for every x; f(x + 0) with a 0 that Halide does not know, if x comes `from_arithmetic`, which LLVM takes to be finite.
+template <class Lowered>
+std::vector<float> evaluate(Lowered f, std::vector<float> x, const Target& target, bool from_arithmetic = false) {
+  Halide::Var i;
+  std::vector<float> y(x.size()), zeros(x.size());
+  const int size = static_cast<int>(x.size());
+  Halide::Buffer<float> from(x.data(), size), zero(zeros.data(), size), to(y.data(), size);
+  vectorised(f(from_arithmetic ? from(i) + zero(i) : Expr(from(i))), i).realize(to, target);
+  return y;
+}
+
+/// Both signs, every exponent, `steps` mantissas of each: also zeros and what is below 2^-126, neither infinities nor NaN.
+std::vector<float> all_exponents(std::uint32_t steps) {
+  std::vector<float> x;
+  for (std::uint32_t sign : {0u, 0x80000000u})
+    for (std::uint32_t exponent = 0; exponent < 255; ++exponent)
+      for (std::uint32_t step = 0; step < steps; ++step)
+        x.push_back(std::bit_cast<float>(sign | exponent << 23 | (step * (0x7fffffu / (steps - 1)))));
+  return x;
+}
+
+std::vector<float> between(float low, float high, std::size_t count) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> uniform(low, high);
+  std::vector<float> x(count);
+  std::generate(x.begin(), x.end(), [&] { return uniform(random); });
+  return x;
+}
+
+/// |got - exact| in units of the last place of an f32 like `exact`; infinity where only one of them is NaN or beyond f32.
+double ulps(float got, double exact, bool may_flush) {
+  if (std::isnan(got) || std::isnan(exact)) return std::isnan(got) && std::isnan(exact) ? 0 : infinity;
+  const double beyond = std::ldexp(1.0, 128) - std::ldexp(1.0, 102);  // from here on, rounding gives infinity; one ulp below is as good
+  if (std::isinf(got)) return std::abs(exact) >= beyond - std::ldexp(1.0, 104) && (got > 0) == (exact > 0) ? 0 : infinity;
+  if (may_flush && got == 0 && std::abs(exact) < std::numeric_limits<float>::min()) return 0;
+  if (exact == 0) return got == 0 ? 0 : infinity;
+  return std::abs(got - exact) / std::ldexp(1.0, std::max(std::ilogb(exact), -126) - 23);
+}
+
+/// Equal, -0 and 0 told apart, any NaN like any other.
+bool is_same(float a, float b) {
+  return std::isnan(a) ? std::isnan(b) : std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+}
+
+/// The machine code of f, vectorised, without the checks around it.
+std::string assembly(Expr (*f)(const Expr&), const Target& target) {
+  Halide::Var i;
+  Halide::ImageParam in(Halide::Float(32), 1);
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("attune_vector_math_" + std::to_string(std::random_device()()) + ".s");
+  vectorised(f(in(i)), i)
+      .compile_to_assembly(path.string(), {in}, "f",
+                           target.with_feature(Target::NoRuntime).with_feature(Target::NoAsserts).with_feature(Target::NoBoundsQuery));
+  std::ifstream file(path);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  std::filesystem::remove(path);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("vector functions are right to a few ulp over all exponents", "[vector_math]") {
+  const std::vector<float> x = all_exponents(2048);
+  for (const Target& target : targets())
+    for (const Function& f : functions) {
+      if (std::isinf(f.allowed_ulp)) continue;
+      const std::vector<float> y = evaluate(f.lowered, x, target);
+      double worst = 0;
+      float at = 0;
+      for (std::size_t i = 0; i < x.size(); ++i)
+        if (const double error = ulps(y[i], f.exact(x[i]), f.may_flush); error > worst) worst = error, at = x[i];
+      INFO(f.name << " on " << target.to_string() << ": worst at " << at << ": " << worst << " ulp");
+      CHECK(worst <= f.allowed_ulp);
+    }
+}
+
+TEST_CASE("vector functions are right at infinities, zeros and NaN", "[vector_math]") {
+  for (const Target& target : targets())
+    for (const Function& f : functions)
+      for (bool from_arithmetic : {false, true}) {
+        std::vector<float> x = {-infinity, -0.f, 0.f, infinity};
+        x.insert(x.end(), std::begin(nans), std::end(nans));
+        const std::vector<float> y = evaluate(f.lowered, x, target, from_arithmetic);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          if (from_arithmetic && i == 1) continue;  // -0 + 0 is 0
+          const float expected = i < 4 ? f.at_special[i] : quiet_nan;
+          INFO(f.name << " on " << target.to_string() << (from_arithmetic ? " after an addition" : ""));
+          INFO("at " << x[i] << ", number " << i << ": got " << y[i] << ", expected " << expected);
+          CHECK(is_same(y[i], expected));
+        }
+      }
+}
+
+TEST_CASE("tanh, erf and sigmoid stay within their limits", "[vector_math]") {
+  const std::vector<float> x = between(-12, 12, 1 << 18);
+  for (const Target& target : targets())
+    for (const Function& f : functions) {
+      if (f.name != "tanh" && f.name != "erf" && f.name != "sigmoid") continue;
+      const std::vector<float> y = evaluate(f.lowered, x, target);
+      INFO(f.name << " on " << target.to_string());
+      CHECK(*std::max_element(y.begin(), y.end()) <= 1.f);
+      CHECK(*std::min_element(y.begin(), y.end()) >= (f.name == "sigmoid" ? 0.f : -1.f));
+    }
+}
+
+TEST_CASE("sin and cos are right to 2e-7 up to 1e5", "[vector_math]") {
+  std::vector<float> x = between(-1e5f, 1e5f, 1 << 18);
+  for (float near : between(-1e4f, 1e4f, 1 << 16))  // multiples of pi/2, where a coarse reduction shows most
+    x.push_back(static_cast<float>(std::round(near / (std::numbers::pi / 2)) * (std::numbers::pi / 2)));
+  for (const Target& target : targets())
+    for (const Function& f : functions) {
+      if (f.name != "sin" && f.name != "cos") continue;
+      const std::vector<float> y = evaluate(f.lowered, x, target);
+      double worst = 0;
+      float at = 0;
+      for (std::size_t i = 0; i < x.size(); ++i)
+        if (const double error = std::abs(y[i] - f.exact(x[i])); !(error <= worst)) worst = error, at = x[i];
+      INFO(f.name << " on " << target.to_string() << ": worst at " << at << ": " << worst);
+      CHECK(worst <= 2e-7);
+    }
+}
+
+TEST_CASE("sin is right to 4 ulp near 0", "[vector_math]") {
+  std::vector<float> x = all_exponents(1024);
+  std::erase_if(x, [](float e) { return std::abs(e) > 0.785f; });
+  for (const Target& target : targets()) {
+    const std::vector<float> y = evaluate(v::sin, x, target);
+    double worst = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) worst = std::max(worst, ulps(y[i], std::sin(static_cast<double>(x[i])), false));
+    INFO(target.to_string() << ": " << worst << " ulp");
+    CHECK(worst <= 4);
+  }
+}
+
+TEST_CASE("sin and cos of any finite number stay within -1 and 1", "[vector_math]") {
+  const std::vector<float> x = all_exponents(1024);
+  for (const Target& target : targets())
+    for (const Function& f : functions) {
+      if (f.name != "sin" && f.name != "cos") continue;
+      const std::vector<float> y = evaluate(f.lowered, x, target);
+      INFO(f.name << " on " << target.to_string());
+      CHECK(std::all_of(y.begin(), y.end(), [](float e) { return e >= -1.f && e <= 1.f; }));
+    }
+}
+
+TEST_CASE("the exponential of a softmax is right, 0 far below and NaN for NaN", "[vector_math]") {
+  const std::vector<float> x = between(-126, 0, 1 << 18);
+  std::vector<float> special = {0.f, -0.f, -127.f, -128.f, -1e30f, -infinity};
+  special.insert(special.end(), std::begin(nans), std::end(nans));
+  for (const Target& target : targets()) {
+    INFO(target.to_string());
+    const std::vector<float> y = evaluate(attune::softmax_exp2, x, target);
+    double worst = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) worst = std::max(worst, std::abs(y[i] / std::exp2(static_cast<double>(x[i])) - 1));
+    CHECK(worst <= 2e-7);
+    for (bool from_arithmetic : {false, true}) {
+      const std::vector<float> got = evaluate(attune::softmax_exp2, special, target, from_arithmetic);
+      for (std::size_t i = 0; i < special.size(); ++i) {
+        INFO("at " << special[i] << ", number " << i << ": " << got[i]);
+        CHECK(is_same(got[i], i < 2 ? 1.f : i < 6 ? 0.f : quiet_nan));
+      }
+    }
+  }
+}
+
+TEST_CASE("minimum and maximum give NaN if either operand is NaN", "[vector_math]") {
+  std::vector<float> a, b;
+  const std::vector<float> values = {-infinity, -2.f, 1.f, infinity, nans[0], nans[2], nans[3]};
+  for (float x : values)
+    for (float y : values) a.push_back(x), b.push_back(y);
+  Halide::Buffer<float> other(b.data(), static_cast<int>(b.size()));
+  Halide::Var unused;
+  for (const Target& target : targets())
+    for (bool from_arithmetic : {false, true}) {
+      std::vector<float> least(a.size()), greatest(a.size()), zeros(a.size());
+      const int size = static_cast<int>(a.size());
+      Halide::Buffer<float> x(a.data(), size), y(b.data(), size), zero(zeros.data(), size), low(least.data(), size),
+          high(greatest.data(), size);
+      Halide::Var i;
+      const Expr left = from_arithmetic ? x(i) + zero(i) : Expr(x(i)), right = y(i);
+      vectorised(v::minimum(left, right), i).realize(low, target);
+      vectorised(v::maximum(left, right), i).realize(high, target);
+      for (std::size_t k = 0; k < a.size(); ++k) {
+        const bool is_nan = std::isnan(a[k]) || std::isnan(b[k]);
+        INFO(target.to_string() << ": " << a[k] << ", " << b[k] << ": got " << least[k] << " and " << greatest[k]);
+        CHECK(is_same(least[k], is_nan ? quiet_nan : std::min(a[k], b[k])));
+        CHECK(is_same(greatest[k], is_nan ? quiet_nan : std::max(a[k], b[k])));
+      }
+    }
+}
+
+TEST_CASE("vector functions call nothing on any CPU", "[vector_math]") {
+  const std::regex call("\\n\\s*(callq?|blr?|b)\\s+(?!f\\b|\\.L)");  // f itself is called by the wrapper that Halide adds
+  for (const char* name :
+       {"x86-64-linux-sse41-avx-f16c-fma-avx2", "x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake", "arm-64-linux"}) {
+    const Target target(name);
+    REQUIRE(std::regex_search(assembly([](const Expr& x) { return Halide::sin(x); }, target),
+                              call));  // the check finds a call where there is one
+    for (const Function& f : functions) {
+      INFO(f.name << " on " << name);
+      CHECK_FALSE(std::regex_search(assembly(f.lowered, target), call));
+    }
+    INFO("softmax_exp2 on " << name);
+    CHECK_FALSE(std::regex_search(assembly(attune::softmax_exp2, target), call));
+  }
+}
