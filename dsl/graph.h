@@ -56,7 +56,10 @@ class Graph {
   constexpr Value add(const Op& op, std::span<const Value> inputs, Here at);
   /// States that a dim's extent follows from others; refuses what contradicts an earlier statement.
   constexpr void derive(const Derivation& derivation, std::string_view who, Here at);
-  /// What only the whole graph shows: no result, a dim without an extent. Called once, after the last output.
+  /// Checks what only the whole graph shows (no result, a dim without an extent) and orders the nodes: the inputs as they
+  /// were declared, then what the outputs need, each after its operands; what they do not need is dropped. The order is
+  /// thus the same whatever order a compiler evaluates arguments in. Called once, after the last output; values from
+  /// before are void then.
   constexpr void finish();
 
   /// Empty, or the first sentence about what is wrong.
@@ -79,6 +82,7 @@ class Graph {
   constexpr void require_name(Name name, std::string_view who, Here at);
   constexpr DimInfo* find(Name name);
   constexpr void order_dims();
+  constexpr void order_nodes();
   constexpr void require_extent(Name dim);
 
   std::array<Node, max_nodes> nodes_{};

@@ -161,6 +161,43 @@ constexpr void Graph::order_dims() {
   dims_ = ordered;
 }
 
+constexpr void Graph::order_nodes() {
+  std::array<int, max_nodes> place{}, order{}, pending{};  // place: 1 + the new number, or 0
+  int count = 0;
+  const auto take = [&](int id) {
+    order[static_cast<std::size_t>(count)] = id;
+    place[static_cast<std::size_t>(id)] = ++count;
+  };
+  for (int id = 0; id < size_; ++id)
+    if (std::holds_alternative<Input>(node(id).op)) take(id);
+  for (const Output& output : outputs())
+    for (int depth = 0, id = output.node; depth >= 0;) {  // pending[0 .. depth) use the node `id`
+      int next = -1;
+      for (int operand : node(id).operands())
+        if (next < 0 && place[static_cast<std::size_t>(operand)] == 0) next = operand;
+      if (next >= 0) {
+        pending[static_cast<std::size_t>(depth++)] = id;
+        id = next;
+      } else {
+        if (place[static_cast<std::size_t>(id)] == 0) take(id);
+        if (--depth >= 0) id = pending[static_cast<std::size_t>(depth)];
+      }
+    }
+  const std::array<Node, max_nodes> unordered = nodes_;
+  for (int i = 0; i < count; ++i) {
+    Node& ordered = nodes_[static_cast<std::size_t>(i)];
+    ordered = unordered[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])];
+    for (int k = 0; k < ordered.input_count; ++k)
+      ordered.inputs[static_cast<std::size_t>(k)] = place[static_cast<std::size_t>(ordered.inputs[static_cast<std::size_t>(k)])] - 1;
+  }
+  for (int i = count; i < size_; ++i) nodes_[static_cast<std::size_t>(i)] = {};
+  size_ = count;
+  for (int i = 0; i < output_count_; ++i) {
+    Output& output = outputs_[static_cast<std::size_t>(i)];
+    output.node = place[static_cast<std::size_t>(output.node)] - 1;
+  }
+}
+
 constexpr void Graph::finish() {
   if (output_count_ == 0) return fail(Here{}, "graph: has no output; g.output(name, value, dims) makes one");
   order_dims();
@@ -170,6 +207,7 @@ constexpr void Graph::finish() {
     if (const auto* extent = std::get_if<Extent>(&node.op)) require_extent(extent->dim);
   for (const DimInfo& info : dim_infos())
     for (Name operand : info.derivation.operands) require_extent(operand);
+  if (problem_.empty()) order_nodes();
 }
 
 namespace detail {
@@ -177,7 +215,8 @@ namespace detail {
 /// instantiates a template that a constant needs only at a use after its definition.
 template <class... Ops>
 constexpr bool are_defined(const std::variant<Ops...>*) {
-  return ((&call_in<Ops> != nullptr) && ...);
+  (static_cast<void>(&call_in<Ops>), ...);
+  return true;
 }
 static_assert(are_defined(static_cast<const AnyOp*>(nullptr)));
 }  // namespace detail

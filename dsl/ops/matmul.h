@@ -46,9 +46,13 @@ struct Matmul {
   }
 
   void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
-    std::vector<Name> dims(out.type.dims.begin(), out.type.dims.end());
-    dims.insert(dims.end(), over.begin(), over.end());
-    Walk(dims, extents, {&in[0], &in[1], &out}).run([&](auto at) { out.data[at[2]] += in[0].data[at[0]] * in[1].data[at[1]]; });
+    std::vector<std::array<std::size_t, 2>> terms;  // of a sum: their places in a and b, from its first term
+    Walk(over, extents, {&in[0], &in[1]}).run([&](auto at) { terms.push_back({at[0], at[1]}); });
+    Walk(out.type.dims, extents, {&in[0], &in[1], &out}).run([&](auto at) {
+      double sum = 0;
+      for (const auto& [a, b] : terms) sum += in[0].data[at[0] + a] * in[1].data[at[1] + b];
+      out.data[at[2]] = sum;
+    });
   }
 };
 

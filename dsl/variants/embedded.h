@@ -37,9 +37,10 @@ struct Embedded {
     const Value e = gather(g.input("embedding", {vocabulary, a.model}), ids, vocabulary);  // [batch, tokens, model]
     const Value at = positions == Positions::learned ? g.input("positions", {a.tokens, a.model}) : sinusoidal_positions(a.tokens, a.model);
     const Value x = e + at;
-    Value scores = a.scores(a.queries_of(x), a.keys_of(x, a.tokens));  // [batch, tokens, heads, keys]
+    const Value q = a.queries_of(x), k = a.keys_of(x, a.tokens), v = a.values_of(x, a.tokens);
+    Value scores = a.scores(q, k);  // [batch, tokens, heads, keys]
     if (lengths) scores = mask(scores, index(a.keys) < g.input("lengths", {a.batch}, Kind::i64));
-    const Value result = a.joined(softmax(scores, a.keys), a.values_of(x, a.tokens));
+    const Value result = a.joined(softmax(scores, a.keys), v);
     g.output("out", e + result, {a.batch, a.tokens, a.model});
   }
 };

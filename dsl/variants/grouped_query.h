@@ -9,7 +9,7 @@ namespace attune {
 /// memory of q is that of [batch, heads * group, queries, depth] with the query heads of a key head side by side.
 struct GroupedQuery {
   static constexpr std::string_view name = "grouped_query",
-                                    meaning = "out[heads, group] = softmax(q[heads, group] k[heads]^T / sqrt(depth)) v[heads]";
+                                    meaning = "out = softmax(q k^T / sqrt(depth)) v, with k and v of a head shared by the queries of its group";
   static constexpr auto fields = std::tuple{};
 
   constexpr void operator()(Graph& g) const {

@@ -32,7 +32,10 @@ struct MultiHead {
     if (lengths) scores = attune::mask(scores, index(a.keys) < g.input("lengths", {a.batch}, Kind::i64));
     const Value p = softmax(scores, a.keys);
     Value kept = p;
-    if (dropout != 0) kept = attune::dropout(p, dropout, g.input("seed", {}, Kind::i64), g.input("offset", {}, Kind::i64));
+    if (dropout != 0) {
+      const Value seed = g.input("seed", {}, Kind::i64), offset = g.input("offset", {}, Kind::i64);
+      kept = attune::dropout(p, dropout, seed, offset);
+    }
     g.output("out", a.joined(kept, v), {a.batch, a.tokens, a.model});
     if (weights) g.output("weights", p, {a.batch, a.heads, a.tokens, a.keys});
   }
