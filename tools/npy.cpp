@@ -1,0 +1,276 @@
+#include "tools/npy.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <fstream>
+#include <random>
+#include <system_error>
+
+#include "runtime/words.h"
+
+namespace attune {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "elements are copied as they lie in the file");
+
+struct TypeRow {
+  NpyType type;
+  std::string_view name, descr;
+  std::size_t bytes;
+};
+
+constexpr std::array<TypeRow, 9> types = {{
+    {NpyType::f32, "f32", "<f4", 4},
+    {NpyType::f64, "f64", "<f8", 8},
+    {NpyType::f16, "f16", "<f2", 2},
+    {NpyType::i32, "i32", "<i4", 4},
+    {NpyType::i64, "i64", "<i8", 8},
+    {NpyType::i8, "i8", "|i1", 1},
+    {NpyType::u8, "u8", "|u1", 1},
+    {NpyType::u16, "u16", "<u2", 2},
+    {NpyType::boolean, "boolean", "|b1", 1},
+}};
+
+const TypeRow& row_of(NpyType type) {
+  return *std::find_if(types.begin(), types.end(), [&](const TypeRow& row) { return row.type == type; });
+}
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::size_t alignment = 64;  // numpy pads the header so that the elements start at a multiple of this
+
+/// The sentence of these parts about a file.
+template <class... Parts>
+Error file_error(std::string_view name, const Parts&... parts) {
+  return Error{words("file '", name, "': ", parts...)};
+}
+
+/// A header is text of the file's maker: at most 60 characters of it, printable ones.
+std::string excerpt(std::string_view text) {
+  std::string result = "'";
+  for (char c : text.substr(0, 60)) result += c >= ' ' && c <= '~' ? c : '?';
+  result += text.size() > 60 ? "...'" : "'";
+  return result;
+}
+
+/// Reads the dictionary {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } that stands in a header.
+class HeaderReader {
+ public:
+  explicit HeaderReader(std::string_view text) : text_(text) {}
+
+  std::string descr;
+  bool is_fortran = false;
+  std::vector<std::int64_t> shape;
+
+  /// True if the text is such a dictionary, each key once.
+  bool read() {
+    if (!take('{')) return false;
+    bool has_descr = false, has_order = false, has_shape = false;
+    while (!take('}')) {
+      std::string key;
+      if (!string(key) || !take(':')) return false;
+      if (key == "descr" && !std::exchange(has_descr, true)) {
+        if (!string(descr)) return false;
+      } else if (key == "fortran_order" && !std::exchange(has_order, true)) {
+        if (!boolean()) return false;
+      } else if (key == "shape" && !std::exchange(has_shape, true)) {
+        if (!tuple()) return false;
+      } else {
+        return false;
+      }
+      if (!take(',') && !sees('}')) return false;
+    }
+    skip_blanks();
+    return has_descr && has_order && has_shape && text_.empty();
+  }
+
+ private:
+  void skip_blanks() {
+    while (!text_.empty() && (text_[0] == ' ' || text_[0] == '\n')) text_.remove_prefix(1);
+  }
+  bool sees(char c) {
+    skip_blanks();
+    return !text_.empty() && text_[0] == c;
+  }
+  bool take(char c) {
+    if (!sees(c)) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+  bool take(std::string_view word) {
+    skip_blanks();
+    if (!text_.starts_with(word)) return false;
+    text_.remove_prefix(word.size());
+    return true;
+  }
+  bool string(std::string& result) {
+    const char quote = sees('"') ? '"' : '\'';
+    if (!take(quote)) return false;
+    const std::size_t end = text_.find(quote);
+    if (end == std::string_view::npos) return false;
+    result = text_.substr(0, end);
+    text_.remove_prefix(end + 1);
+    return true;
+  }
+  bool boolean() {
+    is_fortran = take(std::string_view("True"));
+    return is_fortran || take(std::string_view("False"));
+  }
+  bool tuple() {
+    if (!take('(')) return false;
+    while (!take(')')) {
+      skip_blanks();
+      std::int64_t extent = 0;
+      const auto [end, problem] = std::from_chars(text_.data(), text_.data() + text_.size(), extent);
+      if (problem != std::errc() || text_[0] == '-') return false;
+      text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+      shape.push_back(extent);
+      if (!take(',') && (shape.size() == 1 || !sees(')'))) return false;  // (3) is no tuple, (3,) is
+    }
+    return true;
+  }
+
+  std::string_view text_;
+};
+
+/// The header's text and where the elements begin.
+struct Frame {
+  std::string_view header;
+  std::size_t data_offset;
+};
+
+Result<Frame> frame_of(std::string_view bytes, std::string_view name) {
+  if (!bytes.starts_with(magic)) return file_error(name, "is not a .npy file: it does not begin with \\x93NUMPY");
+  if (bytes.size() < magic.size() + 2) return file_error(name, "ends after ", bytes.size(), " bytes, inside its header");
+  const auto byte_at = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
+  const std::size_t version = byte_at(6);
+  if (version != 1 && version != 2)
+    return file_error(name, ".npy version ", version, ".", byte_at(7), " is not supported; versions 1 and 2 are");
+  const std::size_t length_bytes = version == 1 ? 2 : 4;
+  const std::size_t begin = magic.size() + 2 + length_bytes;
+  if (bytes.size() < begin) return file_error(name, "ends after ", bytes.size(), " bytes, inside its header");
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < length_bytes; ++i) length |= byte_at(8 + i) << (8 * i);
+  if (length > bytes.size() - begin)
+    return file_error(name, "its header has ", length, " bytes, of which ", bytes.size() - begin, " are there");
+  return Frame{bytes.substr(begin, length), begin + length};
+}
+
+/// The product of the extents times the bytes of an element, or nothing if no file can be that large.
+std::optional<std::size_t> bytes_of_shape(const std::vector<std::int64_t>& shape, std::size_t element_bytes) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  std::size_t bytes = element_bytes;
+  for (std::int64_t extent : shape)
+    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(extent), &bytes)) return std::nullopt;
+  return bytes;
+}
+
+std::string text_of(const std::vector<std::int64_t>& shape) {
+  std::string text;
+  for (std::int64_t extent : shape) add_to_list(text, words(extent), " x ");
+  return words("[", text, "]");
+}
+
+std::string header_text(const NpyArray& array) {
+  std::string shape;
+  for (std::int64_t extent : array.shape) add_to_list(shape, words(extent));
+  if (array.shape.size() == 1) shape += ",";
+  return words("{'descr': '", row_of(array.type).descr, "', 'fortran_order': False, 'shape': (", shape, "), }");
+}
+
+/// Magic, version, length and header, padded with blanks to a multiple of `alignment` and ended by a newline.
+std::string preamble_of(const NpyArray& array) {
+  std::string header = header_text(array);
+  const std::size_t longest_version_1 = 65535;
+  const std::size_t version = header.size() + 2 * alignment > longest_version_1 ? 2 : 1;
+  const std::size_t length_bytes = version == 1 ? 2 : 4;
+  const std::size_t begin = magic.size() + 2 + length_bytes;
+  header.append(alignment - 1 - (begin + header.size()) % alignment, ' ');
+  header += '\n';
+  std::string preamble(magic);
+  preamble += static_cast<char>(version);
+  preamble += '\0';
+  for (std::size_t i = 0; i < length_bytes; ++i) preamble += static_cast<char>((header.size() >> (8 * i)) & 0xff);
+  return preamble + header;
+}
+
+bool write_bytes(const std::filesystem::path& path, const NpyArray& array) {
+  const std::string preamble = preamble_of(array);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(preamble.data(), static_cast<std::streamsize>(preamble.size()));
+  file.write(reinterpret_cast<const char*>(array.data.data()), static_cast<std::streamsize>(array.data.size()));
+  file.close();
+  return !file.fail();
+}
+
+}  // namespace
+
+std::string_view name_of(NpyType type) { return row_of(type).name; }
+
+std::size_t bytes_of(NpyType type) { return row_of(type).bytes; }
+
+Result<NpyArray> parse_npy(std::span<const std::byte> bytes, std::string_view name) {
+  const auto frame = frame_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name);
+  if (!frame) return frame.error();
+  HeaderReader header(frame->header);
+  if (!header.read())
+    return file_error(name, "its header is ", excerpt(frame->header), "; expected {'descr': ..., 'fortran_order': ..., 'shape': (...)}");
+  const auto row = std::find_if(types.begin(), types.end(), [&](const TypeRow& r) { return r.descr == header.descr; });
+  if (row == types.end())
+    return file_error(name, "element type ", excerpt(header.descr),
+                      " is not supported; f32, f64, f16, i32, i64, i8, u8, u16 and boolean are, little-endian");
+  if (header.is_fortran) return file_error(name, "is in Fortran order; save numpy.ascontiguousarray(...) of it");
+  const auto expected = bytes_of_shape(header.shape, row->bytes);
+  const std::span<const std::byte> data = bytes.subspan(frame->data_offset);
+  if (!expected || *expected != data.size())
+    return file_error(name, row->name, " ", text_of(header.shape), " does not take the ", data.size(), " bytes after the header",
+                      expected ? words("; expected ", *expected) : "");
+  if (row->type == NpyType::boolean) {
+    const auto odd = std::find_if(data.begin(), data.end(), [](std::byte b) { return b > std::byte{1}; });
+    if (odd != data.end()) return file_error(name, "boolean ", odd - data.begin(), " is ", std::to_integer<int>(*odd), "; expected 0 or 1");
+  }
+  return NpyArray{row->type, std::move(header.shape), {data.begin(), data.end()}};
+}
+
+Result<NpyArray> read_npy(const std::filesystem::path& path) {
+  std::error_code problem;
+  if (std::filesystem::is_directory(path, problem)) return file_error(path.string(), "is a folder; expected a .npy file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return file_error(path.string(), "cannot be opened");
+  std::vector<std::byte> bytes;
+  const auto size = std::filesystem::file_size(path, problem);
+  if (!problem) bytes.reserve(size);
+  std::array<char, 65536> chunk;
+  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
+    const auto* begin = reinterpret_cast<const std::byte*>(chunk.data());
+    bytes.insert(bytes.end(), begin, begin + file.gcount());
+  }
+  if (file.bad()) return file_error(path.string(), "cannot be read");
+  return parse_npy(bytes, path.string());
+}
+
+Result<void> write_npy(const std::filesystem::path& path, const NpyArray& array) {
+  if (bytes_of_shape(array.shape, bytes_of(array.type)) != array.data.size())
+    return Error{words("internal: .npy array ", name_of(array.type), " ", text_of(array.shape), " has ", array.data.size(), " bytes")};
+  std::error_code problem;
+  const bool exists = std::filesystem::exists(path, problem);
+  if (exists ? !std::filesystem::is_regular_file(path, problem) : std::filesystem::is_symlink(path, problem)) {
+    if (!write_bytes(path, array)) return file_error(path.string(), "cannot be written");
+    return {};
+  }
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path, problem);  // replace what a link points to
+  if (problem) return file_error(path.string(), "cannot be written: ", problem.message());
+  std::filesystem::path draft = target;
+  draft += words(".", std::random_device{}(), ".tmp");
+  const bool is_written = write_bytes(draft, array);
+  if (is_written) std::filesystem::rename(draft, target, problem);
+  if (!is_written || problem) {
+    const std::string why = problem ? words(": ", problem.message()) : "";
+    std::filesystem::remove(draft, problem);
+    return file_error(path.string(), "cannot be written", why);
+  }
+  return {};
+}
+
+}  // namespace attune
