@@ -11,7 +11,7 @@
 namespace sentence_similarity {
 
 /// The parts of the encoder as one implementation computes them. `hidden`, `x` and `out` are [sentences, tokens, model],
-/// written by the caller's size; rows after a sentence's end hold anything finite and are never looked at by a real row.
+/// allocated by the caller; rows after a sentence's end hold anything finite and are never looked at by a real row.
 /// All functions may be called from one thread at a time.
 class Implementation {
  public:
