@@ -1,0 +1,247 @@
+#include "schedules/gemm.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "codegen/vector_math.h"
+
+#include "host.h"
+#include "stage_case.h"
+
+using namespace attune;
+using Halide::Expr;
+
+namespace {
+
+using Term = std::function<double(const Index&)>;
+
+/// A product, its operands' meaning, and what is done to the sum.
+struct ProductCase {
+  StageCase stage;
+  Gemm body{};
+  Term a{}, b{};
+  std::function<double(double, const Index&)> finish = [](double sum, const Index&) { return sum; };
+  std::function<void()> change{};
+};
+
+Term element(const std::shared_ptr<Operand>& operand) {
+  return [operand](const Index& index) { return static_cast<double>(operand->at(index)); };
+}
+
+/// Both schedules over all sizes. A sum of n products in f32 is off by at most n + 2 roundings of the sum of their magnitudes.
+void check(ProductCase& product, const std::vector<Sizes>& all, const Machine& machine = host_machine()) {
+  for (const SizeClass size : {SizeClass::large, SizeClass::small}) {
+    product.stage.compile(gemm(product.body, product.stage.extents(), machine, gemm_parameters(machine, size)), machine);
+    unsigned seed = 7;
+    for (const Sizes& sizes : all) {
+      product.stage.run(sizes, seed += 10, product.change);
+      CAPTURE(size == SizeClass::large, sizes, seed);
+      double magnitude = 0;
+      int terms = 0;
+      const auto expected = [&](const Index& at) {
+        double sum = 0;
+        magnitude = terms = 0;
+        product.stage.each(product.body.over, at, [&](const Index& index) {
+          const double term = product.a(index) * product.b(index);
+          sum += term;
+          magnitude += std::abs(term);
+          ++terms;
+        });
+        const double value = product.finish(sum, at);
+        magnitude = std::max(magnitude, std::abs(value));
+        return value;
+      };
+      CHECK(product.stage.difference(expected, [&](const Index&) { return (terms + 2) * std::ldexp(magnitude, -24); }) == "");
+      CHECK(product.stage.stray_writes() == 0);
+    }
+  }
+}
+
+/// out[batch, heads, tokens, depth] = x[batch, tokens, model] weight[heads, depth, model] + bias[heads, depth]
+ProductCase linear(const std::map<std::string, int>& fixed = {}, const std::vector<std::string>& out = {"batch", "heads", "tokens", "depth"},
+                   const std::vector<std::string>& weight_dims = {"heads", "depth", "model"}) {
+  ProductCase p{StageCase({"batch", "heads", "tokens", "depth", "model"}, fixed)};
+  const auto x = p.stage.operand("x", {"batch", "tokens", "model"}), weight = p.stage.operand("weight", weight_dims);
+  const auto bias = p.stage.operand("bias", {"heads", "depth"});
+  p.body = {x->piece(), weight->piece(), {}, {"batch", "tokens"}, {"heads", "depth"}, {"model"}, {}, out};
+  p.body.finish = [bias](Expr sum, const Coordinates& at) { return sum + bias->piece().at(at); };
+  p.a = element(x), p.b = element(weight);
+  p.finish = [bias](double sum, const Index& at) { return sum + bias->at(at); };
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("a linear layer into heads, all extents unknown", "[gemm]") {
+  ProductCase p = linear();
+  check(p, {{1, 1, 1, 1, 1}, {2, 3, 5, 5, 37}, {1, 2, 37, 64, 129}, {3, 1, 13, 129, 16}, {2, 5, 1, 8, 77}, {1, 1, 1000, 5, 7}, {1, 1, 129, 300, 20}});
+}
+
+TEST_CASE("a product with an extent of 0", "[gemm]") {
+  ProductCase p = linear();
+  check(p, {{2, 2, 5, 3, 0}, {0, 2, 5, 3, 4}, {2, 0, 5, 3, 4}, {2, 2, 0, 3, 4}, {2, 2, 5, 0, 4}, {0, 0, 0, 0, 0}});
+}
+
+TEST_CASE("a linear layer of known extents", "[gemm]") {
+  ProductCase p = linear({{"heads", 3}, {"depth", 32}, {"model", 64}});
+  check(p, {{1, 3, 1, 32, 64}, {2, 3, 37, 32, 64}, {0, 3, 5, 32, 64}});
+}
+
+TEST_CASE("a linear layer whose result ends in a dim of the rows", "[gemm]") {
+  ProductCase p = linear({}, {"heads", "depth", "batch", "tokens"});
+  check(p, {{1, 1, 1, 1, 1}, {2, 3, 37, 5, 37}, {1, 2, 129, 20, 16}, {3, 1, 5, 5, 0}});
+}
+
+TEST_CASE("a linear layer whose weight is stored in x out", "[gemm]") {
+  ProductCase p = linear({}, {"batch", "heads", "tokens", "depth"}, {"model", "heads", "depth"});
+  check(p, {{1, 1, 1, 1, 1}, {2, 3, 37, 5, 37}, {1, 2, 129, 64, 16}, {1, 2, 1, 77, 40}, {3, 1, 5, 5, 0}});
+}
+
+TEST_CASE("a linear layer whose weight ends in neither the contraction nor the result's innermost dim", "[gemm]") {
+  ProductCase p = linear({}, {"batch", "heads", "tokens", "depth"}, {"model", "depth", "heads"});
+  check(p, {{1, 1, 1, 1, 1}, {2, 3, 37, 5, 37}, {1, 2, 20, 64, 16}});
+}
+
+TEST_CASE("a projection back from heads contracts two dims", "[gemm]") {
+  ProductCase p{StageCase({"batch", "heads", "tokens", "depth", "model"})};
+  const auto x = p.stage.operand("x", {"batch", "heads", "tokens", "depth"}), weight = p.stage.operand("wo", {"model", "heads", "depth"});
+  p.body = {x->piece(), weight->piece(), {}, {"batch", "tokens"}, {"model"}, {"heads", "depth"}, {}, {"batch", "tokens", "model"}};
+  p.a = element(x), p.b = element(weight);
+  check(p, {{1, 1, 1, 1, 1}, {2, 3, 5, 37, 37}, {1, 12, 37, 32, 129}, {1, 5, 129, 5, 16}, {2, 0, 5, 3, 4}, {2, 3, 5, 0, 4}, {1, 2, 1, 77, 200}});
+}
+
+TEST_CASE("scores of a batch, scaled before and masked after", "[gemm]") {
+  ProductCase p{StageCase({"batch", "heads", "queries", "keys", "depth"})};
+  const auto q = p.stage.operand("q", {"batch", "heads", "queries", "depth"}), k = p.stage.operand("k", {"batch", "heads", "keys", "depth"});
+  Piece scaled = q->piece();
+  scaled.at = [q](const Coordinates& at) { return q->piece().at(at) * 0.25f; };
+  p.body = {scaled, k->piece(), {"batch", "heads"}, {"queries"}, {"keys"}, {"depth"}, {}, {"batch", "heads", "queries", "keys"}};
+  p.body.finish = [](Expr sum, const Coordinates& at) { return Halide::select(at.at("keys") <= at.at("queries"), sum, -1.f); };
+  p.a = [q](const Index& index) { return q->at(index) * 0.25; };
+  p.b = element(k);
+  p.finish = [](double sum, const Index& at) { return at[3] <= at[2] ? sum : -1.0; };
+  check(p, {{1, 1, 1, 1, 1}, {2, 3, 5, 37, 37}, {1, 8, 129, 129, 64}, {1, 2, 37, 1, 16}, {2, 3, 1, 129, 5}, {0, 1, 2, 3, 4}});
+}
+
+TEST_CASE("values of grouped heads, weighed by an expression that is not computed again in the inner loop", "[gemm]") {
+  ProductCase p{StageCase({"batch", "heads", "group", "queries", "keys", "depth"})};
+  const auto s = p.stage.operand("s", {"batch", "heads", "group", "queries", "keys"}), v = p.stage.operand("v", {"batch", "heads", "keys", "depth"});
+  Piece weights = s->piece();
+  weights.at = [s](const Coordinates& at) { return vector_math::exp(vector_math::tanh(s->piece().at(at))); };
+  p.body = {weights, v->piece(), {"batch", "heads", "group"}, {"queries"}, {"depth"}, {"keys"}, {}, {"batch", "heads", "group", "queries", "depth"}};
+  p.a = [s](const Index& index) { return std::exp(std::tanh(s->at(index))); };
+  p.b = element(v);
+  check(p, {{1, 1, 1, 1, 1, 1}, {2, 3, 2, 5, 37, 37}, {1, 2, 3, 37, 129, 64}, {1, 2, 4, 1, 77, 5}, {1, 1, 1, 5, 0, 5}, {0, 1, 1, 5, 3, 5}, {1, 1, 1, 0, 3, 5}, {1, 1, 1, 5, 3, 0}});
+}
+
+TEST_CASE("operands that are both transposed", "[gemm]") {
+  ProductCase p{StageCase({"rows", "columns", "over"})};
+  const auto a = p.stage.operand("a", {"over", "rows"}), b = p.stage.operand("b", {"over", "columns"});
+  p.body = {a->piece(), b->piece(), {}, {"rows"}, {"columns"}, {"over"}, {}, {"rows", "columns"}};
+  p.a = element(a), p.b = element(b);
+  check(p, {{1, 1, 1}, {5, 37, 129}, {37, 129, 5}, {129, 5, 37}, {1, 129, 40}, {129, 1, 40}, {1000, 77, 3}, {5, 3, 0}, {0, 3, 5}, {5, 0, 3}});
+}
+
+TEST_CASE("a matrix times a vector, either way round, and a dot product", "[gemm]") {
+  for (const bool has_rows : {true, false}) {
+    ProductCase p{StageCase({"batch", "tokens", "model"})};
+    const auto x = p.stage.operand("x", {"batch", "tokens", "model"}), w = p.stage.operand("w", {"model"});
+    p.body = {x->piece(), w->piece(), {}, {"batch", "tokens"}, {}, {"model"}, {}, {"batch", "tokens"}};
+    p.a = element(x), p.b = element(w);
+    if (!has_rows) std::swap(p.body.a, p.body.b), std::swap(p.body.rows, p.body.columns);
+    check(p, {{1, 1, 1}, {2, 37, 129}, {5, 1, 1000}, {1, 300, 5}, {0, 3, 4}, {2, 3, 0}});
+  }
+  ProductCase p{StageCase({"model"})};
+  const auto x = p.stage.operand("x", {"model"}), w = p.stage.operand("w", {"model"});
+  p.body = {x->piece(), w->piece(), {}, {}, {}, {"model"}, {}, {}};
+  p.a = element(x), p.b = element(w);
+  check(p, {{1}, {37}, {1000}, {0}});
+}
+
+TEST_CASE("an outer product contracts nothing", "[gemm]") {
+  ProductCase p{StageCase({"rows", "columns"})};
+  const auto a = p.stage.operand("a", {"rows"}), b = p.stage.operand("b", {"columns"});
+  p.body = {a->piece(), b->piece(), {}, {"rows"}, {"columns"}, {}, {}, {"rows", "columns"}};
+  p.a = element(a), p.b = element(b);
+  check(p, {{1, 1}, {37, 129}, {0, 5}, {5, 0}});
+}
+
+TEST_CASE("panels that do not fit into one part", "[gemm]") {
+  ProductCase p{StageCase({"rows", "columns", "over"})};
+  const auto a = p.stage.operand("a", {"rows", "over"}), b = p.stage.operand("b", {"columns", "over"});
+  p.body = {a->piece(), b->piece(), {}, {"rows"}, {"columns"}, {"over"}, {}, {"rows", "columns"}};
+  p.a = element(a), p.b = element(b);
+  check(p, {{3, 1300, 2100}, {200, 5, 9000}});
+}
+
+TEST_CASE("NaN and infinity reach the sums that they are in, and no other", "[gemm]") {
+  ProductCase p{StageCase({"rows", "columns", "over"})};
+  const auto a = p.stage.operand("a", {"rows", "over"}), b = p.stage.operand("b", {"columns", "over"});
+  p.body = {a->piece(), b->piece(), {}, {"rows"}, {"columns"}, {"over"}, {}, {"rows", "columns"}};
+  p.a = element(a), p.b = element(b);
+  p.change = [a, b] {
+    a->at({4, 0, 18}) = std::numeric_limits<float>::quiet_NaN();
+    b->at({0, 36, 18}) = std::numeric_limits<float>::quiet_NaN();
+  };
+  check(p, {{5, 37, 19}});
+}
+
+TEST_CASE("a product between stages", "[gemm]") {
+  StageCase stage({"rows", "columns", "over", "last"});
+  const auto a = stage.operand("a", {"rows", "over"}), b = stage.operand("b", {"columns", "over"}), c = stage.operand("c", {"columns", "last"});
+  const Machine machine = host_machine();
+  for (const SizeClass size : {SizeClass::large, SizeClass::small}) {
+    const auto values = gemm_parameters(machine, size);
+    const Stored inner = gemm({a->piece(), b->piece(), {}, {"rows"}, {"columns"}, {"over"}, {}, {"rows", "columns"}}, stage.extents(), machine, values);
+    const Piece middle{inner.dims, [inner](const Coordinates& at) { return inner.func(at.at("columns"), at.at("rows")); }};
+    stage.compile(gemm({middle, c->piece(), {}, {"rows"}, {"last"}, {"columns"}, {}, {"rows", "last"}}, stage.extents(), machine, values), machine);
+    for (const Sizes& sizes : {Sizes{1, 1, 1, 1}, {37, 5, 16, 5}, {20, 37, 5, 40}, {5, 0, 3, 5}, {5, 3, 0, 5}, {0, 3, 2, 5}, {5, 3, 2, 0}}) {
+      stage.run(sizes, 3);
+      CAPTURE(size == SizeClass::large, sizes);
+      double magnitude = 0;
+      const auto expected = [&](const Index& at) {
+        double sum = 0;
+        magnitude = 0;
+        stage.each({"columns", "over"}, at, [&](const Index& index) {
+          sum += static_cast<double>(a->at(index)) * b->at(index) * c->at(index);
+          magnitude += std::abs(static_cast<double>(a->at(index)) * b->at(index) * c->at(index));
+        });
+        return sum;
+      };
+      CHECK(stage.difference(expected, [&](const Index&) { return (sizes[1] + sizes[2] + 4) * std::ldexp(magnitude, -24); }) == "");
+      CHECK(stage.stray_writes() == 0);
+    }
+  }
+}
+
+TEST_CASE("narrower vectors and other tiles", "[gemm]") {
+  for (const int vector_bytes : {16, 32}) {
+    ProductCase p = linear();
+    check(p, {{1, 1, 1, 1, 1}, {2, 3, 5, 5, 37}, {1, 2, 37, 64, 129}}, narrow_machine(vector_bytes));
+  }
+  ProductCase p = linear();
+  const Machine machine = host_machine();
+  for (const Parameter& parameter : gemm_parameters(machine, SizeClass::large)) {
+    for (const std::int64_t value : {parameter.legal.front(), parameter.legal.back()}) {
+      if (value == parameter.value) continue;
+      const auto values = with_values(gemm_parameters(machine, SizeClass::large), {{parameter.name, {}, value}});
+      p.stage.compile(gemm(p.body, p.stage.extents(), machine, values), machine);
+      p.stage.run({2, 3, 37, 40, 20}, 5);
+      CAPTURE(parameter.name, value);
+      const auto expected = [&](const Index& at) {
+        double sum = 0;
+        p.stage.each({"model"}, at, [&](const Index& index) { sum += p.a(index) * p.b(index); });
+        return p.finish(sum, at);
+      };
+      CHECK(p.stage.difference(expected, [](const Index&) { return 20 * 16 * std::ldexp(1., -24); }) == "");
+    }
+  }
+}
+
+TEST_CASE("a value that is not legal is refused with those that are", "[gemm]") {
+  Machine machine;
+  machine.registers = 16;
+  CHECK(parameter_problem("gemm", gemm_parameters(machine, SizeClass::large), {{"row_tile", {}, 48}}) ==
+        "schedule 'gemm': row_tile = 48 is not one of 1, 2, 4, 6");
+}
