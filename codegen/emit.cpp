@@ -172,6 +172,7 @@ class Emission {
                                            size == SizeClass::small ? "small" : "large");
     Halide::Pipeline pipeline = lowered.pipeline;
     const Halide::Module compiled = pipeline.compile_to_module(lowered.arguments, symbol, module.target(), Halide::LinkageType::ExternalPlusArgv);
+    module.set_any_strict_float(module.any_strict_float() || compiled.any_strict_float());
     for (const auto& buffer : compiled.buffers()) module.append(buffer);
     for (const auto& function : compiled.functions()) module.append(function);
     Manifest::Code code{std::string(target.name), describe(lowered, size), std::string(target.features), symbol + "_argv", static_cast<int>(target.device), {}};

@@ -50,7 +50,7 @@ std::string description(const Manifest& m, const char* prefix) {
 
 std::string c_header(const Manifest& m) {
   return fmt::format(
-      "/* Kernel {0}: {1}, made by attune compile.\n{2}   Tensors are row-major with the last dim innermost; attune_kernel_of (runtime/attune.h) makes it callable. */\n"
+      "/* Kernel {0}: {1}, made by attune compile.\n{2}   Tensors are row-major with the last dim innermost; attune_kernel_from (runtime/attune.h) makes it callable. */\n"
       "#ifndef {3}\n#define {3}\n\n#include \"runtime/abi.h\"\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
       "extern const struct attune_kernel_v1 {4};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n",
       m.name, title(m), description(m, "   "), guard(m, "_H"), manifest_symbol(m));
@@ -65,7 +65,7 @@ std::string cpp_header(const Manifest& m) {
   return fmt::format(
       "/// Kernel {0}: {1}, made by attune compile.\n{2}#pragma once\n\n#include \"{0}.h\"\n#include \"runtime/kernel.h\"\n\n"
       "namespace attune::kernels {{\n\n/// Checks the arguments and computes; the sentence says what is wrong with them.\n"
-      "inline Result<void> {0}({3}) {{\n  static const Result<Kernel> kernel = Kernel::from_manifest({4});\n"
+      "inline Result<void> {0}({3}) {{\n  static const Result<Kernel> kernel = Kernel::from({4});\n"
       "  if (!kernel) return kernel.error();\n  return (*kernel)({5});\n}}\n\n}}  // namespace attune::kernels\n",
       m.name, title(m), description(m, "/// "), parameters, manifest_symbol(m), arguments);
 }

@@ -49,6 +49,7 @@ using Extents = std::map<std::string, Halide::Expr>;
 
 /// The machine as a template needs to know it. `vector_bytes` 64, 32 or 16; `registers` is the number of vector registers.
 struct Machine {
+  std::string name;  ///< of the target
   Halide::Target target;
   int vector_bytes = 64;
   int registers = 32;

@@ -14,7 +14,7 @@ bool has_same_dims(const Names& a, const Names& b) { return a.size() == b.size()
 /// Builds the plan from the outputs backwards.
 class Planner {
  public:
-  explicit Planner(const Graph& graph) : graph_(graph), users_(users_of(graph)) {
+  Planner(const Graph& graph, bool fuse) : graph_(graph), is_fusing_(fuse), users_(users_of(graph)) {
     find_anchors();
     for (const Output& output : graph.outputs()) require(output.node);
   }
@@ -49,6 +49,7 @@ class Planner {
     const Node& node = graph_.node(id);
     if (std::holds_alternative<Softmax>(node.op)) return {StageKind::row_softmax, id, {}, "the weights are stored"};
     if (!std::holds_alternative<Matmul>(node.op)) return {StageKind::reduce, id, {}, "a reduction"};
+    if (!is_fusing_) return {StageKind::gemm, id, {}, "fusion is off"};
     OnlineSoftmaxAnswer answer = match_online_softmax(graph_, id);
     if (!answer.match) return {StageKind::gemm, id, {}, answer.reason};
     Anchor anchor{StageKind::online_softmax, id, {answer.match->softmax}, answer.reason};
@@ -82,6 +83,7 @@ class Planner {
 
   /// The node is part of a score that an online softmax computes itself: it belongs there.
   bool is_used_by_fused_score(int id) const {
+    if (!is_fusing_) return false;
     for (int other = id + 1; other < static_cast<int>(graph_.nodes().size()); ++other) {
       if (!std::holds_alternative<Matmul>(graph_.node(other).op)) continue;
       const auto answer = match_online_softmax(graph_, other);
@@ -142,6 +144,7 @@ class Planner {
   }
 
   const Graph& graph_;
+  bool is_fusing_;
   std::vector<std::vector<int>> users_;
   std::map<int, Anchor> anchors_;  // by the value that the stage stores
   std::set<int> done_;
@@ -172,6 +175,6 @@ bool is_anchor(const Node& node) {
       node.op);
 }
 
-std::vector<StagePlan> plan_stages(const Graph& graph) { return Planner(graph).take(); }
+std::vector<StagePlan> plan_stages(const Graph& graph, bool fuse) { return Planner(graph, fuse).take(); }
 
 }  // namespace attune

@@ -46,7 +46,8 @@ struct OnlineSoftmaxAnswer {
 };
 OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, int node);
 
-/// The stages of the graph in an order in which each finds its inputs ready.
-std::vector<StagePlan> plan_stages(const Graph& graph);
+/// The stages of the graph in an order in which each finds its inputs ready. Without `fuse` every matmul and softmax is a
+/// stage of its own: the baseline that fused stages are measured against.
+std::vector<StagePlan> plan_stages(const Graph& graph, bool fuse = true);
 
 }  // namespace attune

@@ -1,5 +1,7 @@
 #include "dsl/interpret.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -91,6 +93,25 @@ std::string refuse_unknown(const Graph& graph, const Arrays& inputs) {
   return {};
 }
 
+double largest(const Array& array) {
+  double greatest = 0;
+  for (const double x : array.data)
+    if (std::isfinite(x)) greatest = std::max(greatest, std::abs(x));
+  return greatest;
+}
+
+void measure(const AnyOp& op, const DimExtents& extents, std::span<const Array> in, Magnitudes& magnitudes) {
+  if (std::holds_alternative<Softmax>(op)) magnitudes.score = std::max(magnitudes.score, largest(in[0]));
+  const Names* over = nullptr;
+  if (const auto* matmul = std::get_if<Matmul>(&op)) over = &matmul->over;
+  if (const auto* sum = std::get_if<ReduceSum>(&op)) over = &sum->over;
+  if (over == nullptr) return;
+  std::int64_t length = 1;
+  for (Name dim : *over) length *= extents.at(dim);
+  magnitudes.sum_length = std::max(magnitudes.sum_length, length);
+  for (const Array& operand : in) magnitudes.factor = std::max(magnitudes.factor, largest(operand));
+}
+
 }  // namespace
 
 Bound bind_extents(const Graph& graph, const std::map<std::string, std::vector<std::int64_t>, std::less<>>& inputs) {
@@ -159,15 +180,17 @@ Graph expanded(const Graph& graph) {
 }
 
 Interpretation interpret(const Graph& described, const Arrays& inputs) {
-  if (!described.problem().empty()) return {{}, std::string(described.problem().view())};
+  const auto fail = [](std::string problem) { return Interpretation{{}, std::move(problem), {}}; };
+  if (!described.problem().empty()) return fail(std::string(described.problem().view()));
   const Graph graph = expanded(described);
-  if (!graph.problem().empty()) return {{}, "internal: " + std::string(graph.problem().view())};
+  if (!graph.problem().empty()) return fail("internal: " + std::string(graph.problem().view()));
   std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes;
   for (const auto& [name, array] : inputs) shapes[name] = array.extents;
   const Bound bound = bind_extents(graph, shapes);
-  if (!bound.problem.empty()) return {{}, bound.problem};
-  if (std::string problem = refuse_unknown(graph, inputs); !problem.empty()) return {{}, problem};
+  if (!bound.problem.empty()) return fail(bound.problem);
+  if (std::string problem = refuse_unknown(graph, inputs); !problem.empty()) return fail(std::move(problem));
 
+  Interpretation result;
   std::vector<Array> values;
   for (const Node& node : graph.nodes()) {
     std::vector<Array> in;
@@ -176,20 +199,21 @@ Interpretation interpret(const Graph& described, const Arrays& inputs) {
     if (const auto* input = std::get_if<Input>(&node.op)) {
       const Array& given = inputs.find(input->label)->second;
       if (given.data.size() != out.data.size())
-        return {{}, "input '" + std::string(input->label) + "' has " + std::to_string(given.data.size()) + " elements for " +
-                        text_of(given.extents)};
-      if (std::string problem = refuse_elements(*input, given.data); !problem.empty()) return {{}, problem};
+        return fail("input '" + std::string(input->label) + "' has " + std::to_string(given.data.size()) + " elements for " +
+                    text_of(given.extents));
+      if (std::string problem = refuse_elements(*input, given.data); !problem.empty()) return fail(std::move(problem));
       out.data = given.data;
     } else {
       std::visit([&](const auto& op) { evaluate(op, bound.extents, in, out); }, node.op);
+      measure(node.op, bound.extents, in, result.magnitudes);
     }
     values.push_back(std::move(out));
   }
-  Interpretation result;
   for (const Output& output : graph.outputs()) {
     const Array& value = values[static_cast<std::size_t>(output.node)];
     Array written({value.type.kind, output.dims}, bound.extents);
     Walk(output.dims, bound.extents, {&value, &written}).run([&](auto at) { written.data[at[1]] = value.data[at[0]]; });
+    result.magnitudes.output = std::max(result.magnitudes.output, largest(written));
     result.outputs.emplace(output.name, std::move(written));
   }
   return result;

@@ -12,10 +12,19 @@ namespace attune {
 /// Arrays by name.
 using Arrays = std::map<std::string, Array, std::less<>>;
 
+/// How large the numbers of an interpretation were, for bounds on rounding errors. Infinities do not count.
+struct Magnitudes {
+  double score = 0;             ///< the largest operand of a softmax
+  double factor = 0;            ///< the largest operand of a matmul or a sum
+  double output = 0;
+  std::int64_t sum_length = 1;  ///< the most terms of a matmul or a sum
+};
+
 /// What an interpretation gives: `outputs` by name, or the problem in words.
 struct Interpretation {
   Arrays outputs;
   std::string problem;
+  Magnitudes magnitudes;
 };
 
 /// The extents of all dims of the graph, from those of its inputs (by input name, outermost first).

@@ -1,0 +1,70 @@
+#include "tools/attune/graph_source.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "codegen/import.h"
+#include "dsl/variants.h"
+
+namespace attune {
+namespace {
+
+LoadedGraph refuse(std::string problem) {
+  LoadedGraph loaded;
+  loaded.problem = std::move(problem);
+  return loaded;
+}
+
+/// The settings of a variant as one text.
+std::string joined(const std::vector<Setting>& settings) {
+  std::string text;
+  for (const Setting& s : settings) text += (text.empty() ? "" : ",") + s.name + "=" + s.value;
+  return text;
+}
+
+LoadedGraph load_variant(const GraphRequest& request) {
+  const ChosenVariant chosen = choose_variant(request.graph, request.settings);
+  if (!chosen.problem.empty()) return refuse(chosen.problem);
+  LoadedGraph loaded;
+  loaded.name = request.graph;
+  loaded.parameters = std::visit([](const auto& variant) { return joined(parameters_of(variant)); }, chosen.variant);
+  loaded.graph = build_any(chosen.variant);
+  if (!loaded.graph.problem().empty())
+    return refuse(fmt::format("variant '{}': {}", request.graph, problem_of(loaded.graph)));
+  return loaded;
+}
+
+LoadedGraph load_mlir(const GraphRequest& request) {
+  if (!request.settings.empty()) return refuse(fmt::format("'{}': has no parameters to set; a variant or a header has", request.graph));
+  std::ifstream in(request.graph);
+  std::stringstream text;
+  text << in.rdbuf();
+  if (!in) return refuse(fmt::format("'{}': cannot be read", request.graph));
+  auto context = std::make_shared<mlir::MLIRContext>();
+  load_dialects(*context);
+  const ParsedModule parsed = parse_module(text.str(), request.graph, *context);
+  if (!parsed.problem.empty()) return refuse(parsed.problem);
+  mlir::func::FuncOp function = function_of(*parsed.module);
+  LoadedGraph loaded;
+  loaded.name = function.getName().str();
+  loaded.graph = to_graph(function);
+  loaded.owner = context;
+  if (!loaded.graph.problem().empty()) return refuse(fmt::format("'{}': {}", request.graph, problem_of(loaded.graph)));
+  return loaded;
+}
+
+}  // namespace
+
+LoadedGraph load_graph(const GraphRequest& request) {
+  const std::string extension = std::filesystem::path(request.graph).extension().string();
+  const bool is_header = extension == ".h" || extension == ".hpp";
+  if (!is_header && !request.struct_name.empty())
+    return refuse(fmt::format("--struct {}: names a struct of a header; '{}' is none", request.struct_name, request.graph));
+  if (is_header) return load_header(request);
+  return extension == ".mlir" ? load_mlir(request) : load_variant(request);
+}
+
+}  // namespace attune

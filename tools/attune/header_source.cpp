@@ -1,0 +1,125 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <llvm/Support/Program.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "dsl/parameters.h"
+#include "tools/attune/graph_source.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+LoadedGraph refuse(std::string problem) {
+  LoadedGraph loaded;
+  loaded.problem = std::move(problem);
+  return loaded;
+}
+
+/// The folder that holds dsl/: beside an installed attune, or the one that it was built from.
+fs::path include_folder() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path installed = program.parent_path().parent_path() / "include/attune";
+  return fs::exists(installed / "dsl/graph.h") ? installed : fs::path(ATTUNE_SOURCE_DIR);
+}
+
+/// What the library is compiled from. A variant that compiles with its defaults is a valid graph; other parameters are
+/// checked when it is built.
+std::string library_source(const fs::path& header, const std::string& struct_name) {
+  return fmt::format(
+      "#include \"{0}\"\n"
+      "#include \"dsl/parameters.h\"\n"
+      "static_assert(attune::graph<{1}{{}}>.problem().empty());\n"
+      "extern \"C\" unsigned long attune_graph_size() {{ return sizeof(attune::Graph); }}\n"
+      "extern \"C\" void attune_build(const std::vector<std::string>* settings, attune::Graph* graph, std::string* name, std::string* parameters, "
+      "std::string* problem) {{\n"
+      "  {1} variant;\n"
+      "  for (const std::string& setting : *settings)\n"
+      "    if (problem->empty()) *problem = attune::set_parameter(variant, setting);\n"
+      "  *name = std::string({1}::name);\n"
+      "  for (const attune::Setting& s : attune::parameters_of(variant)) *parameters += (parameters->empty() ? \"\" : \",\") + s.name + \"=\" + s.value;\n"
+      "  if (problem->empty()) *graph = attune::build(variant);\n"
+      "}}\n",
+      header.string(), struct_name);
+}
+
+/// The sentence in a compiler's message: what stands in graph_error<Text{"..."}> of GCC or a static_assert of Clang; the
+/// first error line otherwise.
+std::string sentence_of(const std::string& log) {
+  std::ifstream in(log);
+  std::string line, first;
+  while (std::getline(in, line)) {
+    const std::size_t error = line.find("error: ");
+    if (error == std::string::npos) continue;
+    if (first.empty()) first = line;
+    const std::size_t open = line.find("Text{\"");
+    const std::size_t close = open == std::string::npos ? open : line.find("\", ", open);
+    if (close != std::string::npos) return line.substr(open + 6, close - open - 6);
+  }
+  return first.empty() ? "it does not compile" : first;
+}
+
+/// Compiles the library; the problem in words, or nothing.
+std::string compile(const fs::path& header, const std::string& struct_name, const fs::path& folder) {
+  const char* chosen = std::getenv("CXX");
+  const std::string compiler = chosen != nullptr && *chosen != '\0' ? chosen : "c++";
+  const auto path = llvm::sys::findProgramByName(compiler);
+  if (!path) return fmt::format("'{}': is compiled by the system's C++ compiler, and there is no '{}'; CXX names another", header.string(), compiler);
+  const std::string source = (folder / "variant.cpp").string(), log = (folder / "log").string();
+  std::ofstream(source) << library_source(fs::absolute(header), struct_name);
+  const std::string include = "-I" + include_folder().string(), beside = "-I" + fs::absolute(header).parent_path().string();
+  const std::string library = (folder / "variant.so").string();
+  const llvm::StringRef arguments[] = {compiler, "-std=c++20", "-O0", "-fPIC", "-shared", include, beside, source, "-o", library};
+  const std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(log), llvm::StringRef(log)};
+  if (llvm::sys::ExecuteAndWait(*path, arguments, std::nullopt, redirects) == 0) return {};
+  return fmt::format("'{}': {}", header.string(), sentence_of(log));
+}
+
+/// A folder that is gone with this object.
+struct Folder {
+  fs::path path;
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "attune.XXXXXX").string();
+    if (mkdtemp(pattern.data()) != nullptr) path = pattern;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    if (!path.empty()) fs::remove_all(path, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+};
+
+}  // namespace
+
+LoadedGraph load_header(const GraphRequest& request) {
+  if (request.struct_name.empty()) return refuse(fmt::format("'{}': is a header; --struct names the variant in it", request.graph));
+  if (!fs::exists(request.graph)) return refuse(fmt::format("'{}': does not exist", request.graph));
+  for (const char c : request.struct_name)
+    if (!(std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':'))
+      return refuse(fmt::format("--struct '{}': is not the name of a struct", request.struct_name));
+  const Folder folder;
+  if (folder.path.empty()) return refuse("the folder for temporary files cannot be written to; TMPDIR names another");
+  if (std::string problem = compile(request.graph, request.struct_name, folder.path); !problem.empty()) return refuse(std::move(problem));
+  // names in the graph point into the library, which therefore stays open
+  void* handle = dlopen((folder.path / "variant.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return refuse(fmt::format("'{}': {}", request.graph, dlerror()));
+  LoadedGraph loaded;
+  loaded.owner = std::shared_ptr<void>(handle, dlclose);
+  const auto size = reinterpret_cast<unsigned long (*)()>(dlsym(handle, "attune_graph_size"));
+  using Build = void (*)(const std::vector<std::string>*, Graph*, std::string*, std::string*, std::string*);
+  const auto build = reinterpret_cast<Build>(dlsym(handle, "attune_build"));
+  if (size == nullptr || build == nullptr || size() != sizeof(Graph))
+    return refuse(fmt::format("'{}': was compiled with another version of Attune's headers than this attune", request.graph));
+  build(&request.settings, &loaded.graph, &loaded.name, &loaded.parameters, &loaded.problem);
+  if (loaded.problem.empty() && !loaded.graph.problem().empty())
+    return refuse(fmt::format("'{}': {}", request.graph, loaded.graph.problem().view()));
+  return loaded;
+}
+
+}  // namespace attune

@@ -1,0 +1,54 @@
+#include "tools/attune/kernel_file.h"
+
+#include <filesystem>
+
+#include "codegen/emit.h"
+#include "codegen/import.h"
+#include "runtime/library.h"
+#include "runtime/trailer.h"
+
+namespace attune {
+
+KernelFile compile_kernel(const Prepared& prepared, const std::string& name, const std::string& directory, bool is_shared) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const LoadedGraph& graph = prepared.graph;
+  StagedModule staged = compile_to_stages(graph.graph, graph.name, graph.parameters, prepared.staging, context);
+  if (!staged.problem.empty()) return {{}, staged.problem};
+  EmitOptions options;
+  options.name = name.empty() ? graph.name : name;
+  options.variant = graph.name;
+  options.parameters = graph.parameters;
+  options.targets = prepared.targets;
+  options.schedule = prepared.schedule;
+  options.directory = directory;
+  options.is_shared = is_shared;
+  Emitted emitted = emit_kernel(function_of(*staged.module), options);
+  if (!emitted.problem.empty() || !is_shared) return {std::move(emitted.files), std::move(emitted.problem)};
+  if (const Result<void> sealed = write_trailer(emitted.files.back()); !sealed) {
+    std::error_code ignored;
+    std::filesystem::remove(emitted.files.back(), ignored);
+    return {{}, sealed.error().message};
+  }
+  return {std::move(emitted.files), {}};
+}
+
+OpenKernel open_kernel(const Prepared& prepared) {
+  std::string folder = (std::filesystem::temp_directory_path() / "attune.XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) return {{}, "the folder for temporary files cannot be written to; TMPDIR names another"};
+  const KernelFile file = compile_kernel(prepared, {}, folder, true);
+  OpenKernel open;
+  if (!file.problem.empty()) {
+    open.problem = file.problem;
+  } else if (const Result<Library> library = Library::open(file.files.back()); !library) {
+    open.problem = library.error().message;
+  } else if (Result<Kernel> kernel = library->kernel(prepared.graph.name); !kernel) {
+    open.problem = kernel.error().message;
+  } else {
+    open.kernel = std::move(kernel).value();
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  return open;
+}
+
+}  // namespace attune

@@ -1,0 +1,90 @@
+#include "tools/attune/options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace attune {
+namespace {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t end = text.find(separator);
+    if (end != 0) parts.emplace_back(text.substr(0, end));
+    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+  }
+  return parts;
+}
+
+/// The rows of the named targets; all of one architecture, so that they fit into one file.
+std::string find_targets(const std::string& names, std::vector<const TargetInfo*>& targets) {
+  for (const std::string& name : split(names, ',')) {
+    const TargetInfo* target = find_target(name);
+    if (target == nullptr && name == "host") return "target 'host': this CPU is none of the table's; attune list targets shows them";
+    if (target == nullptr) return fmt::format("target '{}': does not exist; there are {}", name, target_names());
+    if (!targets.empty() && target->triple != targets[0]->triple)
+      return fmt::format("target '{}': is another architecture than '{}'; one file holds kernels of one", name, targets[0]->name);
+    if (std::find(targets.begin(), targets.end(), target) == targets.end()) targets.push_back(target);
+  }
+  if (targets.empty()) return fmt::format("--target: names no target; there are {}", target_names());
+  // the best first, as the runtime chooses
+  std::sort(targets.begin(), targets.end());
+  return {};
+}
+
+}  // namespace
+
+void add_graph_options(CLI::App& command, Options& options) {
+  command.add_option("GRAPH", options.graph.graph, "A variant's name, FILE.mlir, or FILE.h with --struct")->required();
+  command.add_option("--struct", options.graph.struct_name, "The variant in FILE.h");
+  command.add_option("--param", options.graph.settings, "NAME=VALUE: a parameter of the variant, as window=512")->delimiter(',');
+  command.add_option("--set", options.set, "DIM=EXTENT: an extent that is known when the kernel is compiled, as depth=64")->delimiter(',');
+  command.add_option("--type", options.types, "Storage of reals: f32 or bf16, and NAME=TYPE for single tensors")->capture_default_str();
+  command.add_option("--target", options.targets, "What to compile for, as x86-64-v3,x86-64-v4; attune list targets")->capture_default_str();
+  command.add_option("--schedule", options.schedule, "NAME,parameter=value,...; attune list schedules. 'unfused' fuses nothing");
+}
+
+Prepared prepare(const Options& options) {
+  Prepared prepared;
+  const auto fail = [&](std::string problem) {
+    prepared.problem = std::move(problem);
+    return std::move(prepared);
+  };
+  if (std::string problem = find_targets(options.targets, prepared.targets); !problem.empty()) return fail(std::move(problem));
+  for (const std::string& set : options.set)
+    if (std::string problem = read_extents(set, prepared.staging.specialisation); !problem.empty()) return fail(std::move(problem));
+  if (std::string problem = read_types(options.types, prepared.staging.specialisation); !problem.empty()) return fail(std::move(problem));
+  if (options.schedule == "unfused") {
+    prepared.staging.fuse = false;
+  } else if (!options.schedule.empty()) {
+    ScheduleChoiceAnswer answer = parse_schedule_choice(options.schedule);
+    if (!answer.problem.empty()) return fail(std::move(answer.problem));
+    prepared.schedule = std::move(answer.choice);
+  }
+  prepared.graph = load_graph(options.graph);
+  if (!prepared.graph.problem.empty()) return fail(prepared.graph.problem);
+  return prepared;
+}
+
+ShapeAnswer parse_shape(std::string_view text, std::string_view who) {
+  ShapeAnswer answer;
+  for (const std::string& part : split(text, ',')) {
+    const std::size_t equals = part.find('=');
+    std::int64_t extent = -1;
+    const char* begin = part.data() + (equals == std::string::npos ? part.size() : equals + 1);
+    const char* end = part.data() + part.size();
+    const auto [stop, error] = std::from_chars(begin, end, extent);
+    if (equals == std::string::npos || equals == 0 || error != std::errc{} || stop != end || extent < 0)
+      return {{}, fmt::format("{}: '{}' is not DIM=EXTENT with an extent of at least 0", who, part)};
+    answer.extents[part.substr(0, equals)] = extent;
+  }
+  return answer;
+}
+
+int refuse(const std::string& sentence) {
+  fmt::print(stderr, "attune: {}\n", sentence);
+  return wrong_input;
+}
+
+}  // namespace attune

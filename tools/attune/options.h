@@ -1,0 +1,48 @@
+/// What the commands have in common: the graph, how it is specialised, for what, by which schedule.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/compile.h"
+#include "codegen/targets.h"
+#include "schedules/schedules.h"
+#include "tools/attune/graph_source.h"
+
+namespace attune {
+
+/// The options as they were typed.
+struct Options {
+  GraphRequest graph;
+  std::string targets = "host", types = "f32", schedule;
+  std::vector<std::string> set;
+};
+
+/// Adds GRAPH and the common options to a command.
+void add_graph_options(CLI::App& command, Options& options);
+
+/// The options understood and checked, or the problem in words.
+struct Prepared {
+  LoadedGraph graph;
+  StageOptions staging;
+  std::vector<const TargetInfo*> targets;
+  ScheduleChoice schedule;
+  std::string problem;
+};
+Prepared prepare(const Options& options);
+
+/// "batch=2,heads=3" as extents; the problem in words. `who` begins the sentence.
+struct ShapeAnswer {
+  std::map<std::string, std::int64_t, std::less<>> extents;
+  std::string problem;
+};
+ShapeAnswer parse_shape(std::string_view text, std::string_view who);
+
+/// Prints `attune: <sentence>` on stderr; gives the exit status of wrong input.
+int refuse(const std::string& sentence);
+inline constexpr int wrong_input = 2, check_failed = 1;
+
+}  // namespace attune

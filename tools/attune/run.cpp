@@ -1,0 +1,227 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "dsl/interpret.h"
+#include "runtime/library.h"
+#include "runtime/threads.h"
+#include "tools/attune/commands.h"
+#include "tools/attune/kernel_file.h"
+#include "tools/measure/stored_array.h"
+#include "tools/npy.h"
+
+namespace attune {
+namespace {
+
+struct RunOptions : Options {
+  std::vector<std::string> inputs, outputs;
+  bool is_interpreted = false;
+  int threads = 0;
+};
+
+/// "q=q.npy" as name and file, in a table; the problem in words.
+std::string read_pairs(const std::vector<std::string>& texts, std::string_view option, std::map<std::string, std::string>& pairs) {
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
+      return fmt::format("{} '{}': is not NAME=FILE.npy", option, text);
+    if (!pairs.emplace(text.substr(0, equals), text.substr(equals + 1)).second) return fmt::format("{} '{}': names {} twice", option, text, text.substr(0, equals));
+  }
+  return {};
+}
+
+NpyType npy_of(attune_storage storage) {
+  switch (storage) {
+    case attune_bf16: return NpyType::u16;
+    case attune_f16: return NpyType::f16;
+    case attune_f64: return NpyType::f64;
+    case attune_i8: return NpyType::i8;
+    case attune_u8: return NpyType::u8;
+    case attune_i32: return NpyType::i32;
+    case attune_i64: return NpyType::i64;
+    case attune_boolean: return NpyType::boolean;
+    case attune_f32: break;
+  }
+  return NpyType::f32;
+}
+
+std::string names_of(std::span<const attune_tensor_v1> tensors) {
+  std::string names;
+  for (const attune_tensor_v1& t : tensors) names += (names.empty() ? "" : ", ") + std::string(t.name);
+  return names;
+}
+
+/// Calls a kernel with arrays from files.
+class FileCall {
+ public:
+  FileCall(const Kernel& kernel, const std::map<std::string, std::string>& inputs, const std::map<std::string, std::string>& outputs)
+      : kernel_(kernel), inputs_(inputs), outputs_(outputs) {}
+
+  std::string run() {
+    if (std::string problem = check_names(); !problem.empty()) return problem;
+    if (std::string problem = read_inputs(); !problem.empty()) return problem;
+    if (std::string problem = make_outputs(); !problem.empty()) return problem;
+    std::vector<Tensor> tensors;
+    for (StoredArray& array : arrays_) tensors.push_back(array.tensor());
+    if (const Result<void> called = kernel_.call(std::span<const Tensor>(tensors)); !called) return called.error().message;
+    return write_outputs();
+  }
+
+ private:
+  std::string check_names() const {
+    for (const attune_tensor_v1& t : kernel_.inputs())
+      if (!inputs_.contains(t.name)) return fmt::format("--in: '{}' is missing; kernel '{}' has the inputs {}", t.name, kernel_.name(), names_of(kernel_.inputs()));
+    for (const auto& [name, file] : inputs_)
+      if (!has(kernel_.inputs(), name)) return fmt::format("--in '{}={}': kernel '{}' has no such input; it has {}", name, file, kernel_.name(), names_of(kernel_.inputs()));
+    for (const auto& [name, file] : outputs_)
+      if (!has(kernel_.outputs(), name)) return fmt::format("--out '{}={}': kernel '{}' has no such output; it has {}", name, file, kernel_.name(), names_of(kernel_.outputs()));
+    return {};
+  }
+  static bool has(std::span<const attune_tensor_v1> tensors, const std::string& name) {
+    return std::any_of(tensors.begin(), tensors.end(), [&](const attune_tensor_v1& t) { return name == t.name; });
+  }
+
+  std::string read_inputs() {
+    for (const attune_tensor_v1& t : kernel_.inputs()) {
+      const std::string& file = inputs_.at(t.name);
+      const Result<NpyArray> array = read_npy(file);
+      if (!array) return array.error().message;
+      const auto storage = static_cast<attune_storage>(t.storage);
+      if (array->type != npy_of(storage))
+        return fmt::format("'{}': holds {}; input '{}' of kernel '{}' takes {}", file, name_of(array->type), t.name, kernel_.name(), name_of(npy_of(storage)));
+      StoredArray stored(storage, array->shape);
+      stored.bytes = array->data;
+      for (int i = 0; i < t.rank && i < static_cast<int>(stored.extents.size()); ++i) extents_.try_emplace(t.dims[i], stored.extents[static_cast<std::size_t>(i)]);
+      arrays_.push_back(std::move(stored));
+    }
+    return {};
+  }
+
+  /// The extent of a dim from those of the inputs. A wrong input is found by the call, in its own words.
+  std::int64_t extent_of(int dim) const {
+    const attune_dim_v1& d = kernel_.dims()[static_cast<std::size_t>(dim)];
+    if (d.formula == attune_fixed) return d.value;
+    if (d.formula == attune_free) return extents_.contains(dim) ? extents_.at(dim) : 0;
+    std::int64_t extent = d.formula == attune_sum ? 0 : d.value;
+    for (int i = 0; i < d.operand_count; ++i) {
+      const std::int64_t other = extent_of(d.operands[i]);
+      extent = d.formula == attune_sum ? extent + other : d.formula == attune_quotient ? other / d.value : extent * other;
+    }
+    return extent;
+  }
+
+  std::string make_outputs() {
+    for (const attune_tensor_v1& t : kernel_.outputs()) {
+      std::vector<std::int64_t> extents;
+      for (int i = 0; i < t.rank; ++i) extents.push_back(extent_of(t.dims[i]));
+      arrays_.emplace_back(static_cast<attune_storage>(t.storage), extents);
+    }
+    return {};
+  }
+
+  std::string write_outputs() const {
+    const std::size_t first = kernel_.inputs().size();
+    for (std::size_t i = 0; i < kernel_.outputs().size(); ++i) {
+      const auto place = outputs_.find(kernel_.outputs()[i].name);
+      if (place == outputs_.end()) continue;
+      const StoredArray& array = arrays_[first + i];
+      NpyArray file{npy_of(array.storage), array.extents, array.bytes};
+      if (const Result<void> written = write_npy(place->second, file); !written) return written.error().message;
+    }
+    return {};
+  }
+
+  const Kernel& kernel_;
+  const std::map<std::string, std::string>&inputs_, &outputs_;
+  std::map<int, std::int64_t> extents_;
+  std::vector<StoredArray> arrays_;
+};
+
+/// The array's elements as doubles; nothing for a type that the interpreter does not read.
+std::optional<std::vector<double>> numbers_of(const NpyArray& array) {
+  constexpr std::pair<NpyType, attune_storage> table[] = {{NpyType::f32, attune_f32}, {NpyType::f64, attune_f64}, {NpyType::u16, attune_bf16},
+                                                          {NpyType::i8, attune_i8},   {NpyType::u8, attune_u8},   {NpyType::i32, attune_i32},
+                                                          {NpyType::i64, attune_i64}, {NpyType::boolean, attune_boolean}};
+  for (const auto& [type, storage] : table) {
+    if (type != array.type) continue;
+    StoredArray stored(storage, array.shape);
+    stored.bytes = array.data;
+    return numbers(stored);
+  }
+  return std::nullopt;
+}
+
+std::string interpret_files(const Graph& graph, const std::map<std::string, std::string>& inputs, const std::map<std::string, std::string>& outputs) {
+  Arrays arrays;
+  for (const auto& [name, file] : inputs) {
+    const Result<NpyArray> array = read_npy(file);
+    if (!array) return array.error().message;
+    const auto values = numbers_of(*array);
+    if (!values) return fmt::format("'{}': holds {}, which the interpreter does not read; convert it to f32", file, name_of(array->type));
+    Array input;
+    input.extents = array->shape;
+    input.data = *values;
+    arrays.emplace(name, std::move(input));
+  }
+  const Interpretation result = interpret(graph, arrays);
+  if (!result.problem.empty()) return result.problem;
+  for (const auto& [name, file] : outputs) {
+    const auto output = result.outputs.find(name);
+    if (output == result.outputs.end()) return fmt::format("--out '{}={}': the graph has no such output", name, file);
+    const NpyArray array = NpyArray::of<double>(output->second.extents, output->second.data);
+    if (const Result<void> written = write_npy(file, array); !written) return written.error().message;
+  }
+  return {};
+}
+
+/// The only kernel of a file that is open.
+OpenKernel open_file(const std::string& path) {
+  const Result<Library> library = Library::open(path);
+  if (!library) return {{}, library.error().message};
+  if (library->kernels().size() != 1) return {{}, fmt::format("'{}': holds {} kernels; run takes files of one", path, library->kernels().size())};
+  Result<Kernel> kernel = library->kernel(library->kernels()[0].name());
+  if (!kernel) return {{}, kernel.error().message};
+  return {std::move(kernel).value(), {}};
+}
+
+int run(const RunOptions& options) {
+  std::map<std::string, std::string> inputs, outputs;
+  if (std::string problem = read_pairs(options.inputs, "--in", inputs); !problem.empty()) return refuse(problem);
+  if (std::string problem = read_pairs(options.outputs, "--out", outputs); !problem.empty()) return refuse(problem);
+  if (options.threads != 0)
+    if (const Result<void> set = set_num_threads(options.threads); !set) return refuse("--threads: " + set.error().message);
+  const bool is_file = std::filesystem::path(options.graph.graph).extension() == ".so";
+  if (is_file && options.is_interpreted) return refuse("--interpret: takes a graph; a kernel file holds none");
+  Prepared prepared;
+  if (!is_file) prepared = prepare(options);
+  if (!prepared.problem.empty()) return refuse(prepared.problem);
+  if (options.is_interpreted) {
+    const std::string problem = interpret_files(prepared.graph.graph, inputs, outputs);
+    return problem.empty() ? 0 : refuse(problem);
+  }
+  const OpenKernel open = is_file ? open_file(options.graph.graph) : open_kernel(prepared);
+  if (!open.problem.empty()) return refuse(open.problem);
+  const std::string problem = FileCall(*open.kernel, inputs, outputs).run();
+  return problem.empty() ? 0 : refuse(problem);
+}
+
+}  // namespace
+
+void add_run(CLI::App& program, Chosen& chosen) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command = program.add_subcommand("run", "Call a kernel with arrays from .npy files; GRAPH may be a kernel file (.so) too");
+  add_graph_options(*command, *options);
+  command->add_option("--in", options->inputs, "NAME=FILE.npy: an input; bf16 as uint16");
+  command->add_option("--out", options->outputs, "NAME=FILE.npy: where an output goes");
+  command->add_flag("--interpret", options->is_interpreted, "Interpret the graph in double precision; outputs are f64");
+  command->add_option("--threads", options->threads, "As many as the machine has CPUs without it");
+  command->footer(
+      "Examples:\n"
+      "  attune run causal --in q=q.npy --in k=k.npy --in v=v.npy --out out=out.npy\n"
+      "  attune run kernels/causal.so --in q=q.npy --in k=k.npy --in v=v.npy --out out=out.npy --threads 2");
+  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+}
+
+}  // namespace attune

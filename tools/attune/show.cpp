@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "codegen/import.h"
+#include "codegen/pipeline.h"
+#include "tools/attune/commands.h"
+#include "tools/attune/graph_text.h"
+#include "tools/attune/options.h"
+
+namespace attune {
+namespace {
+
+struct ShowOptions : Options {
+  std::string stage = "graph", size = "large";
+  bool is_signature = false, is_json = false;
+};
+
+void print_module(const StagedModule& staged) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (*staged.module)->print(stream);
+  fmt::print("{}\n", text);
+}
+
+/// What Halide makes of the stages: its loops, or the machine's instructions.
+int show_lowered(const Prepared& prepared, mlir::func::FuncOp function, const ShowOptions& options) {
+  const SizeClass size = options.size == "small" ? SizeClass::small : SizeClass::large;
+  PipelineAnswer answer = lower_pipeline(function, *prepared.targets[0], size, prepared.schedule);
+  if (!answer.problem.empty()) return refuse(answer.problem);
+  const Machine machine = machine_of(*prepared.targets[0]);
+  const std::string folder = (std::filesystem::temp_directory_path() / "attune.XXXXXX").string();
+  std::string path = folder;
+  const int file = mkstemp(path.data());
+  if (file < 0) return refuse("the folder for temporary files cannot be written to; TMPDIR names another");
+  close(file);
+  const bool is_loops = options.stage == "loops";
+  answer.lowered.pipeline.compile_to({{is_loops ? Halide::OutputFileType::stmt : Halide::OutputFileType::assembly, path}}, answer.lowered.arguments,
+                                     "attune_" + prepared.graph.name, machine.target);
+  std::ifstream in(path);
+  std::string line;
+  while (std::getline(in, line)) fmt::print("{}\n", line);
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
+  return 0;
+}
+
+int show(const ShowOptions& options) {
+  if (options.size != "large" && options.size != "small") return refuse(fmt::format("--size '{}': is neither large nor small", options.size));
+  const Prepared prepared = prepare(options);
+  if (!prepared.problem.empty()) return refuse(prepared.problem);
+  if (options.is_signature) {
+    fmt::print("{}", options.is_json ? signature_json(prepared.graph) : signature_text(prepared.graph));
+    return 0;
+  }
+  if (options.stage == "graph") {
+    fmt::print("{}", graph_text(prepared.graph.graph));
+    return 0;
+  }
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const bool is_mlir = options.stage == "mlir";
+  const StagedModule staged = compile_to_stages(prepared.graph.graph, prepared.graph.name, prepared.graph.parameters, prepared.staging, context,
+                                                is_mlir ? Until::imported : Until::stages);
+  if (!staged.problem.empty()) return refuse(staged.problem);
+  if (is_mlir || options.stage == "stages") {
+    print_module(staged);
+    return 0;
+  }
+  if (options.stage == "loops" || options.stage == "assembly") return show_lowered(prepared, function_of(*staged.module), options);
+  return refuse(fmt::format("--stage '{}': is not one of graph, mlir, stages, loops, assembly", options.stage));
+}
+
+}  // namespace
+
+void add_show(CLI::App& program, Chosen& chosen) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App* command = program.add_subcommand("show", "Print a graph on its way to a kernel");
+  add_graph_options(*command, *options);
+  command->add_option("--stage", options->stage, "graph, mlir, stages, loops or assembly")->capture_default_str();
+  command->add_option("--size", options->size, "Of loops and assembly: those for large or for small calls")->capture_default_str();
+  command->add_flag("--signature", options->is_signature, "Print inputs, outputs and dims instead");
+  command->add_flag("--json", options->is_json, "Print the signature as JSON");
+  command->footer(
+      "Examples:\n"
+      "  attune show causal --signature --json\n"
+      "  attune show sliding_window --param window=512 --stage stages --set depth=64\n"
+      "  attune show causal --stage assembly --target x86-64-v3");
+  command->callback([options, &chosen] { chosen = [options] { return show(*options); }; });
+}
+
+}  // namespace attune

@@ -1,0 +1,63 @@
+#include "tools/attune/trial.h"
+
+#include <fmt/format.h>
+
+namespace attune {
+
+Trial make_trial(const Prepared& prepared, const Kernel& kernel, const Shape& shape, std::uint64_t seed) {
+  Trial trial;
+  Shape given = shape;
+  for (const auto& [dim, extent] : prepared.staging.specialisation.extents) given.try_emplace(dim, extent);
+  FilledShape filled = fill_shape(prepared.graph.graph, given);
+  if (!filled.problem.empty()) {
+    trial.problem = filled.problem;
+    return trial;
+  }
+  trial.extents = std::move(filled.extents);
+  const Arrays inputs = random_inputs(prepared.graph.graph, trial.extents, seed);
+  const auto add = [&](const attune_tensor_v1& tensor, const std::vector<double>* values) {
+    std::vector<std::int64_t> extents;
+    for (int i = 0; i < tensor.rank; ++i)
+      extents.push_back(trial.extents.at(kernel.dims()[static_cast<std::size_t>(tensor.dims[i])].name));
+    const auto storage = static_cast<attune_storage>(tensor.storage);
+    trial.names_.emplace_back(tensor.name);
+    trial.arrays.push_back(values != nullptr ? stored(*values, extents, storage) : StoredArray(storage, extents));
+  };
+  for (const attune_tensor_v1& tensor : kernel.inputs()) add(tensor, &inputs.at(tensor.name).data);
+  trial.input_count = trial.arrays.size();
+  for (const attune_tensor_v1& tensor : kernel.outputs()) add(tensor, nullptr);
+  return trial;
+}
+
+Result<void> Trial::call(const Kernel& kernel, Workspace* workspace) {
+  std::vector<Tensor> tensors;
+  for (StoredArray& array : arrays) tensors.push_back(array.tensor());
+  return kernel.call(std::span<const Tensor>(tensors), workspace);
+}
+
+TrialVerdict Trial::compare_with_interpreter(const Graph& graph) const {
+  Arrays inputs;
+  bool has_bf16 = false;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    has_bf16 |= arrays[i].storage == attune_bf16;
+    if (i >= input_count) continue;
+    Array array;
+    array.extents = arrays[i].extents;
+    array.data = numbers(arrays[i]);
+    inputs.emplace(names_[i], std::move(array));
+  }
+  const Interpretation expected = interpret(graph, inputs);
+  if (!expected.problem.empty()) return {false, {}, expected.problem};
+  const double allowed = tolerance(expected.magnitudes, has_bf16);
+  TrialVerdict verdict{true, {}, {}};
+  for (std::size_t i = input_count; i < arrays.size(); ++i) {
+    const Difference d = compare(numbers(arrays[i]), expected.outputs.find(names_[i])->second, allowed);
+    verdict.agrees &= d.differing == 0;
+    verdict.text += fmt::format("{}{}: {}", verdict.text.empty() ? "" : "; ", names_[i],
+                                d.differing == 0 ? fmt::format("{} elements agree, largest difference {:.3g}, allowed {:.3g}", d.elements, d.worst, allowed)
+                                                 : describe(d, allowed));
+  }
+  return verdict;
+}
+
+}  // namespace attune

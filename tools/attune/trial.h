@@ -1,0 +1,38 @@
+/// Trial: a kernel with inputs and room for outputs, for the commands that call one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/kernel.h"
+#include "tools/attune/options.h"
+#include "tools/measure/example.h"
+#include "tools/measure/stored_array.h"
+
+namespace attune {
+
+/// How the outputs compare with the interpreter's; `text` says it in words. The problem: the interpreter refuses the inputs.
+struct TrialVerdict {
+  bool agrees = false;
+  std::string text, problem;
+};
+
+struct Trial {
+  Shape extents;
+  std::vector<StoredArray> arrays;  ///< in the order of the call
+  std::size_t input_count = 0;
+  std::string problem;
+
+  Result<void> call(const Kernel& kernel, Workspace* workspace = nullptr);
+  /// The interpreter sees the inputs as they are stored, so that rounding them is not counted.
+  TrialVerdict compare_with_interpreter(const Graph& graph) const;
+
+ private:
+  friend Trial make_trial(const Prepared&, const Kernel&, const Shape&, std::uint64_t);
+  std::vector<std::string> names_;
+};
+
+/// Random inputs of the shape for the kernel, and zeros for its outputs.
+Trial make_trial(const Prepared& prepared, const Kernel& kernel, const Shape& shape, std::uint64_t seed);
+
+}  // namespace attune

@@ -1,0 +1,131 @@
+#include "tools/measure/peak.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#else
+#include <arm_neon.h>
+#endif
+
+namespace attune {
+namespace {
+
+// Twelve independent chains: the latency of an FMA times the number of units is at most ten on the CPUs that we know.
+constexpr int chains = 12;
+constexpr std::int64_t rounds = 200'000;  // about a millisecond: short enough to fall between other work on the machine
+
+/// Keeps a value alive without storing it.
+template <class V>
+inline void keep(const V& v) {
+#if defined(__x86_64__)
+  asm volatile("" : : "v"(v));
+#else
+  asm volatile("" : : "w"(v));
+#endif
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"), optimize("unroll-loops"))) void run_512() {
+  __m512 a[chains];
+  for (int i = 0; i < chains; ++i) a[i] = _mm512_set1_ps(static_cast<float>(i));
+  const __m512 m = _mm512_set1_ps(0.999f), c = _mm512_set1_ps(0.001f);
+  for (std::int64_t r = 0; r < rounds; ++r) {
+#pragma GCC unroll 12
+    for (int i = 0; i < chains; ++i) a[i] = _mm512_fmadd_ps(a[i], m, c);
+  }
+  for (const __m512& v : a) keep(v);
+}
+
+__attribute__((target("avx2,fma"))) void run_256() {
+  __m256 a[chains];
+  for (int i = 0; i < chains; ++i) a[i] = _mm256_set1_ps(static_cast<float>(i));
+  const __m256 m = _mm256_set1_ps(0.999f), c = _mm256_set1_ps(0.001f);
+  for (std::int64_t r = 0; r < rounds; ++r) {
+#pragma GCC unroll 12
+    for (int i = 0; i < chains; ++i) a[i] = _mm256_fmadd_ps(a[i], m, c);
+  }
+  for (const __m256& v : a) keep(v);
+}
+
+__attribute__((target("avx512f,avx512bf16"))) void run_bf16() {
+  __m512 a[chains];
+  for (int i = 0; i < chains; ++i) a[i] = _mm512_set1_ps(static_cast<float>(i));
+  const auto m = reinterpret_cast<__m512bh>(_mm512_set1_epi16(0x3f80)), c = reinterpret_cast<__m512bh>(_mm512_set1_epi16(0x3a00));
+  for (std::int64_t r = 0; r < rounds; ++r) {
+#pragma GCC unroll 12
+    for (int i = 0; i < chains; ++i) a[i] = _mm512_dpbf16_ps(a[i], m, c);
+  }
+  for (const __m512& v : a) keep(v);
+}
+#else
+void run_128() {
+  float32x4_t a[chains];
+  for (int i = 0; i < chains; ++i) a[i] = vdupq_n_f32(static_cast<float>(i));
+  const float32x4_t m = vdupq_n_f32(0.999f), c = vdupq_n_f32(0.001f);
+  for (std::int64_t r = 0; r < rounds; ++r) {
+#pragma GCC unroll 12
+    for (int i = 0; i < chains; ++i) a[i] = vfmaq_f32(c, a[i], m);
+  }
+  for (const float32x4_t& v : a) keep(v);
+}
+#endif
+
+/// The best rate of several runs of `work` on all threads at once; `amount` is what one thread does in a run.
+template <class Work>
+double best_rate(int threads, double amount, Work work) {
+  double best = 0;
+  for (int repetition = 0; repetition < 60; ++repetition) {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<std::thread> others;
+    for (int t = 1; t < threads; ++t) others.emplace_back(work, t);
+    work(0);
+    for (std::thread& other : others) other.join();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    best = std::max(best, amount * threads / seconds / 1e9);
+  }
+  return best;
+}
+
+}  // namespace
+
+double fma_peak_gflops(std::string_view target, int threads) {
+  const auto rate = [&](int lanes, void (*run)()) {
+    return best_rate(threads, static_cast<double>(rounds) * chains * lanes * 2, [run](int) { run(); });
+  };
+#if defined(__x86_64__)
+  if (target == "zen4" || target == "x86-64-v4") return __builtin_cpu_supports("avx512f") ? rate(16, run_512) : 0;
+  if (target == "x86-64-v3") return __builtin_cpu_supports("fma") ? rate(8, run_256) : 0;
+#else
+  if (target == "arm64") return rate(4, run_128);
+#endif
+  return 0;
+}
+
+double bf16_peak_gflops(std::string_view target, int threads) {
+#if defined(__x86_64__)
+  if (target == "zen4" && __builtin_cpu_supports("avx512bf16"))
+    return best_rate(threads, static_cast<double>(rounds) * chains * 64, [](int) { run_bf16(); });
+#endif
+  static_cast<void>(target);
+  static_cast<void>(threads);
+  return 0;
+}
+
+double read_bandwidth_gbytes(int threads) {
+  const std::size_t count = std::size_t{32} << 20;  // 256 MiB a thread, above any cache here
+  std::vector<std::vector<std::uint64_t>> arrays(static_cast<std::size_t>(threads), std::vector<std::uint64_t>(count, 1));
+  return best_rate(threads, static_cast<double>(count) * 8, [&](int thread) {
+    const auto& array = arrays[static_cast<std::size_t>(thread)];
+    std::uint64_t sums[8] = {};
+    for (std::size_t i = 0; i < count; i += 8)
+      for (std::size_t k = 0; k < 8; ++k) sums[k] += array[i + k];
+    for (const std::uint64_t sum : sums) asm volatile("" : : "r"(sum));
+  });
+}
+
+}  // namespace attune

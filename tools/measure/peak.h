@@ -1,0 +1,19 @@
+/// What the machine can do at most, measured: the denominators of every share that Attune prints.
+#pragma once
+
+#include <string_view>
+
+namespace attune {
+
+/// Multiplications and additions per second in units of 1e9, of f32 FMAs in the widest vectors that the target has
+/// ("zen4" and "x86-64-v4": 512 bits, "x86-64-v3": 256, "arm64": 128), on `threads` threads at once. Takes about 0.1 s.
+/// 0 if this machine cannot run the target.
+double fma_peak_gflops(std::string_view target, int threads);
+
+/// The same of bf16 dot products (vdpbf16ps); 0 where the CPU has none.
+double bf16_peak_gflops(std::string_view target, int threads);
+
+/// Bytes read per second in units of 1e9, streaming through an array much larger than the caches, on `threads` threads.
+double read_bandwidth_gbytes(int threads);
+
+}  // namespace attune
