@@ -51,6 +51,10 @@ bool fits_int32(Range a) { return range_of_int32.low <= a.low && a.high <= range
 bool is_narrow(const Lowered& x) { return x.expr.type().bits() == 32; }
 Expr wide(const Lowered& x) { return is_narrow(x) ? cast(Int(64), x.expr) : x.expr; }
 
+bool is_constant(const Lowered& x) { return x.range.low == x.range.high; }
+/// An end as far as 64 bits go, or as the negation of that.
+bool is_unbounded(const Lowered& end) { return is_constant(end) && (end.range.low <= least + 1 || end.range.low == greatest); }
+
 /// operation(a, b), an integer of the first of `ranges`: in 32 bits if the operands have them and every step, of which `ranges` tell, fits.
 template <class Operation>
 Lowered integer_result(const Lowered& a, const Lowered& b, std::initializer_list<Range> ranges, Operation operation) {
@@ -115,10 +119,12 @@ Lowered operator/(const Lowered& a, const Lowered& b) {
   return {strict_multiply(a.expr, Lowered::real(std::copysign(std::numeric_limits<double>::infinity(), zero)).expr)};
 }
 
-// Halide's quotients are rounded down for positive divisors, and those by 0 are 0; a / b = -a / -b makes divisors positive.
+// Halide's quotients are rounded down for positive divisors, and those by 0 are 0; a / b = -a / -b makes divisors positive. Of the least
+// i64, which has no negative, nothing is promised, but an unbounded end, which is that constant, keeps its side.
 Lowered floor_div(const Lowered& a, const Lowered& b) {
   if (b.range == Range{0, 0}) return Lowered::integer(0);
   if (b.range.low > 0) return integer_result(a, b, {corners(a.range, b.range, quotient)}, [](Expr x, Expr y) { return x / y; });
+  if (is_constant(a) && a.range.low == least) return floor_div(Lowered::integer(least + 1), b);
   const Integer largest = magnitude(a.range).high;
   const Range range = b.range.high < 0 ? corners(a.range, b.range, quotient) : Range{negative(largest), largest};
   return integer_result(a, b, {range, negative(a.range), magnitude(b.range)},
@@ -240,7 +246,9 @@ bool is_certain(const Lowered& condition) { return is_const_one(condition.expr);
 double function_error(const Lowered&) { return 0x1p-20; }
 
 Interval<Lowered> after_sum(const Interval<Lowered>& sum, const Interval<Lowered>& a, const Interval<Lowered>& b) {
-  if (!sum.low.is_real()) return sum;
+  if (sum.low.is_integer())
+    return {is_unbounded(a.low) || is_unbounded(b.low) ? Lowered::integer(least) : sum.low,
+            is_unbounded(a.high) || is_unbounded(b.high) ? Lowered::integer(greatest) : sum.high};
   const Lowered zero = Lowered::real(0), largest = maximum(maximum(a.high, -a.low), maximum(b.high, -b.low));
   const Lowered error = largest * Lowered::real(function_error(largest));
   const Lowered low = sum.low - error, high = sum.high + error;  // but a sum of numbers of one sign has that sign
@@ -248,8 +256,11 @@ Interval<Lowered> after_sum(const Interval<Lowered>& sum, const Interval<Lowered
           select(a.high <= zero && b.high <= zero, minimum(high, zero), high)};
 }
 
-Interval<Lowered> after_product(const Interval<Lowered>& product) {
-  return product.low.is_real() ? detail::after_function(product) : product;
+Interval<Lowered> after_product(const Interval<Lowered>& product, const Interval<Lowered>& a, const Interval<Lowered>& b) {
+  if (product.low.is_real()) return detail::after_function(product);
+  const bool is_known = is_constant(product.low) && is_constant(product.high);  // constants have been multiplied without wrapping
+  const bool is_bounded = !(is_unbounded(a.low) || is_unbounded(a.high) || is_unbounded(b.low) || is_unbounded(b.high));
+  return is_known || is_bounded ? product : Interval<Lowered>{Lowered::integer(least), Lowered::integer(greatest)};
 }
 
 Lowered corner(const Lowered& a, const Lowered& b) { return a.is_real() ? detail::corner<Lowered>(a, b) : a * b; }

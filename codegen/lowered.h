@@ -79,12 +79,13 @@ Lowered to_real(const Lowered& x);
 Lowered to_i64(const Lowered& x);
 
 // What Interval needs of its number. Expressions of a block and of an element may contract and be reordered differently, so the ends
-// of real intervals move apart: after sums by a share of the operands, otherwise of themselves.
+// of real intervals move apart: after sums by a share of the operands, otherwise of themselves. An integer end that is the least or the
+// greatest i64 is unbounded, and stays so in sums and products: it must not wrap.
 Lowered constant_like(const Lowered& x, double value);
 bool is_certain(const Lowered& condition);
 double function_error(const Lowered& x);  ///< 8 ulp of f32
 Interval<Lowered> after_sum(const Interval<Lowered>& sum, const Interval<Lowered>& a, const Interval<Lowered>& b);
-Interval<Lowered> after_product(const Interval<Lowered>& product);
+Interval<Lowered> after_product(const Interval<Lowered>& product, const Interval<Lowered>& a, const Interval<Lowered>& b);
 Lowered corner(const Lowered& a, const Lowered& b);
 Interval<Lowered> to_i64(const Interval<Lowered>& x);
 

@@ -19,10 +19,11 @@ constexpr Interval<N> operator-(Interval<N> a) {
 }
 template <class N>
 constexpr Interval<N> operator*(Interval<N> a, Interval<N> b) {
-  return after_product(detail::over_corners(a, b, [](N x, N y) {
+  const auto product = detail::over_corners(a, b, [](N x, N y) {
     using detail::corner;
     return corner(x, y);
-  }));
+  });
+  return after_product(product, a, b);
 }
 /// Of reals; nothing is known if b may be 0.
 template <class N>

@@ -26,13 +26,13 @@ constexpr double constant_like([[maybe_unused]] double x, double value) { return
 constexpr bool is_certain(bool x) { return x; }
 /// The share of itself by which the computed value of a function may be off or out of order; libm stays within some ulp.
 constexpr double function_error(double) { return 0x1p-49; }
-/// The sum or product with its ends moved apart by as much as they may be off: by nothing, since IEEE rounding is monotone.
+/// The sum or product of two intervals with its ends moved apart by as much as they may be off: by nothing, as IEEE rounding is monotone.
 template <class N>
 constexpr Interval<N> after_sum(Interval<N> sum, Interval<N>, Interval<N>) {
   return sum;
 }
 template <class N>
-constexpr Interval<N> after_product(Interval<N> product) {
+constexpr Interval<N> after_product(Interval<N> product, Interval<N>, Interval<N>) {
   return product;
 }
 

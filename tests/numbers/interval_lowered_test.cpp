@@ -1,5 +1,7 @@
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "codegen/lowered.h"
@@ -71,6 +73,31 @@ TEST_CASE("random trees over intervals of expressions are those over intervals o
         REQUIRE((got[2 * k + 1](tile, block) != 0) == expected.high);
       }
     }
+}
+
+TEST_CASE("nothing is certain of unbounded integers, and nothing wraps", "[interval]") {
+  const Symbols anything = {Lowered::integer(std::numeric_limits<std::int64_t>::min()),
+                            Lowered::integer(std::numeric_limits<std::int64_t>::max())};
+  const Halide::Var t("t"), b("b");
+  const Symbols keys = {Lowered::of(t * 4, index_range), Lowered::of(t * 4 + 3, index_range)};
+  const Symbols step = {Lowered::of(b - 2, {-5, 5}), Lowered::of(b - 1, {-5, 5})};
+  const Symbols negative = Symbols::point(Lowered::of(b - 7, {-9, 5}));
+  std::vector<Lowered> certain;
+  for (const Symbols& x :
+       {anything, anything - keys, keys + anything, -anything, anything * step, abs(-anything), floor_div(anything, step),
+        floor_div(-anything, negative), (anything + symbol(1)) * keys, anything - symbol(1)}) {
+    certain.push_back((keys < x).low);
+    certain.push_back((x == symbol(7)).low);
+    certain.push_back(!(x > symbol(7)).high);
+  }
+  certain.push_back(!(mod(anything, symbol(5)) <= symbol(4)).low);
+  const auto got = grid(certain, t, b, 6, 6);
+  for (std::size_t k = 0; k < certain.size(); ++k)
+    for (std::int64_t wrong : got[k]) {
+      INFO("statement " << k);
+      CHECK(wrong == 0);
+    }
+  CHECK((anything * symbol(0)).high.range == Range{0, 0});
 }
 
 namespace {
