@@ -23,8 +23,11 @@ endforeach()
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-# The same for libraries and programs: they share precompiled headers, and libattune_rt.a may end up in a shared object.
+# Also for programs' own files: libattune_rt.a and kernels may end up in a shared object.
 add_compile_options(-fPIC)
+
+# Programs name their source files from the root of the repository, wherever they were built.
+add_compile_options("-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
 
 # Includes are written from the root of the repository: #include "dsl/graph.h".
 include_directories("${PROJECT_SOURCE_DIR}")
