@@ -36,8 +36,10 @@ ParsedModule parse_module(std::string_view text, std::string_view source, mlir::
 mlir::func::FuncOp function_of(mlir::ModuleOp module);
 
 /// The graph that a function holds; stages are taken apart, extents that types state are fixed dims. What no graph can be
-/// is its problem(). Names live as long as the context. `values` becomes the MLIR value of each node.
-Graph to_graph(mlir::func::FuncOp function, std::vector<mlir::Value>* values = nullptr);
+/// is its problem(). Names live as long as the context.
+Graph to_graph(mlir::func::FuncOp function);
+/// The value of each node of `graph`, which is to_graph(function) of a function without stages.
+std::vector<mlir::Value> values_of(const Graph& graph, mlir::func::FuncOp function);
 /// The graph of a stage's body: inputs "a0", "a1"..., outputs "r0", "r1"... It is not finished: dims may get their extents
 /// from the rest of the function.
 Graph to_graph(StageOp stage);

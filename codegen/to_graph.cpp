@@ -15,7 +15,7 @@ class Reader {
   void argument(mlir::Value argument, Name name) {
     const Type type = type_of(argument.getType());
     for (Name dim : type.dims) graph_.dim(dim);
-    define(argument, graph_.input(name, type.dims, type.kind));
+    values_[argument] = graph_.input(name, type.dims, type.kind);
   }
 
   /// The operations of the block but its end.
@@ -28,8 +28,6 @@ class Reader {
     }
   }
 
-  /// The MLIR value of each node.
-  const std::vector<mlir::Value>& nodes() const { return nodes_; }
   Value value(mlir::Value v) const {
     const auto found = values_.find(v);
     return found == values_.end() ? Value{&graph_, 0} : found->second;
@@ -42,13 +40,12 @@ class Reader {
                                 "' is not an operation of the language");
     llvm::SmallVector<Value> operands;
     for (mlir::Value operand : operation.getOperands()) operands.push_back(value(operand));
-    define(operation.getResult(0), std::visit(
-                                       [&](const auto& o) {
-                                         if constexpr (requires { o.dim; }) graph_.dim(o.dim);
-                                         const std::span<const Value> in(operands.data(), operands.size());
-                                         return graph_.add(o, in, Here::current());
-                                       },
-                                       *op));
+    values_[operation.getResult(0)] = std::visit(
+        [&](const auto& o) {
+          if constexpr (requires { o.dim; }) graph_.dim(o.dim);
+          return graph_.add(o, std::span<const Value>(operands.data(), operands.size()), Here::current());
+        },
+        *op);
   }
 
   void inline_stage(StageOp stage) {
@@ -58,14 +55,7 @@ class Reader {
       values_[result] = value(yielded);
   }
 
-  void define(mlir::Value v, Value value) {
-    values_[v] = value;
-    nodes_.resize(static_cast<std::size_t>(value.id) + 1);
-    nodes_.back() = v;
-  }
-
   Graph& graph_;
-  std::vector<mlir::Value> nodes_;
   llvm::DenseMap<mlir::Value, Value> values_;
 };
 
@@ -84,7 +74,7 @@ Name numbered(char letter, unsigned number, mlir::MLIRContext* context) {
 
 }  // namespace
 
-Graph to_graph(mlir::func::FuncOp function, std::vector<mlir::Value>* values) {
+Graph to_graph(mlir::func::FuncOp function) {
   Graph graph;
   for (const Derivation& d : recorded_derivations(function)) graph.derive(d, "graph", Here::current());
   Reader reader(graph);
@@ -98,8 +88,23 @@ Graph to_graph(mlir::func::FuncOp function, std::vector<mlir::Value>* values) {
   for (unsigned i = 0; i < end->getNumOperands(); ++i)
     graph.output(end.result_name(i), reader.value(end->getOperand(i)), end.result_dims(i));
   graph.finish();
-  if (values != nullptr) *values = reader.nodes();
   return graph;
+}
+
+std::vector<mlir::Value> values_of(const Graph& graph, mlir::func::FuncOp function) {
+  std::vector<mlir::Value> values(graph.nodes().size());
+  mlir::Operation* end = function.getBody().front().getTerminator();
+  for (unsigned i = 0; i < end->getNumOperands(); ++i)
+    values[static_cast<std::size_t>(graph.outputs()[i].node)] = end->getOperand(i);
+  for (std::size_t n = values.size(); n-- > 0;) {  // users have greater numbers than what they use
+    if (std::holds_alternative<Input>(graph.nodes()[n].op)) {
+      values[n] = function.getArgument(static_cast<unsigned>(n));
+      continue;
+    }
+    for (const auto& [i, operand] : llvm::enumerate(graph.nodes()[n].operands()))
+      values[static_cast<std::size_t>(operand)] = values[n].getDefiningOp()->getOperand(static_cast<unsigned>(i));
+  }
+  return values;
 }
 
 Graph to_graph(StageOp stage) {

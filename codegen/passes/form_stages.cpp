@@ -61,9 +61,9 @@ class StageFormer {
 std::string form_stages(mlir::ModuleOp module, bool fuse) {
   for (mlir::func::FuncOp function : module.getOps<mlir::func::FuncOp>()) {
     record_derivations(function, derivations_of(function));
-    std::vector<mlir::Value> nodes;
-    const Graph graph = to_graph(function, &nodes);
+    const Graph graph = to_graph(function);
     if (std::string problem = problem_of(graph); !problem.empty()) return problem;
+    const std::vector<mlir::Value> nodes = values_of(graph, function);
     StageFormer former(function, nodes);
     for (const StagePlan& plan : plan_stages(graph, fuse)) former.form(plan);
     former.finish();
