@@ -80,6 +80,7 @@ struct OnlineSoftmax {
   std::vector<std::string> over;     ///< contracted by the scores' product; may be empty
   Piece query, key;                  ///< operands of the product, constant factors already folded in
   /// What is summed over `over`: query * key if empty; additive attention: w(h) * tanh(query + key). Coordinates include `over`.
+  /// A piece that it does not need may be empty; those that it gets are packed so that vectors run along keys.
   std::function<Halide::Expr(Halide::Expr query, Halide::Expr key, const Coordinates&)> combine;
   Piece score;                       ///< the raw score at (batch, queries, keys) when `at` is set: then query, key, over and combine are not used
   std::function<Halide::Expr(Halide::Expr score, const Coordinates&)> change;   ///< scale, bias, soft-cap ...; empty if nothing
@@ -87,6 +88,7 @@ struct OnlineSoftmax {
   std::function<Visibility(const Block&)> visibility;                           ///< of a block of queries x keys at exact batch coordinates
   std::function<Halide::Expr(Halide::Expr weight, const Coordinates&)> weight;  ///< a change linear in the weight (dropout); empty if nothing
   Piece value;                       ///< [batch.., keys, value_depth]
+  std::function<Halide::Expr(Halide::Expr result, const Coordinates&)> finish;  ///< what is stored of the result: a cast, a gate; may be empty
   std::vector<std::string> out;
 };
 

@@ -133,7 +133,11 @@ void SoftmaxStage::define_out() {
   const Expr tile = query / tiles_.query_tile, in_tile = max(query - tile * tiles_.query_tile, 0);
   const Exprs row = joined({query % tiles_.rows, in_tile / tiles_.rows, tile}, batch_);
   const Expr sum = state_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, row))[0], total = total_(row);
-  out_(vars_of(body_.out, body_.out)) = select(strict_equal(total, 0.f), 0.f, sum / total);
+  const Expr result = select(strict_equal(total, 0.f), 0.f, sum / total);
+  Coordinates at = batch_coordinates();
+  at[body_.queries] = query;
+  at[body_.value_depth] = depth;
+  out_(vars_of(body_.out, body_.out)) = body_.finish ? body_.finish(result, at) : result;
 }
 
 Stored SoftmaxStage::build() {
