@@ -27,14 +27,7 @@ Halide::Type storage_of(Element element) {
 
 /// A loaded element as a number of the language.
 Lowered loaded(const Halide::Expr& e, Element element) {
-  switch (element) {
-    case Element::boolean: return {e != 0};
-    case Element::i8: return {Halide::cast<std::int32_t>(e), Range{-128, 127}};
-    case Element::u8: return {Halide::cast<std::int32_t>(e), Range{0, 255}};
-    case Element::i32: return {e, Range{std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()}};
-    case Element::i64: return {Halide::cast<std::int64_t>(e)};
-    default: return {Halide::cast<float>(e)};
-  }
+  return element == Element::boolean && !e.type().is_bool() ? Lowered{e != 0} : Lowered::of(e);
 }
 
 std::vector<Halide::Expr> innermost_first(const std::vector<std::string>& dims, const Coordinates& at) {

@@ -25,14 +25,14 @@ Interval<Lowered> anything(Kind kind) {
   return {Lowered::integer(std::numeric_limits<std::int64_t>::min()), Lowered::integer(std::numeric_limits<std::int64_t>::max())};
 }
 
-Lowered index_of(const Halide::Expr& coordinate) { return Lowered{coordinate, Range{0, max_extent}}; }
+Lowered index_of(const Halide::Expr& coordinate) { return Lowered::of(coordinate, index_range); }
 
 }  // namespace
 
 Lowered Body::extent(Name dim) const {
   const Halide::Expr& e = extents_.at(std::string(dim));
   if (const auto constant = Halide::Internal::as_const_int(e)) return Lowered::integer(*constant);
-  return Lowered{e, Range{0, max_extent}};
+  return Lowered::of(e, extent_range);
 }
 
 Lowered Body::at(int node, const Coordinates& coordinates, const Given& given) const {

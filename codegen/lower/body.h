@@ -11,9 +11,6 @@
 
 namespace attune {
 
-/// No extent of a call is above this (the runtime checks it), so that differences and sums of indices fit in 32 bits.
-inline constexpr std::int64_t max_extent = std::int64_t{1} << 30;
-
 /// The element of an argument at coordinates.
 using Source = std::function<Lowered(const Coordinates&)>;
 

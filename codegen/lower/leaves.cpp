@@ -13,7 +13,7 @@ Lowered lower(const Constant& op, const Site&) {
 
 template <>
 Lowered lower(const Index& op, const Site& site) {
-  return {site.coordinate(op.dim), Range{0, max_extent}};
+  return Lowered::of(site.coordinate(op.dim), index_range);
 }
 
 template <>
