@@ -5,6 +5,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "runtime/context.h"
@@ -72,6 +73,7 @@ struct Entry {
 struct OpenFiles {
   std::mutex mutex;
   std::map<std::string, Entry> by_path;
+  std::multiset<void*> handles;  ///< of the loader; one file has one handle, whatever its paths
 };
 
 OpenFiles& open_files() {
@@ -95,6 +97,7 @@ Result<Handle> load(const fs::path& path, const fs::path& absolute, const Identi
 KernelFile::~KernelFile() {
   OpenFiles& files = open_files();
   const std::scoped_lock lock(files.mutex);
+  files.handles.erase(files.handles.find(handle_));
   dlclose(handle_);
   const auto entry = files.by_path.find(path_);
   if (--entry->second.handles == 0) files.by_path.erase(entry);
@@ -118,7 +121,8 @@ Result<File> open_kernel_file(const fs::path& path) {
   Result<Handle> handle = load(path, absolute, identity);
   if (!handle) return handle.error();
   const attune_library_v1& table = *table_of(handle->get());
-  take_over(table.hooks);
+  if (!files.handles.contains(handle->get())) take_over(table.hooks);  // else its kernels may be running
+  files.handles.insert(handle->get());
   File file = std::make_shared<const KernelFile>(handle->release(), absolute.string(), table);
   Entry& entry = files.by_path[absolute.string()];
   entry = {file, *hash, entry.handles + 1};
