@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <map>
+
+#include "attention_case.h"
+
+using namespace attune;
+using Halide::JITUserContext;
+
+namespace {
+
+/// Bytes that a kernel holds, now and at most.
+struct Storage {
+  std::map<void*, std::size_t> blocks;
+  std::size_t now = 0, most = 0;
+} storage;
+
+void* allocate(JITUserContext*, std::size_t bytes) {
+  void* block = std::aligned_alloc(128, (bytes + 255) / 128 * 128);
+  storage.blocks[block] = bytes;
+  storage.now += bytes;
+  storage.most = std::max(storage.most, storage.now);
+  return block;
+}
+
+void release(JITUserContext*, void* block) {
+  const auto found = storage.blocks.find(block);
+  storage.now -= found->second;
+  storage.blocks.erase(found);
+  std::free(block);
+}
+
+int run_in_order(JITUserContext* context, int (*task)(JITUserContext*, int, std::uint8_t*), int first, int count, std::uint8_t* closure) {
+  for (int i = first; i < first + count; ++i)
+    if (const int problem = task(context, i, closure); problem != 0) return problem;
+  return 0;
+}
+
+/// The most bytes that a call on one thread allocates on the heap.
+std::size_t most_bytes(Halide::Callable& kernel, const Shape& s) {
+  Arguments a(s, 1);
+  Halide::Buffer<float> result(s.value_depth, s.queries, s.group, s.heads, s.batch);
+  JITUserContext context;
+  context.handlers.custom_malloc = allocate;
+  context.handlers.custom_free = release;
+  context.handlers.custom_do_par_for = run_in_order;
+  storage = {};
+  REQUIRE(kernel(&context, a.q, a.k, a.v, a.bias, a.mask, a.lengths, a.wa, result) == 0);
+  CHECK(storage.now == 0);
+  return storage.most;
+}
+
+}  // namespace
+
+TEST_CASE("storage is tiles and the keys of one head", "[online_softmax]") {
+  const AttentionCase attention = causal();
+  Halide::Callable kernel = compiled(attention, host_machine(), {});
+  constexpr int depth = 24;
+  const std::size_t few = most_bytes(kernel, {1, 3, 2, 500, 1024, depth, 40});
+  CHECK(few > 1024 * depth * sizeof(float));
+  CHECK(most_bytes(kernel, {1, 3, 2, 900, 1024, depth, 40}) == few);
+  CHECK(most_bytes(kernel, {2, 4, 1, 500, 1024, depth, 40}) == few);
+  CHECK(most_bytes(kernel, {1, 3, 2, 500, 4096, depth, 40}) == few + (4096 - 1024) * depth * sizeof(float));
+}
