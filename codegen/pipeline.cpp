@@ -8,13 +8,14 @@
 #include "codegen/extents.h"
 #include "codegen/import.h"
 #include "codegen/stage_lowering.h"
+#include "codegen/strict.h"
 
 namespace attune {
 namespace {
 
 Halide::Type storage_of(Element element) {
   switch (element) {
-    case Element::bf16: return Halide::BFloat(16);
+    case Element::bf16: return Halide::UInt(16);  // its bits: Halide's own type is emulated slowly, and wrong on GPUs
     case Element::f16: return Halide::Float(16);
     case Element::i32: return Halide::Int(32);
     case Element::i64: return Halide::Int(64);
@@ -27,7 +28,16 @@ Halide::Type storage_of(Element element) {
 
 /// A loaded element as a number of the language.
 Lowered loaded(const Halide::Expr& e, Element element) {
+  if (element == Element::bf16) return {Halide::reinterpret<float>(Halide::cast<std::uint32_t>(e) << 16)};
   return element == Element::boolean && !e.type().is_bool() ? Lowered{e != 0} : Lowered::of(e);
+}
+
+/// A number as it is stored; bf16 is rounded to the nearest, ties to even, and NaN stays NaN.
+Halide::Expr as_stored(const Halide::Expr& e, Element element) {
+  if (element != Element::bf16) return Halide::cast(storage_of(element), e);
+  const Halide::Expr bits = Halide::reinterpret<std::uint32_t>(e);
+  const Halide::Expr rounded = (bits + Halide::cast<std::uint32_t>(0x7fff) + ((bits >> 16) & Halide::cast<std::uint32_t>(1))) >> 16;
+  return Halide::cast<std::uint16_t>(Halide::select(strict_equal(e, e), rounded, Halide::cast<std::uint32_t>(0x7fc0)));
 }
 
 std::vector<Halide::Expr> innermost_first(const std::vector<std::string>& dims, const Coordinates& at) {
@@ -187,8 +197,7 @@ class Lowering {
 
   Halide::Func copy(const void* value, const Result& result) {
     const Source source = sources_.at(value);
-    const Halide::Type type = storage_of(result.element);
-    const Piece piece{result.dims, [source, type](const Coordinates& at) { return Halide::cast(type, source(at).expr); }};
+    const Piece piece{result.dims, [source, element = result.element](const Coordinates& at) { return as_stored(source(at).expr, element); }};
     LoweredStage report{"pointwise", "stored as " + std::string(name_of(result.element)), {}, {}, {}};
     const Stored stored = build(Pointwise{piece, result.dims}, report);
     lowered_.stages.push_back(std::move(report));

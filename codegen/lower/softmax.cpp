@@ -1,4 +1,5 @@
 #include "codegen/lower/body.h"
+#include "codegen/strict.h"
 #include "codegen/vector_math.h"
 
 namespace attune {
@@ -11,7 +12,7 @@ Lowered lower(const Softmax& op, const Site& site) {
   const Halide::Expr m = Halide::max(Halide::maximum(greatest.domain, site.operand(0, greatest.at).expr), -1e30f);
   const auto weight = [&](const Lowered& x) { return softmax_exp2((x.expr - m) * log2_e); };
   const Halide::Expr sum = Halide::sum(total.domain, weight(site.operand(0, total.at)));
-  return {Halide::select(sum == 0.0f, 0.0f, weight(site.operand(0)) / sum)};
+  return {Halide::select(strict_equal(sum, 0.0f), 0.0f, weight(site.operand(0)) / sum)};
 }
 
 }  // namespace attune
