@@ -22,19 +22,24 @@ mlir::LogicalResult refuse_unknown_fields(mlir::Operation* op, std::string_view 
   return mlir::success();
 }
 
-/// {over = "keys", value = 512}: numbers without their type where the parser gives them the same.
+/// The attribute without its type where the parser gives it the same: not where a number is written as bits.
+std::string text_of_field(mlir::Attribute attribute) {
+  std::string typed, untyped;
+  llvm::raw_string_ostream(typed) << attribute;
+  const auto number = llvm::dyn_cast<mlir::TypedAttr>(attribute);
+  if (!number || !(number.getType().isSignlessInteger(64) || number.getType().isF64())) return typed;
+  llvm::raw_string_ostream stream(untyped);
+  attribute.print(stream, /*elideType=*/true);
+  return untyped.starts_with("0x") ? typed : untyped;
+}
+
+/// {over = "keys", value = 512}
 void print_fields(llvm::ArrayRef<mlir::NamedAttribute> fields, mlir::OpAsmPrinter& printer) {
   if (fields.empty()) return;
   printer << '{';
   llvm::interleaveComma(fields, printer, [&](const mlir::NamedAttribute& field) {
-    const auto typed = llvm::dyn_cast<mlir::TypedAttr>(field.getValue());
-    const bool is_default = typed && (typed.getType().isSignlessInteger(64) || typed.getType().isF64());
     printer.printKeywordOrString(field.getName().getValue());
-    printer << " = ";
-    if (is_default)
-      printer.printAttributeWithoutType(field.getValue());
-    else
-      printer.printAttribute(field.getValue());
+    printer << " = " << text_of_field(field.getValue());
   });
   printer << '}';
 }
