@@ -55,12 +55,14 @@ int on_parallel_loop(void* user_context, halide_task_t task, int first, int coun
   return 0;
 }
 
-int threads_at_first() {
-  // Halide reads the variable itself; without it Halide would count every CPU of the machine, also those this process may not use.
-  if (std::getenv("HL_NUM_THREADS") == nullptr && std::getenv("HL_NUMTHREADS") == nullptr) {
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::clamp(CPU_COUNT(&allowed), 1, most_threads);
-  }
+/// Sets Halide's own number at first and gives it. Halide alone would count every CPU of the machine, also those that this process
+/// may not use; it reads HL_NUM_THREADS itself.
+int set_threads_at_first() {
+  int count = 0;  // Halide's choice
+  cpu_set_t allowed;
+  if (std::getenv("HL_NUM_THREADS") == nullptr && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    count = std::clamp(CPU_COUNT(&allowed), 1, most_threads);
+  halide_set_num_threads(count);
   return halide_get_num_threads();
 }
 
@@ -90,9 +92,7 @@ void take_over_own_halide() {
     halide_set_custom_malloc(on_malloc);
     halide_set_custom_free(on_free);
     halide_set_custom_do_par_for(on_parallel_loop);
-    const int count = threads_at_first();
-    halide_set_num_threads(count);
-    thread_count = count;
+    thread_count = set_threads_at_first();
   });
 }
 
