@@ -72,6 +72,34 @@ void explore(const Graph& graph, int id, Name queries, Name keys, Score& score) 
   for (int operand : node.operands()) explore(graph, operand, queries, keys, score);
 }
 
+/// The values below the terms of a sum over pairs that depend on the one dim and not on the other: the largest such.
+void find_sides(const Graph& graph, int id, Name has, Name lacks, std::set<int>& sides) {
+  const Names& dims = graph.node(id).type.dims;
+  if (dims.has(has) && !dims.has(lacks)) {
+    sides.insert(id);
+    return;
+  }
+  if (dims.has(has))
+    for (int operand : graph.node(id).operands()) find_sides(graph, operand, has, lacks, sides);
+}
+
+/// The terms of the only sum over pairs in the score, if they need one value of the query and one of the key.
+void match_sum(const Graph& graph, const std::set<int>& cone, OnlineSoftmaxMatch& match) {
+  std::vector<int> sums;
+  for (int id : cone)
+    if (is_anchor(graph.node(id)) && id != match.softmax) sums.push_back(id);
+  if (sums.size() != 1) return;
+  std::set<int> queries, keys;
+  for (int operand : graph.node(sums[0]).operands()) {
+    find_sides(graph, operand, match.queries, match.keys, queries);
+    find_sides(graph, operand, match.keys, match.queries, keys);
+  }
+  if (queries.size() != 1 || keys.size() != 1) return;
+  match.sum = sums[0];
+  match.query = *queries.begin();
+  match.key = *keys.begin();
+}
+
 }  // namespace
 
 OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, int id) {
@@ -110,6 +138,8 @@ OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, int id) {
     const bool is_first = graph.node(product.inputs[0]).type.dims.has(match.queries);
     match.query = product.inputs[is_first ? 0 : 1];
     match.key = product.inputs[is_first ? 1 : 0];
+  } else {
+    match_sum(graph, score.cone, match);
   }
   score.cone.insert(match.softmax);
   for (int inside : score.cone) {

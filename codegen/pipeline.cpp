@@ -149,10 +149,11 @@ class Lowering {
     if (const auto decisions = stage.decisions())
       if (const auto reason = decisions.getAs<mlir::StringAttr>("reason")) report.reason = reason.getValue().str();
     Stored stored;
-    if (kind == "online_softmax") stored = build(online_softmax_body(body, out), report);
-    else if (kind == "gemm") stored = build(gemm_body(body, out), report);
+    const Element storage = storage_of_only_result(stage);
+    if (kind == "online_softmax") stored = build(finished(online_softmax_body(body, out), storage), report);
+    else if (kind == "gemm") stored = build(finished(gemm_body(body, out), storage), report);
     else if (kind == "row_softmax") stored = build(row_softmax_body(body, out), report);
-    else stored = build(pointwise_body(body, out), report);
+    else stored = build(finished(pointwise_body(body, out), storage), report);
     if (!problem_.empty()) return;
     lowered_.stages.push_back(std::move(report));
     stored_.emplace(value, stored);
@@ -160,6 +161,27 @@ class Lowering {
     sources_[value] = [stored, element = type.element()](const Coordinates& at) {
       return loaded(stored.func(innermost_first(stored.dims, at)), element);
     };
+  }
+
+  /// The storage of the result that the stage's value is and nothing else; f32, as between stages, otherwise.
+  Element storage_of_only_result(StageOp stage) const {
+    if (stage->getResult(0).hasOneUse())
+      for (const auto& [operand, result] : results_)
+        if (operand == stage->getResult(0).getAsOpaquePointer()) return result.element;
+    return Element::f32;
+  }
+
+  /// The body with a last step that rounds to the storage, so that no copy is needed for it.
+  template <class BodyOfStage>
+  static BodyOfStage finished(BodyOfStage body, Element storage) {
+    if (storage != Element::bf16) return body;
+    if constexpr (requires { body.finish; })
+      body.finish = [finish = body.finish, storage](const Halide::Expr& value, const Coordinates& at) {
+        return as_stored(finish ? finish(value, at) : value, storage);
+      };
+    else
+      body.x.at = [at_f32 = body.x.at, storage](const Coordinates& at) { return as_stored(at_f32(at), storage); };
+    return body;
   }
 
   /// The stage's Funcs by the schedule that is chosen for its kind.

@@ -25,39 +25,11 @@ std::function<Halide::Expr(Halide::Expr, const Coordinates&)> change(const Body&
   return [&body, inner, result](const Halide::Expr& value, const Coordinates& at) { return body.at(result, at, Given{{inner, {value}}}).expr; };
 }
 
-bool is_minus_infinity(const Node& node) {
-  const auto* constant = std::get_if<Constant>(&node.op);
-  return constant != nullptr && constant->value == -std::numeric_limits<double>::infinity();
-}
-
-/// A predicate of a mask, and whether it hides where it holds.
-struct Predicate {
-  int node;
-  bool is_hiding;
-};
-
-/// Takes the masks off a score, from the outside in; gives the score below them.
-int peel_masks(const Graph& graph, int score, std::vector<Predicate>& predicates) {
-  while (std::holds_alternative<Select>(graph.node(score).op)) {
-    const auto in = graph.node(score).operands();
-    if (is_minus_infinity(graph.node(in[2]))) {
-      predicates.push_back({in[0], false});
-      score = in[1];
-    } else if (is_minus_infinity(graph.node(in[1]))) {
-      predicates.push_back({in[0], true});
-      score = in[2];
-    } else {
-      break;
-    }
-  }
-  return score;
-}
-
-void add_visibility(const Body& body, const std::vector<Predicate>& predicates, OnlineSoftmax& stage) {
+void add_visibility(const Body& body, const std::vector<MaskPredicate>& predicates, OnlineSoftmax& stage) {
   if (predicates.empty()) return;
   stage.visible = [&body, predicates](const Coordinates& at) {
     Halide::Expr visible;
-    for (const Predicate& p : predicates) {
+    for (const MaskPredicate& p : predicates) {
       const Halide::Expr holds = body.at(p.node, at).expr, shows = p.is_hiding ? !holds : holds;
       visible = visible.defined() ? visible && shows : shows;
     }
@@ -65,7 +37,7 @@ void add_visibility(const Body& body, const std::vector<Predicate>& predicates, 
   };
   stage.visibility = [&body, predicates](const Block& block) {
     Visibility all{Halide::Internal::const_true(), Halide::Internal::const_true()};
-    for (const Predicate& p : predicates) {
+    for (const MaskPredicate& p : predicates) {
       const Interval<Lowered> holds = body.over(p.node, block);
       all.certainly = all.certainly && (p.is_hiding ? !holds.high.expr : holds.low.expr);
       all.possibly = all.possibly && (p.is_hiding ? !holds.low.expr : holds.high.expr);
@@ -78,6 +50,24 @@ void add_visibility(const Body& body, const std::vector<Predicate>& predicates, 
 int weights_operand(const Graph& graph, const OnlineSoftmaxMatch& match) {
   const Node& node = graph.node(match.matmul);
   return node.inputs[0] == match.value ? node.inputs[1] : node.inputs[0];
+}
+
+const Names& summed_dims(const Node& node) {
+  if (const auto* matmul = std::get_if<Matmul>(&node.op)) return matmul->over;
+  return std::get<ReduceSum>(node.op).over;
+}
+
+/// A term of the sum over pairs, from the values of its query and its key.
+std::function<Halide::Expr(Halide::Expr, Halide::Expr, const Coordinates&)> combination(const Body& body, const OnlineSoftmaxMatch& match) {
+  return [&body, match](const Halide::Expr& query, const Halide::Expr& key, const Coordinates& at) {
+    const Given given{{match.query, {query}}, {match.key, {key}}};
+    Halide::Expr term;
+    for (const int operand : body.graph().node(match.sum).operands()) {
+      const Halide::Expr factor = body.at(operand, at, given).expr;
+      term = term.defined() ? term * factor : factor;
+    }
+    return term;
+  };
 }
 
 }  // namespace
@@ -96,19 +86,21 @@ OnlineSoftmax online_softmax_body(const Body& body, const std::vector<std::strin
   stage.value_depth = match.value_depth;
   for (const std::string& dim : strings(graph.node(match.matmul).type.dims))
     if (dim != stage.queries && dim != stage.value_depth) stage.batch.push_back(dim);
-  std::vector<Predicate> predicates;
-  const int score = peel_masks(graph, graph.node(match.softmax).inputs[0], predicates);
-  if (match.product >= 0) {
-    stage.over = strings(std::get<Matmul>(graph.node(match.product).op).over);
+  const auto [score, predicates] = peel_masks(graph, graph.node(match.softmax).inputs[0]);
+  const int inner = match.product >= 0 ? match.product : match.sum;
+  if (inner >= 0) {
+    stage.over = strings(summed_dims(graph.node(inner)));
     stage.query = body.piece(match.query);
     stage.key = body.piece(match.key);
-    stage.change = change(body, match.product, score);
+    stage.change = change(body, inner, score);
+    if (match.product < 0) stage.combine = combination(body, match);
   } else {
     stage.score = body.piece(score);
   }
   add_visibility(body, predicates, stage);
   stage.weight = change(body, match.softmax, weights_operand(graph, match));
   stage.value = body.piece(match.value);
+  stage.finish = change(body, match.matmul, result_of(body));
   return stage;
 }
 

@@ -40,7 +40,8 @@ class Planner {
     }
     for (auto& [id, anchor] : found) {
       if (swallowed.contains(id)) continue;
-      const int end = anchor.kind == StageKind::gemm ? end_of_epilogue(id) : id;
+      const bool has_epilogue = anchor.kind == StageKind::gemm || anchor.kind == StageKind::online_softmax;
+      const int end = has_epilogue ? end_of_epilogue(id) : id;
       anchors_.emplace(anchors_.contains(end) ? id : end, std::move(anchor));  // of two sums that meet, the first takes the rest
     }
   }

@@ -28,7 +28,8 @@ struct StagePlan {
 struct OnlineSoftmaxMatch {
   int softmax = -1, matmul = -1;
   int product = -1;           ///< the matmul of queries and keys, or -1: the score is computed element by element
-  int query = -1, key = -1;   ///< operands of the product
+  int query = -1, key = -1;   ///< operands of the product, or of the terms of `sum`
+  int sum = -1;               ///< a sum over pairs whose terms need one value of the query and one of the key, or -1
   int value = -1;             ///< operand of the matmul
   Name queries, keys, value_depth;
 };
