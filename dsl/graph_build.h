@@ -96,8 +96,10 @@ constexpr Value Graph::input(Name name, const Names& dims, Kind kind, Here at) {
   for (const Node& node : nodes())
     if (const auto* other = std::get_if<Input>(&node.op); other != nullptr && other->label == name)
       fail(at, "input: ", name, " is there twice; every input has a name of its own");
-  for (Name d : dims)
+  for (Name d : dims) {
+    dim(d, 0, at);
     if (DimInfo* info = find(d); info != nullptr) info->is_bound = true;
+  }
   return add(Input{name, {kind, dims}}, {}, at);
 }
 

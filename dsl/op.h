@@ -82,8 +82,8 @@ constexpr Kind kind_of(Value value);
 
 /// An operand of an operator: a value or a number, with the place of the call.
 struct Operand {
-  Graph* graph = nullptr;
-  int id = -1;
+  Graph* graph = nullptr;  ///< none: it is the number
+  int id = 0;
   double number = 0;
   Here at;
 

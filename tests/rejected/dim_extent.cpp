@@ -1,4 +1,4 @@
-// expect: line 12: dim: the extent of keys is -1; it must be positive
+// expect: line 13: dim: the extent of keys is -1; it must be positive
 #include "dsl/graph.h"
 
 using namespace attune;
@@ -7,9 +7,11 @@ struct Example {
   constexpr void operator()(Graph& g) const {
     Dim queries = g.dim("queries");
 #ifdef VALID
-    Dim keys = g.dim("keys", 1); g.output("out", g.input("x", {queries, keys}), {queries, keys});
+    Dim keys = g.dim("keys", 1);
+    g.output("out", g.input("x", {queries, keys}), {queries, keys});
 #else
-    Dim keys = g.dim("keys", -1); g.output("out", g.input("x", {queries, keys}), {queries, keys});
+    Dim keys = g.dim("keys", -1);
+    g.output("out", g.input("x", {queries, keys}), {queries, keys});
 #endif
   }
 };

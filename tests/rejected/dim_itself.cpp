@@ -8,9 +8,11 @@ struct Example {
     auto [tokens, keys, model] = g.dims("tokens", "keys", "model");
     Value x = g.input("x", {tokens, model});
 #ifdef VALID
-    Value y = rename(x, tokens, keys); g.output("out", y, {keys, model});
+    Value y = rename(x, tokens, keys);
+    g.output("out", y, {keys, model});
 #else
-    Value y = rename(rename(x, tokens, keys), keys, tokens); g.output("out", y, {tokens, model});
+    Value y = rename(rename(x, tokens, keys), keys, tokens);
+    g.output("out", y, {tokens, model});
 #endif
   }
 };

@@ -1,4 +1,4 @@
-// expect: line 14: multiply: is one operation too many; a graph has at most 256, composites expanded
+// expect: line 15: multiply: is one operation too many; a graph has at most 256, composites expanded
 #include "dsl/graph.h"
 
 using namespace attune;
@@ -9,9 +9,11 @@ struct Example {
     Value x = g.input("x", {keys});
     Value bias = g.input("bias", {});
 #ifdef VALID
-    for (int i = 0; i < Graph::max_nodes / 4; ++i) x = linear(x, x, bias, keys) * x; g.output("out", x, {keys});
+    for (int i = 0; i < Graph::max_nodes / 4; ++i) x = linear(x, x, bias, keys) * x;
+    g.output("out", x, {keys});
 #else
-    for (int i = 0; i < Graph::max_nodes / 2; ++i) x = linear(x, x, bias, keys) * x; g.output("out", x, {keys});
+    for (int i = 0; i < Graph::max_nodes / 2; ++i) x = linear(x, x, bias, keys) * x;
+    g.output("out", x, {keys});
 #endif
   }
 };

@@ -1,4 +1,4 @@
-// expect: line 13: dim: positions has no extent; no input has it, and it follows from nothing
+// expect: line 14: dim: positions has no extent; no input has it, and it follows from nothing
 #include "dsl/graph.h"
 
 using namespace attune;
@@ -8,9 +8,11 @@ struct Example {
     auto [queries, keys] = g.dims("queries", "keys");
     Value x = g.input("x", {queries, keys});
 #ifdef VALID
-    Value i = index(keys); g.output("out", x + to_real(i), {queries, keys});
+    Value i = index(keys);
+    g.output("out", x + to_real(i), {queries, keys});
 #else
-    Value i = index(g.dim("positions")); g.output("out", x + to_real(i), {queries, keys, g.dim("positions")});
+    Value i = index(g.dim("positions"));
+    g.output("out", x + to_real(i), {queries, keys, g.dim("positions")});
 #endif
   }
 };

@@ -1,4 +1,4 @@
-// expect: line 13: output: out is there twice; every output has a name of its own
+// expect: line 15: output: out is there twice; every output has a name of its own
 #include "dsl/graph.h"
 
 using namespace attune;
@@ -8,9 +8,11 @@ struct Example {
     Dim keys = g.dim("keys");
     const Value x = g.input("x", {keys});
 #ifdef VALID
-    g.output("out", x, {keys}); g.output("negative", -x, {keys});
+    g.output("out", x, {keys});
+    g.output("negative", -x, {keys});
 #else
-    g.output("out", x, {keys}); g.output("out", -x, {keys});
+    g.output("out", x, {keys});
+    g.output("out", -x, {keys});
 #endif
   }
 };

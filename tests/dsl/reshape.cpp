@@ -1,0 +1,161 @@
+/// Other arrangements of the same elements: concat, rename, split, merge, gather; and the positions of elements.
+#include "dsl/graph.h"
+#include "tests/dsl/values.h"
+
+namespace attune {
+
+TEST_CASE("concat lays operands one behind the other, each along its own dim", "[concat]") {
+  const Arrays inputs = {{"past", array({2, 1, 2}, {1, 2, 5, 6})}, {"fresh", array({2, 2, 2}, {10, 20, 30, 40, 50, 60, 70, 80})}};
+  const Array got = result_of(inputs, [](Graph& g) {
+    auto [batch, past, fresh, keys, depth] = g.dims("batch", "past_tokens", "tokens", "keys", "depth");
+    const Value a = g.input("past", {batch, past, depth}), b = g.input("fresh", {batch, fresh, depth});
+    g.output("out", concat({{a, past}, {b, fresh}}, keys), {batch, keys, depth});
+  });
+  check_elements(got, {2, 3, 2}, {1, 2, 10, 20, 30, 40, 5, 6, 50, 60, 70, 80});
+}
+
+TEST_CASE("concat along one dim of all, with an operand that is broadcast", "[concat]") {
+  const Arrays inputs = {{"a", array({2, 2}, {1, 2, 3, 4})}, {"b", array({2}, {7, 8})}};
+  const Array got = result_of(inputs, [](Graph& g) {
+    auto [tokens, depth, model] = g.dims("tokens", "depth", "model");
+    g.output("out", concat({g.input("a", {tokens, depth}), g.input("b", {depth})}, depth, model), {tokens, model});
+  });
+  check_elements(got, {2, 4}, {1, 2, 7, 8, 3, 4, 7, 8});
+}
+
+TEST_CASE("concat with nothing is the other operand", "[concat]") {
+  const Arrays inputs = {{"past", array({0, 2}, {})}, {"fresh", array({2, 2}, {1, 2, 3, 4})}};
+  const Array got = result_of(inputs, [](Graph& g) {
+    auto [past, fresh, keys, depth] = g.dims("past_tokens", "tokens", "keys", "depth");
+    g.output("out", concat({{g.input("past", {past, depth}), past}, {g.input("fresh", {fresh, depth}), fresh}}, keys), {keys, depth});
+  });
+  check_elements(got, {2, 2}, {1, 2, 3, 4});
+}
+
+TEST_CASE("concat keeps integers and booleans what they are", "[concat]") {
+  const Arrays inputs = {{"a", array({1}, {1})}, {"b", array({2}, {0, 1})}};
+  const Array got = result_of(inputs, [](Graph& g) {
+    auto [a, b, all] = g.dims("a_rows", "b_rows", "rows");
+    g.output("out", concat({{g.input("a", {a}, Kind::boolean), a}, {g.input("b", {b}, Kind::boolean), b}}, all), {all});
+  });
+  CHECK(got.type.kind == Kind::boolean);
+  check_elements(got, {3}, {1, 0, 1});
+}
+
+TEST_CASE("rename gives a square table from one row", "[rename]") {
+  const Array got = result_of({{"x", array({3}, {1, 2, 3})}}, [](Graph& g) {
+    auto [queries, keys] = g.dims("queries", "keys");
+    const Value x = g.input("x", {queries});
+    g.output("out", x * rename(x, queries, keys), {queries, keys});
+  });
+  check_elements(got, {3, 3}, {1, 2, 3, 2, 4, 6, 3, 6, 9});
+}
+
+TEST_CASE("split states the extents of all parts but one", "[split]") {
+  Graph g;
+  auto [tokens, model, heads, group, depth] = g.dims("tokens", "model", "heads", "group", "depth");
+  const Value x = g.input("x", {tokens, model});
+  g.output("out", split(x, model, {{heads, 2}, group, {depth, 3}}), {heads, group, tokens, depth});
+  g.finish();
+  Array in = array({1, 12}, {});
+  for (int i = 0; i < 12; ++i) in.data.push_back(i);
+  check_elements(outputs_of(g, {{"x", in}}).at("out"), {2, 2, 1, 3}, in.data);
+  CHECK(interpret(g, {{"x", array({1, 13}, std::vector<double>(13))}}).problem == "dim group: model is 13; it must be a multiple of 6");
+}
+
+TEST_CASE("an extent that split states binds an input's dim", "[split]") {
+  Graph g;
+  auto [model, heads, depth] = g.dims("model", "heads", "depth");
+  g.output("out", split(g.input("x", {model}), model, {{heads, 2}, depth}) * g.input("y", {heads}), {heads, depth});
+  g.finish();
+  check_elements(outputs_of(g, {{"x", array({4}, {1, 2, 3, 4})}, {"y", array({2}, {1, 10})}}).at("out"), {2, 2}, {1, 2, 30, 40});
+  CHECK(interpret(g, {{"x", array({4}, {1, 2, 3, 4})}, {"y", array({3}, {1, 1, 1})}}).problem == "input 'y' has heads = 3; it must be 2");
+}
+
+TEST_CASE("merge brings dims together in the named order, also dims that do not stand side by side", "[merge]") {
+  Array x = array({2, 1, 3}, {});
+  for (int i = 0; i < 6; ++i) x.data.push_back(i);
+  const auto merged = [&](bool heads_first) {
+    return result_of({{"x", x}}, [&](Graph& g) {
+      auto [heads, tokens, depth, model] = g.dims("heads", "tokens", "depth", "model");
+      const Value v = g.input("x", {heads, tokens, depth});
+      g.output("out", heads_first ? merge(v, {heads, depth}, model) : merge(v, {depth, heads}, model), {tokens, model});
+    });
+  };
+  check_elements(merged(true), {1, 6}, {0, 1, 2, 3, 4, 5});
+  check_elements(merged(false), {1, 6}, {0, 3, 1, 4, 2, 5});
+}
+
+TEST_CASE("merge undoes split", "[merge]") {
+  Array x = array({2, 6}, {});
+  for (int i = 0; i < 12; ++i) x.data.push_back(i * i);
+  const Array got = result_of({{"x", x}}, [](Graph& g) {
+    auto [tokens, model, heads, depth, again] = g.dims("tokens", "model", "heads", "depth", "again");
+    g.output("out", merge(split(g.input("x", {tokens, model}), model, {{heads, 3}, depth}), {heads, depth}, again), {tokens, again});
+  });
+  check_elements(got, {2, 6}, x.data);
+}
+
+TEST_CASE("gather takes rows of a table by number; a number outside gives NaN", "[gather]") {
+  const Arrays inputs = {{"table", array({3, 2}, {1, 2, 3, 4, 5, 6})}, {"ids", array({4}, {2, 0, 3, -1})}};
+  const Array got = result_of(inputs, [](Graph& g) {
+    auto [tokens, vocabulary, model] = g.dims("tokens", "vocabulary", "model");
+    g.output("out", gather(g.input("table", {vocabulary, model}), g.input("ids", {tokens}, Kind::i64), vocabulary), {tokens, model});
+  });
+  check_elements(got, {4, 2}, {5, 6, 1, 2, quiet_nan, quiet_nan, quiet_nan, quiet_nan});
+}
+
+TEST_CASE("gather with a dim that both have takes each row from its own table; integers outside are 0", "[gather]") {
+  const Arrays inputs = {{"table", array({2, 3}, {1, 2, 3, 4, 5, 6})}, {"ids", array({2, 2}, {2, 9, 0, 1})}};
+  const Array got = result_of(inputs, [](Graph& g) {
+    auto [batch, vocabulary, tokens] = g.dims("batch", "vocabulary", "tokens");
+    g.output("out", gather(g.input("table", {batch, vocabulary}, Kind::i32), g.input("ids", {batch, tokens}, Kind::i32), vocabulary), {batch, tokens});
+  });
+  check_elements(got, {2, 2}, {3, 0, 4, 5});
+}
+
+TEST_CASE("index counts along a dim and extent counts its positions", "[index]") {
+  const Array got = result_of({{"x", array({2, 3}, std::vector<double>(6, 0.5))}}, [](Graph& g) {
+    auto [rows, columns] = g.dims("rows", "columns");
+    const Value number = index(rows) * extent(columns) + index(columns);
+    g.output("out", g.input("x", {rows, columns}) + to_real(number), {rows, columns});
+  });
+  check_elements(got, {2, 3}, {0.5, 1.5, 2.5, 3.5, 4.5, 5.5});
+}
+
+TEST_CASE("a dim of fixed extent needs no input, and refuses another extent", "[dim]") {
+  Graph g;
+  const Dim rows = g.dim("rows", 3);
+  g.output("out", to_real(index(rows)), {rows});
+  g.finish();
+  check_elements(outputs_of(g, {}).at("out"), {3}, {0, 1, 2});
+
+  Graph fixed;
+  const Dim depth = fixed.dim("depth", 4);
+  fixed.output("out", fixed.input("x", {depth}), {depth});
+  fixed.finish();
+  CHECK(interpret(fixed, {{"x", array({3}, {1, 2, 3})}}).problem == "input 'x' has depth = 3; it must be 4");
+}
+
+TEST_CASE("mask hides with minus infinity, also NaN", "[mask]") {
+  const Arrays inputs = {{"x", array({2, 2}, {1, quiet_nan, quiet_nan, 4})}, {"m", array({2}, {1, 0})}};
+  const Array got = result_of(inputs, [](Graph& g) {
+    auto [queries, keys] = g.dims("queries", "keys");
+    g.output("out", mask(g.input("x", {queries, keys}), g.input("m", {keys}, Kind::boolean)), {queries, keys});
+  });
+  check_elements(got, {2, 2}, {1, -infinity, quiet_nan, -infinity});
+}
+
+TEST_CASE("scale multiplies by a number or by a value of fewer dims", "[scale]") {
+  const Arrays inputs = {{"x", array({2, 2}, {1, 2, 3, 4})}, {"f", array({2}, {10, 100})}};
+  const Arrays got = outputs_of(inputs, [](Graph& g) {
+    auto [queries, keys] = g.dims("queries", "keys");
+    const Value x = g.input("x", {queries, keys});
+    g.output("half", scale(x, 0.5), {queries, keys});
+    g.output("by_query", scale(x, g.input("f", {queries})), {queries, keys});
+  });
+  check_elements(got.at("half"), {2, 2}, {0.5, 1, 1.5, 2});
+  check_elements(got.at("by_query"), {2, 2}, {10, 20, 300, 400});
+}
+
+}  // namespace attune

@@ -1,0 +1,260 @@
+/// Every variant against plain loops, on odd shapes.
+#include "dsl/variants.h"
+#include "tests/dsl/plain_attention.h"
+
+namespace attune {
+namespace {
+
+using plain::at;
+using plain::Size;
+
+constexpr Size batch = 2, heads = 3, queries = 5, keys = 7, depth = 4, value_depth = 6;
+const double allowed = rounding(64, 8);
+
+Arrays by_heads(Size query_count = queries, Size key_count = keys) {
+  return {{"q", plain::random({batch, heads, query_count, depth}, 1)},
+          {"k", plain::random({batch, heads, key_count, depth}, 2)},
+          {"v", plain::random({batch, heads, key_count, value_depth}, 3)}};
+}
+plain::Result expected(const Arrays& inputs, const plain::Change& change = plain::unchanged) {
+  return plain::attention(inputs.at("q"), inputs.at("k"), inputs.at("v"), change);
+}
+/// The change that hides what is not visible.
+template <class Visible>
+plain::Change where(Visible visible) {
+  return [visible](Size b, Size, Size i, Size j, double score) { return visible(b, i, j) ? score : -infinity; };
+}
+template <class Variant>
+Array out_of(const Variant& variant, const Arrays& inputs) {
+  return outputs_of(build(variant), inputs).at("out");
+}
+
+constexpr Size model = 8, tokens = 5, memory_tokens = 7;
+
+Arrays layer_inputs(bool biases) {
+  Arrays inputs = {{"x", plain::random({batch, tokens, model}, 4)},
+                   {"wq", plain::random({heads, depth, model}, 5, 0.5)},
+                   {"wk", plain::random({heads, depth, model}, 6, 0.5)},
+                   {"wv", plain::random({heads, value_depth, model}, 7, 0.5)},
+                   {"wo", plain::random({model, heads, value_depth}, 8, 0.5)}};
+  if (!biases) return inputs;
+  inputs["bq"] = plain::random({heads, depth}, 9);
+  inputs["bk"] = plain::random({heads, depth}, 10);
+  inputs["bv"] = plain::random({heads, value_depth}, 11);
+  inputs["bo"] = plain::random({model}, 12);
+  return inputs;
+}
+Array random_mask(std::vector<Size> extents) {
+  Array mask = plain::random(std::move(extents), 13);
+  for (double& x : mask.data) x = x > -0.3;
+  return mask;
+}
+const Array lengths = array({batch}, {3, 0});
+
+}  // namespace
+
+TEST_CASE("scaled_dot_product is softmax(q k^T / sqrt(depth)) v", "[variants]") {
+  const Arrays inputs = by_heads();
+  const Arrays got = outputs_of(build(ScaledDotProduct{.weights = true}), inputs);
+  check_close(got.at("out"), expected(inputs).out, allowed);
+  check_close(got.at("weights"), expected(inputs).weights, allowed);
+}
+
+TEST_CASE("causal is aligned at the top left", "[variants]") {
+  for (const auto& [q, k] : {std::pair<Size, Size>{5, 7}, {7, 5}, {1, 4}}) {
+    const Arrays inputs = by_heads(q, k);
+    check_close(out_of(Causal{}, inputs), expected(inputs, where([](Size, Size i, Size j) { return i >= j; })).out, allowed);
+  }
+}
+
+TEST_CASE("causal_offset is aligned at the bottom right; leading queries without keys give zeros", "[variants]") {
+  for (const auto& [q, k] : {std::pair<Size, Size>{5, 7}, {7, 5}, {1, 4}}) {
+    const Arrays inputs = by_heads(q, k);
+    const Size past = k - q;
+    const Array got = out_of(CausalOffset{}, inputs);
+    check_close(got, expected(inputs, where([past](Size, Size i, Size j) { return j <= i + past; })).out, allowed);
+    if (past < 0) CHECK(at(got, {0, 0, 0, 0}) == 0);
+  }
+}
+
+TEST_CASE("sliding_window sees `window` keys, itself among them", "[variants]") {
+  const Arrays inputs = by_heads(9, 9);
+  for (const std::int64_t window : {1, 3, 100})
+    check_close(out_of(SlidingWindow{.window = window}, inputs),
+                expected(inputs, where([window](Size, Size i, Size j) { return j <= i && i - j < window; })).out, allowed);
+  check_close(out_of(SlidingWindow{.window = 1}, inputs), inputs.at("v"), allowed);
+}
+
+TEST_CASE("soft_cap bends the scores", "[variants]") {
+  const Arrays inputs = by_heads();
+  for (const double cap : {0.5, 30.0})
+    check_close(out_of(SoftCap{.cap = cap}, inputs),
+                expected(inputs, [cap](Size, Size, Size, Size, double s) { return cap * std::tanh(s / cap); }).out, allowed);
+}
+
+TEST_CASE("padded sees the keys of each sequence; a sequence of length 0 gives zeros", "[variants]") {
+  Arrays inputs = by_heads();
+  const Array got = expected(inputs, where([](Size b, Size, Size j) { return j < (b == 0 ? 3 : 0); })).out;
+  inputs["lengths"] = lengths;
+  check_close(out_of(Padded{}, inputs), got, allowed);
+  check_close(out_of(Padded{.clears_padding = true}, inputs), got, allowed);
+}
+
+TEST_CASE("padding may hold NaN: in k always, in v if it is cleared", "[variants]") {
+  Arrays inputs = by_heads();
+  inputs["lengths"] = lengths;
+  const Array clean = out_of(Padded{}, inputs);
+  const auto poison = [&](const char* name, Size width) {
+    for (Size b = 0; b < batch; ++b)
+      for (Size h = 0; h < heads; ++h)
+        for (Size j = b == 0 ? 3 : 0; j < keys; ++j)
+          for (Size d = 0; d < width; ++d) at(inputs[name], {b, h, j, d}) = quiet_nan;
+  };
+  poison("k", depth);
+  check_close(out_of(Padded{}, inputs), clean);
+  poison("v", value_depth);
+  check_close(out_of(Padded{.clears_padding = true}, inputs), clean);
+}
+
+TEST_CASE("masked sees where the mask is true, in every head", "[variants]") {
+  Arrays inputs = by_heads();
+  const Array mask = random_mask({batch, queries, keys});
+  const Array got = expected(inputs, where([&](Size b, Size i, Size j) { return at(mask, {b, i, j}) != 0; })).out;
+  inputs["mask"] = mask;
+  check_close(out_of(Masked{}, inputs), got, allowed);
+}
+
+TEST_CASE("grouped_query shares a head of keys and values among the queries of a group", "[variants]") {
+  const Size group = 3;
+  Arrays inputs = by_heads();
+  inputs["q"] = plain::random({batch, heads, group, queries, depth}, 1);
+  Array repeated_k = plain::zeros({batch, heads * group, keys, depth}), repeated_v = plain::zeros({batch, heads * group, keys, value_depth});
+  for (Size b = 0; b < batch; ++b)
+    for (Size h = 0; h < heads * group; ++h)
+      for (Size j = 0; j < keys; ++j) {
+        for (Size d = 0; d < depth; ++d) at(repeated_k, {b, h, j, d}) = at(inputs["k"], {b, h / group, j, d});
+        for (Size d = 0; d < value_depth; ++d) at(repeated_v, {b, h, j, d}) = at(inputs["v"], {b, h / group, j, d});
+      }
+  Array q = inputs["q"];
+  q.extents = {batch, heads * group, queries, depth};
+  Array wanted = plain::attention(q, repeated_k, repeated_v).out;
+  wanted.extents = {batch, heads, group, queries, value_depth};
+  check_close(out_of(GroupedQuery{}, inputs), wanted, allowed);
+}
+
+TEST_CASE("multi_head projects, attends and projects back, with and without biases", "[variants]") {
+  for (const bool biases : {false, true}) {
+    const Arrays inputs = layer_inputs(biases);
+    const Arrays got = outputs_of(build(MultiHead{.biases = biases, .weights = true}), inputs);
+    const plain::Result wanted = plain::layer(inputs, inputs.at("x"), inputs.at("x"));
+    check_close(got.at("out"), wanted.out, allowed);
+    check_close(got.at("weights"), wanted.weights, allowed);
+  }
+}
+
+TEST_CASE("multi_head multiplies the scores, then hides what mask and lengths say", "[variants]") {
+  Arrays inputs = layer_inputs(false);
+  const Array factors = plain::random({batch, heads, tokens, tokens}, 14), mask = random_mask({batch, tokens, tokens});
+  const auto change = [&](Size b, Size h, Size i, Size j, double score) {
+    const bool is_visible = at(mask, {b, i, j}) != 0 && static_cast<double>(j) < at(lengths, {b});
+    return is_visible ? score * at(factors, {b, h, i, j}) : -infinity;
+  };
+  const plain::Result wanted = plain::layer(inputs, inputs.at("x"), inputs.at("x"), change);
+  inputs["score_weights"] = factors;
+  inputs["mask"] = mask;
+  inputs["lengths"] = lengths;
+  check_close(out_of(MultiHead{.score_weights = true, .mask = true, .lengths = true}, inputs), wanted.out, allowed);
+}
+
+TEST_CASE("multi_head drops weights of the sum, not of the second output", "[variants]") {
+  Arrays inputs = layer_inputs(false);
+  const plain::Result whole = plain::layer(inputs, inputs.at("x"), inputs.at("x"));
+  inputs["seed"] = scalar(3);
+  inputs["offset"] = scalar(4);
+  const Arrays got = outputs_of(build(MultiHead{.dropout = 0.5, .weights = true}), inputs);
+  check_close(got.at("weights"), whole.weights, allowed);
+  double distance = 0;
+  for (std::size_t i = 0; i < whole.out.data.size(); ++i) distance += std::abs(got.at("out").data[i] - whole.out.data[i]);
+  CHECK(distance > 1);
+}
+
+TEST_CASE("cross attends from x to the memory", "[variants]") {
+  Arrays inputs = layer_inputs(true);
+  inputs["memory"] = plain::random({batch, memory_tokens, model}, 15);
+  const plain::Result wanted = plain::layer(inputs, inputs.at("x"), inputs.at("memory"));
+  const Arrays got = outputs_of(build(Cross{.biases = true, .weights = true}), inputs);
+  check_close(got.at("out"), wanted.out, allowed);
+  check_close(got.at("weights"), wanted.weights, allowed);
+
+  const Array mask = random_mask({batch, tokens, memory_tokens});
+  const plain::Result hidden = plain::layer(inputs, inputs.at("x"), inputs.at("memory"), where([&](Size b, Size i, Size j) {
+    return at(mask, {b, i, j}) != 0 && static_cast<double>(j) < at(lengths, {b});
+  }));
+  inputs["mask"] = mask;
+  inputs["lengths"] = lengths;
+  check_close(out_of(Cross{.biases = true, .mask = true, .lengths = true}, inputs), hidden.out, allowed);
+}
+
+TEST_CASE("additive scores a query and a key with a small network", "[variants]") {
+  const Size hidden = 5, key_depth = 3;
+  const Arrays inputs = {{"q", plain::random({batch, queries, depth}, 1)},      {"k", plain::random({batch, keys, key_depth}, 2)},
+                         {"v", plain::random({batch, keys, value_depth}, 3)},   {"wq", plain::random({hidden, depth}, 4)},
+                         {"wk", plain::random({hidden, key_depth}, 5)},         {"wa", plain::random({hidden}, 6)}};
+  Array weights = plain::zeros({batch, queries, keys}), out = plain::zeros({batch, queries, value_depth});
+  for (Size b = 0; b < batch; ++b)
+    for (Size i = 0; i < queries; ++i) {
+      double total = 0;
+      for (Size j = 0; j < keys; ++j) {
+        double score = 0;
+        for (Size u = 0; u < hidden; ++u) {
+          double sum = 0;
+          for (Size d = 0; d < depth; ++d) sum += at(inputs.at("wq"), {u, d}) * at(inputs.at("q"), {b, i, d});
+          for (Size d = 0; d < key_depth; ++d) sum += at(inputs.at("wk"), {u, d}) * at(inputs.at("k"), {b, j, d});
+          score += at(inputs.at("wa"), {u}) * std::tanh(sum);
+        }
+        total += at(weights, {b, i, j}) = std::exp(score);
+      }
+      for (Size j = 0; j < keys; ++j) {
+        at(weights, {b, i, j}) /= total;
+        for (Size d = 0; d < value_depth; ++d) at(out, {b, i, d}) += at(weights, {b, i, j}) * at(inputs.at("v"), {b, j, d});
+      }
+    }
+  const Arrays got = outputs_of(build(Additive{.weights = true}), inputs);
+  check_close(got.at("out"), out, allowed);
+  check_close(got.at("weights"), weights, allowed);
+}
+
+TEST_CASE("embedded adds positions to the embeddings, attends, and adds the result to the embeddings", "[variants]") {
+  const Size vocabulary = 11;
+  for (const bool is_learned : {false, true})
+    for (const bool has_lengths : {false, true}) {
+      Arrays inputs = layer_inputs(true);
+      inputs.erase("x");
+      inputs["tokens"] = array({batch, tokens}, {3, 0, 10, 3, 1, 7, 7, 2, 9, 4});
+      inputs["embedding"] = plain::random({vocabulary, model}, 16);
+      if (is_learned) inputs["positions"] = plain::random({tokens, model}, 17);
+      if (has_lengths) inputs["lengths"] = lengths;
+      Array e = plain::zeros({batch, tokens, model}), x = e;
+      for (Size b = 0; b < batch; ++b)
+        for (Size t = 0; t < tokens; ++t)
+          for (Size m = 0; m < model; ++m) {
+            const double angle = static_cast<double>(t) * std::pow(10000.0, -static_cast<double>(m / 2 * 2) / model);
+            const double position = is_learned ? at(inputs["positions"], {t, m}) : m % 2 == 0 ? std::sin(angle) : std::cos(angle);
+            at(e, {b, t, m}) = at(inputs["embedding"], {static_cast<Size>(at(inputs["tokens"], {b, t})), m});
+            at(x, {b, t, m}) = at(e, {b, t, m}) + position;
+          }
+      Array wanted = plain::layer(inputs, x, x, where([&](Size b, Size, Size j) {
+                       return !has_lengths || static_cast<double>(j) < at(lengths, {b});
+                     })).out;
+      for (std::size_t i = 0; i < wanted.data.size(); ++i) wanted.data[i] += e.data[i];
+      const Positions positions = is_learned ? Positions::learned : Positions::sinusoidal;
+      check_close(out_of(Embedded{.positions = positions, .biases = true, .lengths = has_lengths}, inputs), wanted, allowed);
+    }
+}
+
+TEST_CASE("no queries give nothing, and no keys give zeros", "[variants]") {
+  CHECK(out_of(Causal{}, by_heads(0, 4)).data.empty());
+  check_close(out_of(SoftCap{}, by_heads(2, 0)), plain::zeros({batch, heads, 2, value_depth}));
+}
+
+}  // namespace attune

@@ -1,0 +1,238 @@
+#include "tests/random_graph.h"
+
+#include "tests/random_values.h"
+
+namespace attune {
+namespace {
+
+class Drawing : RandomValues {
+ public:
+  Drawing(std::uint64_t seed, const RandomChoices& choices) : RandomValues(seed), choices_(choices) {}
+
+  RandomGraph draw() {
+    constexpr std::array<std::int64_t, 6> extents = {1, 2, 3, 4, 5, 7};
+    for (Name name : free_names) extents_[name] = extents[below(extents.size())];
+    if (choices_.has_empty && below(8) == 0) extents_[free_names[below(free_names.size())]] = 0;
+    for (int i = 0; i < 3; ++i) add_input(Kind::real);
+    add_input(below(2) == 0 ? Kind::i64 : Kind::i32);
+    add_input(Kind::boolean);
+    for (int i = 0; i < choices_.operations; ++i) step();
+    write_outputs();
+    result_.graph.finish();
+    return std::move(result_);
+  }
+
+ private:
+  void step() {
+    using Step = void (Drawing::*)();
+    constexpr std::array<Step, 16> steps = {&Drawing::arithmetic, &Drawing::arithmetic, &Drawing::function,    &Drawing::comparison,
+                                            &Drawing::logic,      &Drawing::selection,  &Drawing::contraction, &Drawing::contraction,
+                                            &Drawing::layer,      &Drawing::reduction,  &Drawing::softmaxed,   &Drawing::joined,
+                                            &Drawing::renamed,    &Drawing::parted,     &Drawing::chosen,      &Drawing::dropped};
+    const bool has_room = g().nodes().size() < Graph::max_nodes / 2 && fresh_count_ + free_names.size() < Graph::max_dims - 4;
+    if (has_room) (this->*steps[below(steps.size())])();
+  }
+
+  void arithmetic() {
+    const std::optional<Drawn> first = find([&](const Drawn& d) { return kind(d) != Kind::boolean; });
+    if (!first) return;
+    const Drawn& a = *first;
+    const std::optional<Drawn> second = find([&](const Drawn& d) { return kind(d) == kind(a) && fits(dims(a), dims(d)); });
+    if (!second) return;
+    const Drawn& b = *second;
+    const Value x = a.value, y = b.value;
+    const bool is_real = kind(a) == Kind::real;
+    switch (below(is_real ? 9 : 10)) {
+      case 0: return keep(x + y, a.size + b.size);
+      case 1: return keep(x - y, a.size + b.size);
+      case 2: return keep(x * y, a.size * b.size);
+      case 3: return keep(minimum(x, y), std::max(a.size, b.size));
+      case 4: return keep(maximum(x, y), std::max(a.size, b.size));
+      case 5: return keep(-x, a.size);
+      case 6: return keep(abs(x), a.size);
+      case 7: return is_real ? keep(x / (abs(y) + 0.5), 2 * a.size) : keep(floor_div(x, 3), a.size);
+      case 8: return is_real ? keep(x * 0.75 - 1, a.size + 1) : keep(mod(x, y), a.size + b.size);
+      default: return keep(floor_div(x, y), a.size);
+    }
+  }
+  void function() {
+    const std::optional<Drawn> found = real();
+    if (!found) return;
+    const Drawn& a = *found;
+    const Value x = a.value;
+    switch (below(9)) {
+      case 0: return keep(exp(minimum(x, 2)), 7.4);
+      case 1: return keep(log(abs(x) + 0.5), std::log(a.size + 1) + 1);
+      case 2: return keep(sqrt(abs(x) + 0.25), std::sqrt(a.size + 1));
+      case 3: return keep(tanh(x), 1);
+      case 4: return keep(erf(x), 1);
+      case 5: return keep(sin(x), 1);
+      case 6: return keep(cos(x), 1);
+      case 7: return keep(sigmoid(x), 1);
+      default: return keep(to_real(index(dim(some_dim(dims(drawn_[0]))))) + x * 0.5, a.size / 2 + 8);
+    }
+  }
+  void comparison() {
+    const auto is_exact = [&](const Drawn& d) { return kind(d) == Kind::real ? d.is_input : kind(d) != Kind::boolean; };
+    const std::optional<Drawn> first = find(is_exact);
+    if (!first) return;
+    const Drawn& a = *first;
+    const std::optional<Drawn> second = find([&](const Drawn& d) { return is_exact(d) && kind(d) == kind(a) && fits(dims(a), dims(d)); });
+    if (!second) return;
+    const Value x = a.value, y = second->value;
+    switch (below(7)) {
+      case 0: return keep(x < y, 1);
+      case 1: return keep(x <= y, 1);
+      case 2: return keep(x > y, 1);
+      case 3: return keep(x >= y, 1);
+      case 4: return keep(x == y, 1);
+      case 5: return keep(x != y, 1);
+      default: return keep(index(dim(some_dim(dims(drawn_[0])))) <= to_i64(drawn_[0].value), 1);
+    }
+  }
+  void logic() {
+    const Drawn a = boolean({}), b = boolean(dims(a));
+    if (!fits(dims(a), dims(b))) return;
+    switch (below(4)) {
+      case 0: return keep(a.value && b.value, 1);
+      case 1: return keep(a.value || b.value, 1);
+      case 2: return keep(!a.value, 1);
+      default: return keep(to_real(a.value), 1);
+    }
+  }
+  void selection() {
+    const Drawn a = *find([](const Drawn&) { return true; });
+    const std::optional<Drawn> second = find([&](const Drawn& d) { return kind(d) == kind(a) && fits(dims(a), dims(d)); });
+    if (!second) return;
+    const Drawn& b = *second;
+    Names both = dims(a);
+    both.unite(dims(b));
+    keep(select(boolean(both).value, a.value, b.value), std::max(a.size, b.size));
+  }
+  /// One or two dims that both have.
+  Names shared(const Drawn& a, const Drawn& b) {
+    Names over;
+    for (Name name : dims(a))
+      if (dims(b).has(name) && (over.empty() || below(2) == 0) && over.size() < 2) over.add(name);
+    return over;
+  }
+  void contraction() {
+    const std::optional<Drawn> first = real_with_dims();
+    if (!first) return;
+    const Drawn& a = *first;
+    const std::optional<Drawn> second = find([&](const Drawn& d) { return kind(d) == Kind::real && !shared(a, d).empty() && fits(dims(a), dims(d)); });
+    const Drawn b = second ? *second : add_input(Kind::real, {some_dim(dims(a))});
+    const Names over = shared(a, b);
+    if (over.empty()) return;
+    const double terms = static_cast<double>(elements(over));
+    keep(g().add(Matmul{over}, std::array{a.value, b.value}, Here::current()), terms * a.size * b.size);
+  }
+  void layer() {
+    const std::optional<Drawn> first = real_with_dims();
+    if (!first) return;
+    const Drawn& a = *first;
+    const Name over = some_dim(dims(a));
+    Names to;
+    for (Name name : free_names)
+      if (!dims(a).has(name) && to.empty()) to.add(name);
+    Names weight_dims = to;
+    weight_dims.add(over);
+    if (!fits(dims(a), to)) return;
+    const Value weight = add_input(Kind::real, weight_dims).value;
+    const double size = 2 * a.size * static_cast<double>(extents_.at(over));
+    if (below(2) == 0) return keep(linear(a.value, weight, dim(over)), size);
+    keep(linear(a.value, weight, add_input(Kind::real, to).value, dim(over)), size + 2);
+  }
+  void reduction() {
+    const std::optional<Drawn> found = find([&](const Drawn& d) { return kind(d) != Kind::boolean && !dims(d).empty(); });
+    if (!found) return;
+    const Drawn& a = *found;
+    const Name over = some_dim(dims(a));
+    if (below(2) == 0) return keep(sum(a.value, dim(over)), a.size * static_cast<double>(extents_.at(over)));
+    if (extents_.at(over) > 0) keep(max(a.value, dim(over)), a.size);
+  }
+  void softmaxed() {
+    const std::optional<Drawn> found = real_with_dims();
+    if (!found) return;
+    const Drawn& a = *found;
+    const Dim over = dim(some_dim(dims(a)));
+    if (below(2) == 0) return keep(softmax(a.value, over), 1);
+    const Drawn visible = boolean(dims(a));
+    if (fits(dims(a), dims(visible))) keep(softmax(mask(a.value, visible.value), over), 1);
+  }
+  void joined() {
+    const std::optional<Drawn> first = find([&](const Drawn& d) { return !dims(d).empty(); });
+    if (!first) return;
+    const Drawn& a = *first;
+    const Name along = some_dim(dims(a));
+    const std::optional<Drawn> second = find([&](const Drawn& d) { return kind(d) == kind(a) && dims(d).has(along) && fits(dims(a), dims(d)); });
+    if (!second) return;
+    const Drawn& b = *second;
+    if (elements(dims(a)) + elements(dims(b)) > most_elements / 2) return;
+    keep(concat({a.value, b.value}, dim(along), fresh(2 * extents_.at(along))), std::max(a.size, b.size));
+  }
+  void renamed() {
+    const std::optional<Drawn> found = find([&](const Drawn& d) { return !dims(d).empty(); });
+    if (!found) return;
+    const Drawn& a = *found;
+    const Name from = some_dim(dims(a));
+    keep(rename(a.value, dim(from), fresh(extents_.at(from))), a.size);
+  }
+  void parted() {
+    const std::optional<Drawn> found = find([&](const Drawn& d) { return dims(d).size() >= 2; });
+    if (!found) return;
+    const Drawn& a = *found;
+    const Name first = dims(a)[0], last = dims(a)[dims(a).size() - 1];
+    const Dim joint = fresh(extents_.at(first) * extents_.at(last));
+    const Value merged = merge(a.value, {dim(last), dim(first)}, joint);
+    keep(merged, a.size);
+    if (extents_.at(last) == 0) return;
+    const Dim outer = fresh(extents_.at(last)), inner = fresh(extents_.at(first));
+    keep(split(merged, joint, {{outer, extents_.at(last)}, inner}), a.size);
+  }
+  void chosen() {
+    const std::optional<Drawn> found = find([&](const Drawn& d) { return !dims(d).empty() && kind(d) != Kind::boolean; });
+    if (!found) return;
+    const Drawn& a = *found;
+    const Name along = some_dim(dims(a));
+    if (extents_.at(along) == 0) return;
+    Names rest = dims(a).without({along}), to;
+    for (Name name : free_names)
+      if (name != along && to.empty()) to.add(name);
+    if (!fits(rest, to)) return;
+    const Value ids = mod(to_i64(add_input(Kind::real, to).value) * 3, extent(dim(along)));
+    keep(gather(a.value, ids, dim(along)), a.size);
+  }
+  void dropped() {
+    const std::optional<Drawn> found = real();
+    if (!found || !choices_.has_dropout) return;
+    const Drawn& a = *found;
+    if (!seed_) seed_ = add_input(Kind::i64, Names{}).value, offset_ = add_input(Kind::i64, Names{}).value;
+    keep(dropout(a.value, 0.25, *seed_, *offset_), a.size / 0.75);
+  }
+
+  /// What nothing uses, in an order of dims of its own.
+  void write_outputs() {
+    std::size_t count = 0;
+    for (std::size_t i = drawn_.size(); i-- > 0;) {
+      const Drawn& d = drawn_[i];
+      if (d.is_used || d.is_input || count == Graph::max_outputs) continue;
+      Names order, rest = dims(d);
+      while (!rest.empty()) {
+        order.add(some_dim(rest));
+        rest = rest.without({order[order.size() - 1]});
+      }
+      g().output(numbered('o', count++), d.value, order, Here::current());
+    }
+    if (count == 0) g().output(numbered('o', 0), drawn_[0].value + 1, dims(drawn_[0]), Here::current());
+  }
+
+  RandomChoices choices_;
+  std::optional<Value> seed_, offset_;
+};
+
+}  // namespace
+
+RandomGraph random_graph(std::uint64_t seed, const RandomChoices& choices) { return Drawing(seed, choices).draw(); }
+
+}  // namespace attune
