@@ -1,8 +1,9 @@
 #include "codegen/stage_lowering.h"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
+
+#include "codegen/score_masks.h"
 
 namespace attune {
 namespace {
