@@ -7,7 +7,7 @@
 #include <mlir/IR/OpImplementation.h>
 #include <mlir/Interfaces/SideEffectInterfaces.h>
 
-#include "codegen/codec.h"
+#include "codegen/fields.h"
 #include "codegen/tensor_type.h"
 #include "dsl/graph.h"
 

@@ -45,8 +45,14 @@ std::optional<Derivation> decode(mlir::NamedAttribute attribute) {
   const std::optional<std::int64_t> value = Codec<std::int64_t>::decode(fields.get("value"));
   if (!formula || !operands || !value || *value < 1) return std::nullopt;
   const auto* found = std::find(formula_names.begin(), formula_names.end(), *formula);
-  if (found == formula_names.end()) return std::nullopt;
-  return Derivation{Name(attribute.getName().getValue()), static_cast<Formula>(found - formula_names.begin()), *operands, *value};
+  const Derivation d{attribute.getName().getValue(), static_cast<Formula>(found - formula_names.begin()), *operands, *value};
+  switch (d.formula) {
+    case Formula::fixed: return operands->empty() ? std::optional(d) : std::nullopt;
+    case Formula::quotient: return operands->size() == 1 ? std::optional(d) : std::nullopt;
+    case Formula::product:
+    case Formula::sum: return operands->empty() ? std::nullopt : std::optional(d);
+    default: return std::nullopt;
+  }
 }
 
 /// What the operation says of the extents of dims that it makes.
@@ -137,6 +143,9 @@ std::string extent_problem(mlir::func::FuncOp function) {
     }
   });
   if (!problem.empty()) return problem;
+  const auto recorded = function->getAttrOfType<mlir::DictionaryAttr>(dims_attribute);
+  if (function->hasAttr(dims_attribute) && (!recorded || recorded.size() != recorded_derivations(function).size()))
+    return "graph: attn.dims is not of the form {keys = {formula = \"product\", operands = [\"tokens\"], value = 1}}";
   const KnownExtents known = known_extents(function);
   for (const Derivation& d : derivations_of(function)) {
     const auto found = known.find(d.dim);

@@ -119,6 +119,12 @@ mlir::OwningOpRef<mlir::ModuleOp> import_graph(const Graph& graph, std::string_v
   return module;
 }
 
+std::string graph_problem(mlir::func::FuncOp function) {
+  if (!function.getBody().hasOneBlock() || !llvm::isa<ReturnOp>(function.getBody().front().back()))
+    return fmt::format("graph: the function '{}' does not end in attn.return", function.getName().str());
+  return problem_of(to_graph(function));
+}
+
 mlir::func::FuncOp function_of(mlir::ModuleOp module) { return *module.getOps<mlir::func::FuncOp>().begin(); }
 
 ParsedModule parse_module(std::string_view text, std::string_view source, mlir::MLIRContext& context) {
@@ -128,10 +134,8 @@ ParsedModule parse_module(std::string_view text, std::string_view source, mlir::
   if (!module) return {nullptr, error.text()};
   if (llvm::range_size(module->getOps()) != 1 || module->getOps<mlir::func::FuncOp>().empty())
     return {nullptr, fmt::format("{}: holds something else than one func.func; a graph is one function that ends in attn.return", source)};
-  mlir::func::FuncOp function = function_of(*module);
-  if (!function.getBody().hasOneBlock() || !llvm::isa<ReturnOp>(function.getBody().front().back()))
-    return {nullptr, fmt::format("{}: the function '{}' does not end in attn.return", source, function.getName().str())};
-  if (const std::string problem = problem_of(to_graph(function)); !problem.empty()) return {nullptr, fmt::format("{}: {}", source, problem)};
+  if (const std::string problem = graph_problem(function_of(*module)); !problem.empty())
+    return {nullptr, fmt::format("{}: {}", source, problem)};
   return {std::move(module), {}};
 }
 

@@ -32,6 +32,9 @@ struct ParsedModule {
 };
 ParsedModule parse_module(std::string_view text, std::string_view source, mlir::MLIRContext& context);
 
+/// Empty, or what keeps the function from being a graph; the other functions here and the passes want it empty.
+std::string graph_problem(mlir::func::FuncOp function);
+
 /// The one function of a module that import_graph or parse_module made.
 mlir::func::FuncOp function_of(mlir::ModuleOp module);
 

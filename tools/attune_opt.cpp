@@ -4,7 +4,7 @@
 #include <mlir/Tools/mlir-opt/MlirOptMain.h>
 #include <mlir/Transforms/Passes.h>
 
-#include "codegen/dialect.h"
+#include "codegen/import.h"
 #include "codegen/passes/canonicalise.h"
 #include "codegen/passes/expand.h"
 #include "codegen/passes/form_stages.h"
@@ -21,7 +21,10 @@ class ModulePass : public mlir::PassWrapper<Concrete, mlir::OperationPass<mlir::
   llvm::StringRef getDescription() const override { return Concrete::description; }
   void getDependentDialects(mlir::DialectRegistry& registry) const override { registry.insert<AttnDialect>(); }
   void runOnOperation() override {
-    const std::string problem = static_cast<Concrete*>(this)->run(this->getOperation());
+    std::string problem;
+    for (mlir::func::FuncOp function : this->getOperation().template getOps<mlir::func::FuncOp>())
+      if (problem.empty()) problem = graph_problem(function);
+    if (problem.empty()) problem = static_cast<Concrete*>(this)->run(this->getOperation());
     if (problem.empty()) return;
     this->getOperation().emitError(problem);
     this->signalPassFailure();

@@ -97,13 +97,14 @@ struct ScaleOfScale : mlir::OpRewritePattern<GraphOp<Multiply>> {
   }
 };
 
-/// The value reaches a softmax through elementwise operations alone: it is a score.
-bool is_score(mlir::Value value) {
-  return llvm::any_of(value.getUsers(), [](mlir::Operation* user) {
+/// The value reaches a softmax through elementwise operations alone: it is a score. `seen`: values that do not.
+bool is_score(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
+  if (!seen.insert(value).second) return false;
+  return llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
     if (llvm::isa<GraphOp<Softmax>>(user)) return true;
     const std::optional<AnyOp> op = op_of(user);
     const bool is_pointwise = op && std::visit([]<class D>(const D&) { return PointwiseOp<D>; }, *op);
-    return is_pointwise && is_score(user->getResult(0));
+    return is_pointwise && is_score(user->getResult(0), seen);
   });
 }
 
@@ -114,7 +115,8 @@ struct ScaleOfScores : mlir::OpRewritePattern<GraphOp<Multiply>> {
     const std::optional<Scaled> outer = scaled(op);
     if (!outer) return mlir::failure();
     auto product = outer->x.getDefiningOp<GraphOp<Matmul>>();
-    if (!product || !product->hasOneUse() || !is_score(op->getResult(0))) return mlir::failure();
+    llvm::DenseSet<mlir::Value> seen;
+    if (!product || !product->hasOneUse() || !is_score(op->getResult(0), seen)) return mlir::failure();
     const mlir::Value a = product->getOperand(0);
     const Names factor_dims = type_of(outer->factor.getType()).dims, over = product.definition().over;
     if (!factor_dims.without(type_of(a.getType()).dims).empty() || factor_dims.without(over) != factor_dims) return mlir::failure();

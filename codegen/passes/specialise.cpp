@@ -33,16 +33,16 @@ std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// The result is made by adding to, scaling or renaming the logarithm of a sum.
-bool is_log_sum(mlir::Value value) {
+/// The result is made by adding to, scaling or renaming the logarithm of a sum. `seen`: values that are not.
+bool is_log_sum(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
   mlir::Operation* op = value.getDefiningOp();
-  if (op == nullptr) return false;
+  if (op == nullptr || !seen.insert(value).second) return false;
   if (llvm::isa<GraphOp<Log>>(op)) {
     mlir::Operation* sum = op->getOperand(0).getDefiningOp();
     return sum != nullptr && llvm::isa<GraphOp<ReduceSum>>(sum);
   }
   return llvm::isa<GraphOp<Add>, GraphOp<Subtract>, GraphOp<Multiply>, GraphOp<Divide>, GraphOp<Negate>, GraphOp<Scale>, GraphOp<Rename>>(op) &&
-         llvm::any_of(op->getOperands(), is_log_sum);
+         llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return is_log_sum(operand, seen); });
 }
 
 class Specialiser {
@@ -104,7 +104,8 @@ class Specialiser {
     auto end = llvm::cast<ReturnOp>(function_.getBody().front().getTerminator());
     for (unsigned i = 0; i < end->getNumOperands(); ++i) {
       names.emplace_back(end.result_name(i));
-      const Element reals = is_log_sum(end->getOperand(i)) ? Element::f32 : given_.reals;
+      llvm::DenseSet<mlir::Value> seen;
+      const Element reals = is_log_sum(end->getOperand(i), seen) ? Element::f32 : given_.reals;
       if (std::string problem = choose(names.back(), function_.getResultTypes()[i], reals, results_); !problem.empty()) return problem;
     }
     for (const auto& [name, element] : given_.storage)
@@ -119,6 +120,7 @@ class Specialiser {
     const auto stated = given_.storage.find(name);
     const bool is_named = stated != given_.storage.end();
     Element element = tensor.element();
+    if (element == Element::f16) return fmt::format("specialise: '{}' is f16, which is not available yet; f32 and bf16 are", name);
     if (is_named && kind_of(element) != Kind::real)
       return fmt::format("specialise: '{}' is {}; only the storage of reals is chosen", name, name_of(element));
     if (is_named && element != Element::real && element != stated->second)

@@ -120,8 +120,8 @@ TEST_CASE("a text that is no graph is refused with its line", "[dialect]") {
   CHECK(problem(begin + "  %0 = attn.softmax %x {over = \"b\"} : (!attn.tensor<a, real>) -> !attn.tensor<a, real>\n" + std::string(end)) ==
         "my.mlir: line 2: softmax: runs over b, which x does not have: x is [a]");
   CHECK(problem("") == "my.mlir: holds something else than one func.func; a graph is one function that ends in attn.return");
-  CHECK(problem("func.func @f() {\n  return\n}") == "my.mlir: the function 'f' does not end in attn.return");
-  CHECK(problem("func.func private @f()") == "my.mlir: the function 'f' does not end in attn.return");
+  CHECK(problem("func.func @f() {\n  return\n}") == "my.mlir: graph: the function 'f' does not end in attn.return");
+  CHECK(problem("func.func private @f()") == "my.mlir: graph: the function 'f' does not end in attn.return");
   CHECK(problem(begin + "  %0 = attn.rename %x {from = \"a\", to = \"b\"} : (!attn.tensor<a, real>) -> !attn.tensor<b, real>\n"
                         "  %1 = attn.rename %0 {from = \"b\", to = \"a\"} : (!attn.tensor<b, real>) -> !attn.tensor<a, real>\n"
                         "  attn.return %1 {names = [\"out\"], dims = [[\"a\"]]} : !attn.tensor<a, real>\n}") ==

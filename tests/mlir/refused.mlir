@@ -100,3 +100,8 @@ func.func @stage(%x: !attn.tensor<a, real> {attn.name = "x"}) -> !attn.tensor<a,
   }
   attn.return %0 {names = ["out"], dims = [["a"]]} : !attn.tensor<a, real>
 }
+// -----
+// expected-error @+1 {{graph: attn.dims is not of the form {keys = {formula = "product", operands = ["tokens"], value = 1}}}}
+func.func @dims(%x: !attn.tensor<a, real> {attn.name = "x"}) -> !attn.tensor<a, real> attributes {attn.dims = {a = {formula = "power", operands = ["b"], value = 2}}} {
+  attn.return %x {names = ["out"], dims = [["a"]]} : !attn.tensor<a, real>
+}
