@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "host.h"
 #include "schedules/online_softmax.h"
+#include "tests/schedules/host.h"
 
 namespace attune {
 

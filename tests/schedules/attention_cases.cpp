@@ -1,4 +1,4 @@
-#include "attention_case.h"
+#include "tests/schedules/attention_case.h"
 
 using Halide::Expr;
 

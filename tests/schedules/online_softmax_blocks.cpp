@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "attention_case.h"
+#include "tests/schedules/attention_case.h"
 
 using namespace attune;
 using Halide::Expr;

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "attention_case.h"
+#include "tests/schedules/attention_case.h"
 
 using namespace attune;
 using Halide::JITUserContext;
