@@ -72,7 +72,7 @@ Interval<Lowered> Body::find_over(int id, const Block& block, std::map<int, Inte
   const bool is_point = [&] {
     for (Name dim : node.type.dims) {
       const auto& [first, last] = block.at(std::string(dim));
-      if (!first.same_as(last)) return false;
+      if (!Halide::Internal::equal(first, last)) return false;
     }
     return true;
   }();
