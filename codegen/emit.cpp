@@ -12,6 +12,7 @@
 #include "codegen/kernel_text.h"
 #include "codegen/manifest.h"
 #include "codegen/pipeline.h"
+#include "codegen/size_rule.h"
 #include "runtime/abi.h"
 
 namespace attune {
@@ -148,26 +149,16 @@ class Emission {
     if (!small.problem.empty()) return small.problem;
     const PipelineAnswer large = lower_pipeline(function_, target, SizeClass::large, options_.schedule);
     if (!large.problem.empty()) return large.problem;
-    std::map<int, std::int64_t> limits;
-    bool is_ever_small = !small.lowered.small_up_to.empty() && target.device == Device::cpu;
-    for (const ExtentLimit& limit : small.lowered.small_up_to) {
-      const auto extent = known_.find(limit.dim);
-      if (extent != known_.end()) {
-        is_ever_small &= extent->second <= limit.largest;
-      } else {
-        const auto [place, is_fresh] = limits.try_emplace(number_of(limit.dim), limit.largest);
-        if (!is_fresh) place->second = std::min(place->second, limit.largest);
-      }
-    }
+    const SizeRule rule = size_rule(small.lowered, known_, target);
     Halide::Module module(fmt::format("attune_{}_{}", options_.name, symbol_part(target.name)), machine.target);
-    if (is_ever_small) add(module, small.lowered, target, SizeClass::small, limits);
-    if (!is_ever_small || !limits.empty()) add(module, large.lowered, target, SizeClass::large, {});
+    if (rule.has_small) add(module, small.lowered, target, SizeClass::small, rule.small_up_to);
+    if (rule.has_large) add(module, large.lowered, target, SizeClass::large, {});
     objects_.push_back(scratch_.file(fmt::format("{}.o", target.name)));
     module.compile({{Halide::OutputFileType::object, objects_.back()}});
     return {};
   }
 
-  void add(Halide::Module& module, const LoweredPipeline& lowered, const TargetInfo& target, SizeClass size, const std::map<int, std::int64_t>& limits) {
+  void add(Halide::Module& module, const LoweredPipeline& lowered, const TargetInfo& target, SizeClass size, const std::vector<ExtentLimit>& limits) {
     const std::string symbol = fmt::format("attune_{}_{}_{}_{}", symbol_part(options_.variant), manifest_.hash, symbol_part(target.name),
                                            size == SizeClass::small ? "small" : "large");
     Halide::Pipeline pipeline = lowered.pipeline;
@@ -176,7 +167,7 @@ class Emission {
     for (const auto& buffer : compiled.buffers()) module.append(buffer);
     for (const auto& function : compiled.functions()) module.append(function);
     Manifest::Code code{std::string(target.name), describe(lowered, size), std::string(target.features), symbol + "_argv", static_cast<int>(target.device), {}};
-    for (const auto& [dim, largest] : limits) code.conditions.push_back({dim, 0, largest});
+    for (const ExtentLimit& limit : limits) code.conditions.push_back({number_of(limit.dim), 0, limit.largest});
     manifest_.codes.push_back(std::move(code));
   }
 
