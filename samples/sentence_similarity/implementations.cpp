@@ -1,11 +1,13 @@
 #include "samples/sentence_similarity/implementations.h"
 
+#include "samples/sentence_similarity/kernels.h"
 #include "samples/sentence_similarity/plain.h"
 
 namespace sentence_similarity {
 
 attune::Result<Implementations> implementations_of(const Model& model) {
   Implementations implementations;
+  implementations.push_back(std::make_unique<Kernels>(model));
   implementations.push_back(std::make_unique<PlainLoops>(model));
   return implementations;
 }
