@@ -50,7 +50,7 @@ std::string description(const Manifest& m, const char* prefix) {
 
 std::string c_header(const Manifest& m) {
   return fmt::format(
-      "/* Kernel {0}: {1}, made by attune compile.\n{2}   Tensors are row-major with the last dim innermost; attune_kernel_from (runtime/attune.h) makes it callable. */\n"
+      "/* Kernel {0}: {1}, made by attune compile.\n{2}   Tensors are row-major with the last dim innermost; attune_link (runtime/attune.h) makes it callable. */\n"
       "#ifndef {3}\n#define {3}\n\n#include \"runtime/abi.h\"\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
       "extern const struct attune_kernel_v1 {4};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n",
       m.name, title(m), description(m, "   "), guard(m, "_H"), manifest_symbol(m));

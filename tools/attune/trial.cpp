@@ -4,29 +4,32 @@
 
 namespace attune {
 
-Trial make_trial(const Prepared& prepared, const Kernel& kernel, const Shape& shape, std::uint64_t seed) {
+Trial trial_of(const Kernel& kernel, const Shape& extents, const Arrays& inputs) {
   Trial trial;
-  Shape given = shape;
-  for (const auto& [dim, extent] : prepared.staging.specialisation.extents) given.try_emplace(dim, extent);
-  FilledShape filled = fill_shape(prepared.graph.graph, given);
-  if (!filled.problem.empty()) {
-    trial.problem = filled.problem;
-    return trial;
-  }
-  trial.extents = std::move(filled.extents);
-  const Arrays inputs = random_inputs(prepared.graph.graph, trial.extents, seed);
+  trial.extents = extents;
   const auto add = [&](const attune_tensor_v1& tensor, const std::vector<double>* values) {
-    std::vector<std::int64_t> extents;
-    for (int i = 0; i < tensor.rank; ++i)
-      extents.push_back(trial.extents.at(kernel.dims()[static_cast<std::size_t>(tensor.dims[i])].name));
+    std::vector<std::int64_t> shape;
+    for (int i = 0; i < tensor.rank; ++i) shape.push_back(extents.at(kernel.dims()[static_cast<std::size_t>(tensor.dims[i])].name));
     const auto storage = static_cast<attune_storage>(tensor.storage);
     trial.names_.emplace_back(tensor.name);
-    trial.arrays.push_back(values != nullptr ? stored(*values, extents, storage) : StoredArray(storage, extents));
+    trial.arrays.push_back(values != nullptr ? stored(*values, shape, storage) : StoredArray(storage, shape));
   };
   for (const attune_tensor_v1& tensor : kernel.inputs()) add(tensor, &inputs.at(tensor.name).data);
   trial.input_count = trial.arrays.size();
   for (const attune_tensor_v1& tensor : kernel.outputs()) add(tensor, nullptr);
   return trial;
+}
+
+Trial make_trial(const Prepared& prepared, const Kernel& kernel, const Shape& shape, std::uint64_t seed) {
+  Shape given = shape;
+  for (const auto& [dim, extent] : prepared.staging.specialisation.extents) given.try_emplace(dim, extent);
+  FilledShape filled = fill_shape(prepared.graph.graph, given);
+  if (!filled.problem.empty()) {
+    Trial trial;
+    trial.problem = filled.problem;
+    return trial;
+  }
+  return trial_of(kernel, filled.extents, random_inputs(prepared.graph.graph, filled.extents, seed));
 }
 
 Result<void> Trial::call(const Kernel& kernel, Workspace* workspace) {

@@ -28,9 +28,12 @@ struct Trial {
   TrialVerdict compare_with_interpreter(const Graph& graph) const;
 
  private:
-  friend Trial make_trial(const Prepared&, const Kernel&, const Shape&, std::uint64_t);
+  friend Trial trial_of(const Kernel&, const Shape&, const Arrays&);
   std::vector<std::string> names_;
 };
+
+/// The given inputs, rounded to the kernel's storage, and zeros for its outputs; `extents` has every dim of the kernel.
+Trial trial_of(const Kernel& kernel, const Shape& extents, const Arrays& inputs);
 
 /// Random inputs of the shape for the kernel, and zeros for its outputs.
 Trial make_trial(const Prepared& prepared, const Kernel& kernel, const Shape& shape, std::uint64_t seed);

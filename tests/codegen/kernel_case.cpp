@@ -1,0 +1,70 @@
+#include "tests/codegen/kernel_case.h"
+
+#include <stdexcept>
+
+namespace attune {
+namespace {
+
+Prepared prepared_or_throw(const std::string& variant, const KernelOptions& options) {
+  Options typed;
+  typed.graph = {variant, {}, options.settings};
+  typed.targets = options.target;
+  typed.types = options.types;
+  typed.schedule = options.schedule;
+  typed.set = options.set;
+  Prepared prepared = prepare(typed);
+  if (!prepared.problem.empty()) throw std::runtime_error(prepared.problem);
+  return prepared;
+}
+
+Kernel opened_or_throw(const Prepared& prepared) {
+  OpenKernel open = open_kernel(prepared);
+  if (!open.problem.empty()) throw std::runtime_error(open.problem);
+  return *open.kernel;
+}
+
+Prepared of_graph(const Graph& graph, const std::string& name, const KernelOptions& options) {
+  Prepared prepared = prepared_or_throw("causal", options);
+  prepared.graph = LoadedGraph{};
+  prepared.graph.name = name;
+  prepared.graph.graph = graph;
+  return prepared;
+}
+
+}  // namespace
+
+KernelCase::KernelCase(const std::string& variant, const KernelOptions& options)
+    : prepared_(prepared_or_throw(variant, options)), kernel_(opened_or_throw(prepared_)) {}
+
+KernelCase::KernelCase(const Graph& graph, const std::string& name, const KernelOptions& options)
+    : prepared_(of_graph(graph, name, options)), kernel_(opened_or_throw(prepared_)) {}
+
+std::string KernelCase::difference(const std::string& shape, std::uint64_t seed) const {
+  const ShapeAnswer parsed = parse_shape(shape, "shape");
+  if (!parsed.problem.empty()) return parsed.problem;
+  Shape given = parsed.extents;
+  for (const auto& [dim, extent] : prepared_.staging.specialisation.extents) given.try_emplace(dim, extent);
+  const FilledShape filled = fill_shape(graph(), given);
+  if (!filled.problem.empty()) return filled.problem;
+  const std::string answer = difference(filled.extents, random_inputs(graph(), filled.extents, seed));
+  return answer.empty() ? answer : shape + ": " + answer + "; seed " + std::to_string(seed);
+}
+
+std::string KernelCase::difference(const Shape& extents, const Arrays& inputs) const {
+  Trial trial = trial_of(kernel_, extents, inputs);
+  if (const Result<void> called = trial.call(kernel_); !called) return called.error().message;
+  const TrialVerdict verdict = trial.compare_with_interpreter(graph());
+  if (!verdict.problem.empty()) return verdict.problem;
+  return verdict.agrees ? std::string() : verdict.text;
+}
+
+std::map<std::string, std::vector<double>> KernelCase::outputs(const Shape& extents, const Arrays& inputs) const {
+  Trial trial = trial_of(kernel_, extents, inputs);
+  if (const Result<void> called = trial.call(kernel_); !called) throw std::runtime_error(called.error().message);
+  std::map<std::string, std::vector<double>> results;
+  for (std::size_t i = 0; i < kernel_.outputs().size(); ++i)
+    results[kernel_.outputs()[i].name] = numbers(trial.arrays[trial.input_count + i]);
+  return results;
+}
+
+}  // namespace attune

@@ -1,0 +1,94 @@
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/codegen/kernel_case.h"
+
+namespace attune {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Small attention with one batch and one head; the tests change single elements.
+struct Setting {
+  Shape extents;
+  Arrays inputs;
+  Setting(const KernelCase& kernel, const std::string& shape) {
+    extents = fill_shape(kernel.graph(), parse_shape("batch=1,heads=1," + shape, "shape").extents).extents;
+    inputs = random_inputs(kernel.graph(), extents, 7);
+  }
+  double& at(const char* name, std::int64_t row, std::int64_t column, std::int64_t width) {
+    return inputs.at(name).data[static_cast<std::size_t>(row * width + column)];
+  }
+};
+
+bool is_row(const std::vector<double>& out, std::int64_t row, std::int64_t width, bool (*holds)(double)) {
+  for (std::int64_t d = 0; d < width; ++d)
+    if (!holds(out[static_cast<std::size_t>(row * width + d)])) return false;
+  return true;
+}
+bool is_nan(double x) { return std::isnan(x); }
+bool is_finite(double x) { return std::isfinite(x); }
+bool is_zero(double x) { return x == 0; }
+
+}  // namespace
+
+TEST_CASE("a NaN key reaches exactly the queries that see it", "[special]") {
+  const KernelCase causal("causal");
+  for (const char* shape : {"queries=9,keys=9,depth=8", "queries=70,keys=70,depth=8"}) {
+    Setting s(causal, shape);
+    s.at("k", 5, 3, 8) = std::nan("");
+    const auto out = causal.outputs(s.extents, s.inputs).at("out");
+    for (std::int64_t i = 0; i < s.extents.at("queries"); ++i) {
+      CAPTURE(shape, i);
+      CHECK(is_row(out, i, 8, i < 5 ? is_finite : is_nan));
+    }
+  }
+}
+
+TEST_CASE("an infinite score gives NaN, a score of minus infinity weighs nothing", "[special]") {
+  const KernelCase plain("scaled_dot_product");
+  Setting s(plain, "queries=3,keys=40,depth=4");
+  for (std::int64_t d = 0; d < 4; ++d) s.at("q", 0, d, 4) = 1;
+  s.at("k", 7, 0, 4) = infinity;
+  s.at("q", 1, 0, 4) = -1;
+  s.at("q", 2, 0, 4) = 1;
+  const auto out = plain.outputs(s.extents, s.inputs).at("out");
+  CHECK(is_row(out, 0, 4, is_nan));
+  CHECK(is_row(out, 1, 4, is_finite));
+  CHECK(is_row(out, 2, 4, is_nan));
+  CHECK(plain.difference(s.extents, s.inputs) == "");
+}
+
+TEST_CASE("a query that sees no key gives zeros", "[special]") {
+  const KernelCase masked("masked");
+  Setting s(masked, "queries=20,keys=33,depth=8");
+  for (std::int64_t j = 0; j < 33; ++j) s.at("mask", 4, j, 33) = 0;
+  const auto out = masked.outputs(s.extents, s.inputs).at("out");
+  CHECK(is_row(out, 4, 8, is_zero));
+  CHECK(masked.difference(s.extents, s.inputs) == "");
+  const KernelCase padded("padded");
+  Setting p(padded, "queries=20,keys=33,depth=8");
+  p.inputs.at("lengths").data[0] = 0;
+  CHECK(is_row(padded.outputs(p.extents, p.inputs).at("out"), 0, 8, is_zero));
+}
+
+TEST_CASE("scores of ten thousand do not overflow", "[special]") {
+  const KernelCase plain("scaled_dot_product");
+  Setting s(plain, "queries=18,keys=70,depth=4");
+  for (double& x : s.inputs.at("q").data) x *= 5000;
+  const auto out = plain.outputs(s.extents, s.inputs).at("out");
+  for (std::int64_t i = 0; i < 18; ++i) CHECK(is_row(out, i, 4, is_finite));
+}
+
+TEST_CASE("stored weights obey the same rules", "[special]") {
+  const KernelCase layer("multi_head", {.settings = {"mask=true", "weights=true"}});
+  Setting s(layer, "tokens=6,model=8,depth=4");
+  for (std::int64_t j = 0; j < 6; ++j) s.at("mask", 2, j, 6) = 0;
+  const auto outputs = layer.outputs(s.extents, s.inputs);
+  CHECK(is_row(outputs.at("weights"), 2, 6, is_zero));
+  CHECK(layer.difference(s.extents, s.inputs) == "");
+}
+
+}  // namespace attune
