@@ -7,7 +7,9 @@ namespace sentence_similarity {
 
 attune::Result<Implementations> implementations_of(const Model& model) {
   Implementations implementations;
-  implementations.push_back(std::make_unique<Kernels>(model));
+  auto kernels = Kernels::of(model);
+  if (!kernels) return kernels.error();
+  implementations.push_back(std::make_unique<Kernels>(std::move(kernels).value()));
   implementations.push_back(std::make_unique<PlainLoops>(model));
   return implementations;
 }

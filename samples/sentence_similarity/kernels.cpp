@@ -1,10 +1,12 @@
 #include "samples/sentence_similarity/kernels.h"
 
-#include "minilm_attention.hpp"
-#include "minilm_attention_weights.hpp"
-#include "minilm_embed.hpp"
-#include "minilm_finish_layer.hpp"
-#include "minilm_pool.hpp"
+#include <array>
+
+#include "minilm_attention.h"
+#include "minilm_attention_weights.h"
+#include "minilm_embed.h"
+#include "minilm_finish_layer.h"
+#include "minilm_pool.h"
 
 namespace sentence_similarity {
 namespace {
@@ -20,13 +22,42 @@ std::array<Tensor, 2> heads_of(const Linear& linear) {
   return {Tensor(linear.weight, {Sizes::heads, Sizes::depth, Sizes::model}), Tensor(linear.bias, {Sizes::heads, Sizes::depth})};
 }
 
+/// Calls `visit(padded, real)` for each sentence: where its rows begin in [sentences, tokens, model] and among the real tokens' rows.
+template <class Visit>
+void for_each_sentence(const Batch& batch, Visit visit) {
+  std::int64_t real = 0;
+  for (std::int64_t b = 0; b < batch.sentences; real += batch.lengths[at(b++)] * Sizes::model)
+    visit(b * batch.tokens * Sizes::model, real, batch.lengths[at(b)] * Sizes::model);
+}
+
+/// The rows of the real tokens.
+void leave_padding_out(const Batch& batch, std::span<const float> x, std::vector<float>& rows) {
+  rows.resize(at(batch.real_tokens() * Sizes::model));
+  for_each_sentence(batch, [&](auto padded, auto real, auto count) { std::copy_n(x.data() + padded, count, rows.data() + real); });
+}
+
 }  // namespace
 
+Result<Kernels> Kernels::of(const Model& model) {
+  std::vector<PreparedKernel> kernels;
+  for (const attune_kernel_v1* manifest :
+       {&attune_kernel_v1_minilm_embed, &attune_kernel_v1_minilm_attention, &attune_kernel_v1_minilm_attention_weights,
+        &attune_kernel_v1_minilm_finish_layer, &attune_kernel_v1_minilm_pool}) {
+    auto kernel = PreparedKernel::of(*manifest);
+    if (!kernel) return kernel.error();
+    kernels.push_back(std::move(kernel).value());
+  }
+  return Kernels(model, {std::move(kernels[0]), std::move(kernels[1]), std::move(kernels[2]), std::move(kernels[3]), std::move(kernels[4])});
+}
+
 Result<void> Kernels::embed(const Batch& batch, std::span<float> hidden) {
-  return attune::kernels::minilm_embed(
-      {batch.ids, {batch.sentences, batch.tokens}}, {model_.words, {Sizes::vocabulary, Sizes::model}},
-      {model_.positions, {Sizes::positions, Sizes::model}}, {model_.types, {Sizes::model}}, row(model_.embedding_norm.weight),
-      row(model_.embedding_norm.bias), {hidden, {batch.sentences, batch.tokens, Sizes::model}});
+  return compiled_.embed.call({{batch.ids, {batch.sentences, batch.tokens}},
+                               {model_.words, {Sizes::vocabulary, Sizes::model}},
+                               {model_.positions, {Sizes::positions, Sizes::model}},
+                               {model_.types, {Sizes::model}},
+                               row(model_.embedding_norm.weight),
+                               row(model_.embedding_norm.bias),
+                               {hidden, {batch.sentences, batch.tokens, Sizes::model}}});
 }
 
 Result<void> Kernels::attend(int layer, const Batch& batch, std::span<const float> x, std::span<float> out, std::span<float> weights) {
@@ -34,31 +65,40 @@ Result<void> Kernels::attend(int layer, const Batch& batch, std::span<const floa
   const auto [wq, bq] = heads_of(of.query);
   const auto [wk, bk] = heads_of(of.key);
   const auto [wv, bv] = heads_of(of.value);
-  const Tensor wo(of.projection.weight, {Sizes::model, Sizes::heads, Sizes::depth});
+  const Tensor wo(of.projection.weight, {Sizes::model, Sizes::heads, Sizes::depth}), bo = row(of.projection.bias);
   const Tensor in(x, {batch.sentences, batch.tokens, Sizes::model}), result(out, {batch.sentences, batch.tokens, Sizes::model});
   const Tensor lengths(batch.lengths, {batch.sentences});
-  if (weights.empty())
-    return attune::kernels::minilm_attention(in, wq, bq, wk, bk, wv, bv, lengths, wo, row(of.projection.bias), result);
-  return attune::kernels::minilm_attention_weights(in, wq, bq, wk, bk, wv, bv, lengths, wo, row(of.projection.bias), result,
-                                                   {weights, {batch.sentences, Sizes::heads, batch.tokens, batch.tokens}});
+  if (weights.empty()) return compiled_.attention.call({in, wq, bq, wk, bk, wv, bv, lengths, wo, bo, result});
+  const Tensor second(weights, {batch.sentences, Sizes::heads, batch.tokens, batch.tokens});
+  return compiled_.attention_weights.call({in, wq, bq, wk, bk, wv, bv, lengths, wo, bo, result, second});
 }
 
 Result<void> Kernels::finish_layer(int layer, const Batch& batch, std::span<const float> attended, std::span<float> hidden) {
   const Layer& of = model_.layers[at(layer)];
-  const std::int64_t rows = batch.sentences * batch.tokens;
-  std::vector<float> out(hidden.size());
-  const auto done = attune::kernels::minilm_finish_layer(
-      {attended, {rows, Sizes::model}}, {hidden, {rows, Sizes::model}}, row(of.attention_norm.weight), row(of.attention_norm.bias),
-      {of.expand.weight, {Sizes::hidden, Sizes::model}}, {of.expand.bias, {Sizes::hidden}},
-      {of.contract.weight, {Sizes::model, Sizes::hidden}}, row(of.contract.bias), row(of.output_norm.weight), row(of.output_norm.bias),
-      {out, {rows, Sizes::model}});
-  if (done) std::copy(out.begin(), out.end(), hidden.begin());
-  return done;
+  const std::int64_t rows = batch.real_tokens();
+  leave_padding_out(batch, attended, attended_);
+  leave_padding_out(batch, hidden, hidden_);
+  finished_.resize(hidden_.size());
+  const auto done = compiled_.finish_layer.call({{attended_, {rows, Sizes::model}},
+                                                 {hidden_, {rows, Sizes::model}},
+                                                 row(of.attention_norm.weight),
+                                                 row(of.attention_norm.bias),
+                                                 {of.expand.weight, {Sizes::hidden, Sizes::model}},
+                                                 {of.expand.bias, {Sizes::hidden}},
+                                                 {of.contract.weight, {Sizes::model, Sizes::hidden}},
+                                                 row(of.contract.bias),
+                                                 row(of.output_norm.weight),
+                                                 row(of.output_norm.bias),
+                                                 {finished_, {rows, Sizes::model}}});
+  if (!done) return done;
+  for_each_sentence(batch, [&](auto padded, auto real, auto count) { std::copy_n(finished_.data() + real, count, hidden.data() + padded); });
+  return {};
 }
 
 Result<void> Kernels::pool(const Batch& batch, std::span<const float> hidden, std::span<float> embeddings) {
-  return attune::kernels::minilm_pool({hidden, {batch.sentences, batch.tokens, Sizes::model}}, {batch.lengths, {batch.sentences}},
-                                      {embeddings, {batch.sentences, Sizes::model}});
+  return compiled_.pool.call({{hidden, {batch.sentences, batch.tokens, Sizes::model}},
+                              {batch.lengths, {batch.sentences}},
+                              {embeddings, {batch.sentences, Sizes::model}}});
 }
 
 }  // namespace sentence_similarity

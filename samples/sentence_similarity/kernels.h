@@ -3,14 +3,15 @@
 
 #include "samples/sentence_similarity/encoder.h"
 #include "samples/sentence_similarity/model.h"
+#include "samples/sentence_similarity/prepared_kernel.h"
 
 namespace sentence_similarity {
 
-/// Runs on Attune's threads (runtime/threads.h).
+/// Runs on Attune's threads (runtime/threads.h). Padding is left out of what is computed row by row.
 class Kernels final : public Implementation {
  public:
-  /// Keeps a reference to the model, whose weights the kernels read as they are in its file.
-  explicit Kernels(const Model& model) : model_(model) {}
+  /// Keeps a reference to the model, whose weights the kernels read as they are in its file. Refuses a machine without AVX2.
+  static attune::Result<Kernels> of(const Model& model);
 
   std::string_view name() const override { return "Attune kernels"; }
   attune::Result<void> embed(const Batch& batch, std::span<float> hidden) override;
@@ -20,7 +21,14 @@ class Kernels final : public Implementation {
   attune::Result<void> pool(const Batch& batch, std::span<const float> hidden, std::span<float> embeddings) override;
 
  private:
+  struct Compiled {
+    PreparedKernel embed, attention, attention_weights, finish_layer, pool;
+  };
+  Kernels(const Model& model, Compiled compiled) : model_(model), compiled_(std::move(compiled)) {}
+
   const Model& model_;
+  Compiled compiled_;
+  std::vector<float> attended_, hidden_, finished_;  // of the real tokens, side by side
 };
 
 }  // namespace sentence_similarity
