@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "schedules/gemm.h"
+#include "schedules/gpu.h"
 #include "schedules/online_softmax.h"
 #include "schedules/pointwise.h"
 #include "schedules/row_softmax.h"
@@ -23,15 +24,19 @@ std::vector<ExtentLimit> few_gemm_rows(const Gemm& body) {
 
 constexpr std::array online_softmax_schedules = {
     Schedule<OnlineSoftmax>{"online_softmax", false, online_softmax_parameters, online_softmax_problem, online_softmax, few_queries},
+    Schedule<OnlineSoftmax>{"gpu_unfused_softmax", true, gpu_unfused_softmax_parameters, nullptr, gpu_unfused_softmax, nullptr},
 };
 constexpr std::array gemm_schedules = {
     Schedule<Gemm>{"gemm", false, gemm_parameters, nullptr, gemm, few_gemm_rows},
+    Schedule<Gemm>{"gpu_gemm", true, gpu_gemm_parameters, nullptr, gpu_gemm, nullptr},
 };
 constexpr std::array row_softmax_schedules = {
     Schedule<RowSoftmax>{"row_softmax", false, row_softmax_parameters, nullptr, row_softmax, nullptr},
+    Schedule<RowSoftmax>{"gpu_row_softmax", true, gpu_row_softmax_parameters, nullptr, gpu_row_softmax, nullptr},
 };
 constexpr std::array pointwise_schedules = {
     Schedule<Pointwise>{"pointwise", false, pointwise_parameters, nullptr, pointwise, nullptr},
+    Schedule<Pointwise>{"gpu_pointwise", true, gpu_pointwise_parameters, nullptr, gpu_pointwise, nullptr},
 };
 
 template <class Body>

@@ -1,0 +1,22 @@
+#include "schedules/gpu.h"
+#include "schedules/gpu_grid.h"
+
+using Halide::Func;
+using Halide::Var;
+
+namespace attune {
+
+std::vector<Parameter> gpu_pointwise_parameters(const Machine&, SizeClass) {
+  return {{"block_columns", {8, 16, 32, 64}, 32}, {"block_rows", {1, 2, 4, 8}, 4}};
+}
+
+Stored gpu_pointwise(const Pointwise& body, const Extents& extents, const Machine&, const std::vector<Parameter>& values) {
+  Func result("pointwise");
+  Coordinates at;
+  for (const std::string& dim : body.out) at[dim] = Var(dim);
+  result(std::vector<Var>(body.out.rbegin(), body.out.rend())) = body.x.at(at);
+  run_on_gpu(result, gpu_grid(body.out), extents, gpu_tile(values));
+  return {result, body.out};
+}
+
+}  // namespace attune

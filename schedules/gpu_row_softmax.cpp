@@ -1,0 +1,41 @@
+#include <limits>
+
+#include "codegen/strict.h"
+#include "codegen/vector_math.h"
+#include "schedules/gpu.h"
+#include "schedules/gpu_grid.h"
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::Var;
+
+namespace attune {
+namespace {
+
+constexpr float log2_e = 1.4426950408889634f;
+
+}  // namespace
+
+std::vector<Parameter> gpu_row_softmax_parameters(const Machine& machine, SizeClass size) { return gpu_pointwise_parameters(machine, size); }
+
+Stored gpu_row_softmax(const RowSoftmax& body, const Extents& extents, const Machine&, const std::vector<Parameter>& values) {
+  const GpuTile tile = gpu_tile(values);
+  std::vector<std::string> rows = body.out;
+  std::erase(rows, body.along);
+  // From the lowest number, not from -infinity: a row of -infinity then subtracts a number.
+  const auto larger = [&](const Expr& maximum, const Coordinates& at) { return Halide::max(maximum, body.x.at(at)); };
+  const Func maximum = reduced_on_gpu({"row_maximum", gpu_grid(rows), {body.along}, std::numeric_limits<float>::lowest(), larger, {}}, extents, tile);
+  const auto weight = [&](const Coordinates& at) { return softmax_exp2((body.x.at(at) - value_at(maximum, rows, at)) * log2_e); };
+  const auto added = [&](const Expr& sum, const Coordinates& at) { return sum + weight(at); };
+  const auto inverse = [](const Expr& sum, const Coordinates&) { return Halide::select(strict_equal(sum, 0.f), 0.f, 1.f / sum); };
+  const Func scale = reduced_on_gpu({"row_scale", gpu_grid(rows), {body.along}, 0.f, added, inverse}, extents, tile);
+
+  Func result("softmax");
+  Coordinates at;
+  for (const std::string& dim : body.out) at[dim] = Var(dim);
+  result(std::vector<Var>(body.out.rbegin(), body.out.rend())) = weight(at) * value_at(scale, rows, at);
+  run_on_gpu(result, gpu_grid(body.out), extents, tile);
+  return {result, body.out};
+}
+
+}  // namespace attune
