@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check.sh package|subproject SOURCE BUILD FOLDER: builds outside/ in FOLDER from an installed Attune or from its source, and runs it.
+# check.sh package|subproject SOURCE BUILD FOLDER: builds samples/02_own_project in FOLDER with an installed Attune or with its source, and runs it.
 set -euo pipefail
 way=$1 source=$2 build=$3 folder=$4
 rm -rf "$folder"
@@ -11,6 +11,6 @@ else
   # The same options as in BUILD let ccache give what it has; a project that is no test has no need of them.
   where=(-DATTUNE_SOURCE="$source" -DATTUNE_WARNINGS_AS_ERRORS=ON)
 fi
-cmake -S outside -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${where[@]}"
+cmake -S "$source/samples/02_own_project" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${where[@]}"
 cmake --build "$folder/build" -j2
-"$folder/build/outside"
+"$folder/build/own_project"

@@ -1,4 +1,4 @@
-/// Attention of a project outside: each query sees itself and the `window - 1` keys before it.
+/// Attention in a window: each query sees itself and the `window - 1` keys before it.
 #pragma once
 
 #include "dsl/graph.h"

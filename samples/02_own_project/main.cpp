@@ -1,4 +1,4 @@
-/// Calls the kernel of near_attention.h and compares it with the formula in plain loops.
+// Calls the kernel of near_attention.h and compares it with the formula in plain loops.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

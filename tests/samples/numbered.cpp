@@ -1,0 +1,82 @@
+#include <sys/wait.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "tests/folder.h"
+
+using attune::contents;
+using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+
+namespace {
+
+struct Run {
+  int status;
+  std::string out, err;
+};
+
+/// Runs a program of the samples with these words of a shell.
+Run run(const std::string& program, const std::string& words = {}) {
+  const attune::Folder folder;
+  const std::string command = program + " " + words + " >'" + (folder / "out").string() + "' 2>'" + (folder / "err").string() + "'";
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder / "out"), contents(folder / "err")};
+}
+
+const std::string programs = "'" SAMPLES_PROGRAMS "'/", kernel_file = "'" SAMPLES_KERNEL_FILE "'";
+
+/// What the program prints, which must end well.
+std::string output(const Run& result) {
+  CHECK(result.err.empty());
+  CHECK(result.status == 0);
+  return result.out;
+}
+
+}  // namespace
+
+TEST_CASE("sample 01 prints weights that double from key to key", "[samples]") {
+  CHECK_THAT(output(run(programs + "01_first_variant")), EndsWith("\n"
+                                                                  " 1.000 0.000 0.000 0.000\n"
+                                                                  " 0.333 0.667 0.000 0.000\n"
+                                                                  " 0.143 0.286 0.571 0.000\n"
+                                                                  " 0.067 0.133 0.267 0.533\n"));
+}
+
+TEST_CASE("sample 03 opens a kernel file and calls it with strides", "[samples]") {
+  const std::string out = output(run(programs + "03_load_at_run_time", kernel_file));
+  CHECK_THAT(out, Contains("input  q: f32 [batch x heads x queries x depth]"));
+  CHECK_THAT(out, EndsWith("\nhead 0: the mean of 0 ... i is 0.0 0.5 1.0 1.5 2.0 2.5\n"
+                           "head 1: the mean of 0 ... i is 0.0 0.5 1.0 1.5 2.0 2.5\n"));
+}
+
+TEST_CASE("sample 04 calls a kernel file from C", "[samples]") {
+  CHECK(output(run(programs + "04_from_c", kernel_file)) == "the mean of 0 ... i is 0.0 0.5 1.0 1.5 2.0 2.5\n");
+}
+
+TEST_CASE("samples 03 to 05 refuse what is no kernel file", "[samples]") {
+  const attune::Folder folder;
+  const std::string file = "'" + folder.write("x.so", "no kernel").string() + "'";
+  for (const std::string& program : {programs + "03_load_at_run_time", programs + "04_from_c", std::string(SAMPLES_FROM_PYTHON)}) {
+    CAPTURE(program);
+    const Run result = run(program, file);
+    CHECK(result.status == 1);
+    CHECK(result.out.empty());
+    CHECK_THAT(result.err, Contains("x.so"));
+  }
+}
+
+TEST_CASE("sample 05 agrees with numpy", "[samples]") {
+  CHECK_THAT(output(run(SAMPLES_FROM_PYTHON, kernel_file)), Contains("causal [2, 3, 37, 64]: the largest difference from numpy is"));
+}
+
+TEST_CASE("sample 06 prints a row per word and draws the weights", "[samples]") {
+  const attune::Folder folder;
+  const Run result = run(programs + "06_attention_weights",
+                         "'The cat sat on the mat because it was tired' 5 11 '" + (folder / "cat.png").string() + "'");
+  const std::string out = output(result);
+  CHECK(std::count(out.begin(), out.end(), '\n') == 11);
+  CHECK_THAT(out, Contains("\n          it  looks at  cat 0.683  mat 0.110  sat 0.026\n"));
+  CHECK_THAT(contents(folder / "cat.png"), Catch::StartsWith("\x89PNG"));
+  CHECK(run(programs + "06_attention_weights", "word 6 0").status == 1);
+}
