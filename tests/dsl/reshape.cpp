@@ -96,7 +96,7 @@ TEST_CASE("merge undoes split", "[merge]") {
   check_elements(got, {2, 6}, x.data);
 }
 
-TEST_CASE("gather takes rows of a table by number; a number outside gives NaN", "[gather]") {
+TEST_CASE("gather takes rows of a table by number, a number outside gives NaN", "[gather]") {
   const Arrays inputs = {{"table", array({3, 2}, {1, 2, 3, 4, 5, 6})}, {"ids", array({4}, {2, 0, 3, -1})}};
   const Array got = result_of(inputs, [](Graph& g) {
     auto [tokens, vocabulary, model] = g.dims("tokens", "vocabulary", "model");
@@ -105,7 +105,7 @@ TEST_CASE("gather takes rows of a table by number; a number outside gives NaN", 
   check_elements(got, {4, 2}, {5, 6, 1, 2, quiet_nan, quiet_nan, quiet_nan, quiet_nan});
 }
 
-TEST_CASE("gather with a dim that both have takes each row from its own table; integers outside are 0", "[gather]") {
+TEST_CASE("gather with a dim that both have takes each row from its own table, integers outside are 0", "[gather]") {
   const Arrays inputs = {{"table", array({2, 3}, {1, 2, 3, 4, 5, 6})}, {"ids", array({2, 2}, {2, 9, 0, 1})}};
   const Array got = result_of(inputs, [](Graph& g) {
     auto [batch, vocabulary, tokens] = g.dims("batch", "vocabulary", "tokens");

@@ -67,7 +67,7 @@ TEST_CASE("causal is aligned at the top left", "[variants]") {
   }
 }
 
-TEST_CASE("causal_offset is aligned at the bottom right; leading queries without keys give zeros", "[variants]") {
+TEST_CASE("causal_offset is aligned at the bottom right, leading queries without keys give zeros", "[variants]") {
   for (const auto& [q, k] : {std::pair<Size, Size>{5, 7}, {7, 5}, {1, 4}}) {
     const Arrays inputs = by_heads(q, k);
     const Size past = k - q;
@@ -92,7 +92,7 @@ TEST_CASE("soft_cap bends the scores", "[variants]") {
                 expected(inputs, [cap](Size, Size, Size, Size, double s) { return cap * std::tanh(s / cap); }).out, allowed);
 }
 
-TEST_CASE("padded sees the keys of each sequence; a sequence of length 0 gives zeros", "[variants]") {
+TEST_CASE("padded sees the keys of each sequence, a sequence of length 0 gives zeros", "[variants]") {
   Arrays inputs = by_heads();
   const Array got = expected(inputs, where([](Size b, Size, Size j) { return j < (b == 0 ? 3 : 0); })).out;
   inputs["lengths"] = lengths;

@@ -6,8 +6,8 @@
 
 #include "codegen/vector_math.h"
 
-#include "host.h"
-#include "stage_case.h"
+#include "tests/schedules/host.h"
+#include "tests/schedules/stage_case.h"
 
 using namespace attune;
 using Halide::Expr;

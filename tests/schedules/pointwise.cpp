@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "host.h"
-#include "stage_case.h"
+#include "tests/schedules/host.h"
+#include "tests/schedules/stage_case.h"
 
 using namespace attune;
 

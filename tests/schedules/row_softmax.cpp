@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "host.h"
-#include "stage_case.h"
+#include "tests/schedules/host.h"
+#include "tests/schedules/stage_case.h"
 
 using namespace attune;
 

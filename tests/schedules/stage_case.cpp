@@ -1,4 +1,4 @@
-#include "stage_case.h"
+#include "tests/schedules/stage_case.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
