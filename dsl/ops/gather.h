@@ -12,7 +12,7 @@ struct Gather {
 
   static constexpr std::string_view name = "gather",
                                     meaning = "y[i.., ..] = table[ids[i..], ..], the number running along `along` of the table; a number "
-                                              "outside gives NaN, in a table of integers 0 (ONNX Gather)";
+                                              "outside gives NaN, in a table of integers 0";
   static constexpr int arity = 2;
   static constexpr auto fields = std::tuple{Field{"along", &Gather::along}};
 
