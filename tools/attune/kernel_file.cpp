@@ -1,5 +1,8 @@
 #include "tools/attune/kernel_file.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "codegen/emit.h"
@@ -8,6 +11,16 @@
 #include "runtime/trailer.h"
 
 namespace attune {
+namespace {
+
+std::string names_of_targets_here() {
+  std::string names;
+  for (const TargetInfo& target : targets())
+    if (runs_here(target)) names += (names.empty() ? "" : ", ") + std::string(target.name);
+  return names.empty() ? "none" : names;
+}
+
+}  // namespace
 
 KernelFile compile_kernel(const Prepared& prepared, const std::string& name, const std::string& directory, bool is_shared) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -33,6 +46,9 @@ KernelFile compile_kernel(const Prepared& prepared, const std::string& name, con
 }
 
 OpenKernel open_kernel(const Prepared& prepared) {
+  const auto is_for_here = [](const TargetInfo* target) { return target->device != Device::cpu || runs_here(*target); };
+  if (std::ranges::none_of(prepared.targets, is_for_here))
+    return {{}, fmt::format("target '{}': this machine cannot run it; it runs {}", prepared.targets[0]->name, names_of_targets_here())};
   std::string folder = (std::filesystem::temp_directory_path() / "attune.XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return {{}, "the folder for temporary files cannot be written to; TMPDIR names another"};
   const KernelFile file = compile_kernel(prepared, {}, folder, true);

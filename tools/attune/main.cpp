@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
       "  attune compile causal --set depth=64 -o kernels --shared\n"
       "`attune COMMAND --help` shows the options of a command, with examples.");
   attune::Chosen chosen;
-  for (const auto add : {attune::add_list, attune::add_show, attune::add_compile, attune::add_run, attune::add_check})
+  for (const auto add : {attune::add_list, attune::add_show, attune::add_compile, attune::add_run, attune::add_check, attune::add_bench,
+                         attune::add_explain})
     add(program, chosen);
   try {
     program.parse(argc, argv);

@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "runtime/threads.h"
+#include "tools/attune/commands.h"
+#include "tools/attune/kernel_file.h"
+#include "tools/attune/trial.h"
+#include "tools/attune/work.h"
+#include "tools/measure/peak.h"
+#include "tools/measure/score_mask.h"
+
+namespace attune {
+namespace {
+
+struct BenchOptions : Options {
+  std::string shape;
+  int threads = 0;
+  bool is_json = false;
+};
+
+/// Milliseconds of single calls, and the peak measured between them.
+struct Measurement {
+  std::vector<double> milliseconds;
+  double peak_gflops = 0;
+  std::string problem;
+
+  double minimum() const { return *std::ranges::min_element(milliseconds); }
+  double median() const {
+    std::vector<double> sorted = milliseconds;
+    std::ranges::sort(sorted);
+    const std::size_t half = sorted.size() / 2;
+    return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  }
+};
+
+/// Of the arithmetic that the target has for the type: bf16 dot products for bf16, f32 FMAs otherwise.
+double peak_gflops(const Prepared& prepared, const TargetInfo& target, int threads) {
+  const bool is_bf16 = prepared.staging.specialisation.reals == Element::bf16 && target.has_bf16_dot;
+  return is_bf16 ? bf16_peak_gflops(target.name, threads) : fma_peak_gflops(target.name, threads);
+}
+
+/// Calls the kernel for at least half a second and 10 times. The peak is measured in the same stretch of time, several times
+/// between calls, so that both see the same clock and the same neighbours.
+Measurement measure(Trial& trial, const Kernel& kernel, const std::function<double()>& peak) {
+  constexpr double enough_seconds = 0.5, stretch_seconds = 0.1;
+  constexpr std::size_t enough_calls = 10;
+  using Clock = std::chrono::steady_clock;
+  Measurement result;
+  const auto call = [&] {
+    const auto start = Clock::now();
+    const Result<void> called = trial.call(kernel);
+    if (!called) result.problem = called.error().message;
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  for (double warm = 0; warm < stretch_seconds && result.problem.empty();) warm += call();
+  for (double total = 0; (total < enough_seconds || result.milliseconds.size() < enough_calls) && result.problem.empty();) {
+    result.peak_gflops = std::max(result.peak_gflops, peak());
+    for (double stretch = 0; stretch < stretch_seconds && result.problem.empty();) {
+      const double seconds = call();
+      result.milliseconds.push_back(seconds * 1e3);
+      stretch += seconds;
+      total += seconds;
+    }
+  }
+  return result;
+}
+
+struct Figures {
+  std::string variant, target, type;
+  Shape shape;  ///< free dims
+  int threads = 1;
+  std::size_t calls = 0;
+  double minimum_ms = 0, median_ms = 0, gflops = 0, peak_gflops = 0;
+  Portion blocks;
+  double peak_share() const { return gflops / peak_gflops; }
+};
+
+void print_json(const Figures& f) {
+  nlohmann::ordered_json shape = nlohmann::ordered_json::object();
+  for (const auto& [dim, extent] : f.shape) shape[dim] = extent;
+  const nlohmann::ordered_json root = {{"variant", f.variant},
+                                       {"target", f.target},
+                                       {"type", f.type},
+                                       {"shape", shape},
+                                       {"threads", f.threads},
+                                       {"milliseconds_min", f.minimum_ms},
+                                       {"milliseconds_median", f.median_ms},
+                                       {"gflops", f.gflops},
+                                       {"peak_gflops", f.peak_gflops},
+                                       {"peak_share", f.peak_share()},
+                                       {"visited_blocks", f.blocks.part},
+                                       {"all_blocks", f.blocks.whole}};
+  fmt::print("{}\n", root.dump(2));
+}
+
+void print_text(const Figures& f, const std::string& shape) {
+  fmt::print("{} for {}, {}, {} thread{}\n{}\n", f.variant, f.target, f.type, f.threads, f.threads == 1 ? "" : "s", shape);
+  fmt::print("  time    {:.4g} ms at least, {:.4g} ms in the median of {} calls\n", f.minimum_ms, f.median_ms, f.calls);
+  fmt::print("  speed   {:.4g} GFLOP/s of visible pairs, {:.1f} % of the measured peak of {:.4g} GFLOP/s\n", f.gflops, 100 * f.peak_share(), f.peak_gflops);
+  if (f.blocks.whole > 0) fmt::print("  blocks  {} of {} visited ({:.1f} %)\n", f.blocks.part, f.blocks.whole, 100 * f.blocks.share());
+}
+
+/// The target of the list whose code the kernel's calls take: the first that this machine runs.
+const TargetInfo* running_target(const Prepared& prepared) {
+  const auto found = std::ranges::find_if(prepared.targets, [](const TargetInfo* target) { return runs_here(*target); });
+  return found == prepared.targets.end() ? nullptr : *found;
+}
+
+int bench(const BenchOptions& options) {
+  if (options.threads != 0)
+    if (const Result<void> set = set_num_threads(options.threads); !set) return refuse("--threads: " + set.error().message);
+  const Prepared prepared = prepare(options);
+  if (!prepared.problem.empty()) return refuse(prepared.problem);
+  for (const TargetInfo* target : prepared.targets)
+    if (target->device != Device::cpu) return refuse(fmt::format("target '{}': is a GPU; bench measures kernels for CPUs", target->name));
+  const FilledShape filled = fill_shape(prepared, options.shape);
+  if (!filled.problem.empty()) return refuse(filled.problem);
+  const OpenKernel open = open_kernel(prepared);
+  if (!open.problem.empty()) return refuse(open.problem);
+  const TargetInfo& target = *running_target(prepared);
+  const KernelReport report = report_kernel(prepared, target);
+  if (!report.problem.empty()) return refuse(report.problem);
+
+  const Arrays inputs = random_inputs(prepared.graph.graph, filled.extents, 1);
+  const Work work = work_of(prepared, report, filled.extents, inputs);
+  Trial trial = trial_of(*open.kernel, filled.extents, inputs);
+  if (!trial.problem.empty()) return refuse(trial.problem);
+  const Measurement measured = measure(trial, *open.kernel, [&] { return peak_gflops(prepared, target, num_threads()); });
+  if (!measured.problem.empty()) return refuse(measured.problem);
+
+  Figures figures{prepared.graph.name, std::string(target.name), options.types, {}, num_threads(), measured.milliseconds.size(),
+                  measured.minimum(), measured.median(), work.flops / measured.minimum() * 1e-6, measured.peak_gflops, work.all_blocks()};
+  for (const DimInfo& info : prepared.graph.graph.dim_infos())
+    if (info.derivation.formula == Formula::free) figures.shape.emplace(info.name(), filled.extents.find(info.name())->second);
+  if (options.is_json) print_json(figures);
+  else print_text(figures, shape_text(prepared.graph.graph, filled.extents));
+  return 0;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& program, Chosen& chosen) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App* command = program.add_subcommand("bench", "Measure a kernel on this machine, beside the machine's peak");
+  add_graph_options(*command, *options);
+  command->add_option("--shape", options->shape, "DIM=EXTENT,...: what is not given has an odd default; value_depth is depth")->required();
+  command->add_option("--threads", options->threads, "As many as the machine has CPUs without it");
+  command->add_flag("--json", options->is_json, "Print one JSON object");
+  command->footer(
+      "Arithmetic is that of the matmuls over visible pairs; the speed is that of the fastest call. A block is query_tile x edge_tile\n"
+      "of the schedule's tiles.\n"
+      "Examples:\n"
+      "  attune bench causal --shape batch=1,heads=8,queries=4096,keys=4096,depth=64 --threads 1\n"
+      "  attune bench sliding_window --param window=512 --shape batch=1,heads=8,queries=4096,keys=4096,depth=64 --json\n"
+      "  attune bench causal --schedule online_softmax,query_tile=96 --shape batch=1,heads=8,queries=4096,keys=4096,depth=64");
+  command->callback([options, &chosen] { chosen = [options] { return bench(*options); }; });
+}
+
+}  // namespace attune

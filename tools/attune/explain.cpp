@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/attune/commands.h"
+#include "tools/attune/work.h"
+#include "tools/measure/score_mask.h"
+
+namespace attune {
+namespace {
+
+struct ExplainOptions : Options {
+  std::string shape;
+  bool is_json = false;
+};
+
+/// What --shape adds: extents, and the work of a call.
+struct Call {
+  Shape extents;
+  Work work;
+};
+
+using Json = nlohmann::ordered_json;
+
+std::string limits_text(const std::vector<ExtentLimit>& limits) {
+  std::string text;
+  for (const ExtentLimit& limit : limits) text += fmt::format("{}{} <= {}", text.empty() ? "" : " and ", limit.dim, limit.largest);
+  return text;
+}
+
+std::string schedule_text(const LoweredStage& stage) {
+  std::string text = stage.schedule;
+  for (const Parameter& p : stage.parameters) text += fmt::format("{} {}={}", text == stage.schedule ? ":" : ",", p.name, p.value);
+  return fmt::format("{} ({})", text, stage.origin);
+}
+
+void print_stage(const StageReport& stage, const SizeRule& sizes) {
+  fmt::print("    stores    {}\n", stage.result.empty() ? "a copy in the storage of the result" : stage.result);
+  if (!stage.operations.empty()) fmt::print("    computes  {}\n", fmt::join(stage.operations, ", "));
+  fmt::print("    because   {}\n", stage.reason);
+  if (sizes.has_large) fmt::print("    large     {}\n", schedule_text(stage.large));
+  if (sizes.has_small) fmt::print("    small     {}\n", schedule_text(stage.small));
+}
+
+void print_sizes(const SizeRule& sizes) {
+  if (sizes.has_small && sizes.has_large) fmt::print("  Calls with {} take the small schedules, others the large ones.\n", limits_text(sizes.small_up_to));
+  else fmt::print("  All calls take the {} schedules.\n", sizes.has_small ? "small" : "large");
+}
+
+void print_call(const Prepared& prepared, const Call& call) {
+  const Work& work = call.work;
+  fmt::print("\n{}\n  This call takes the {} schedules.\n", shape_text(prepared.graph.graph, call.extents), work.size == SizeClass::small ? "small" : "large");
+  for (const VisiblePairs& visible : work.pairs)
+    fmt::print("  pairs       {} of {} visible ({:.1f} %)\n", visible.pairs.part, visible.pairs.whole, 100 * visible.pairs.share());
+  if (!work.blocks.empty()) {
+    const Portion blocks = work.all_blocks();
+    fmt::print("  blocks      {} of {} visited ({:.1f} %)\n", blocks.part, blocks.whole, 100 * blocks.share());
+  }
+  fmt::print("  arithmetic  {:.4g} GFLOP of visible pairs\n", work.flops * 1e-9);
+}
+
+void print_text(const Prepared& prepared, const std::string& types, const KernelReport& report, const Call* call) {
+  const std::string& parameters = prepared.graph.parameters;
+  fmt::print("{}{} for {}, {}\n", prepared.graph.name, parameters.empty() ? "" : " (" + parameters + ")", prepared.targets[0]->name, types);
+  print_sizes(report.sizes);
+  for (std::size_t i = 0; i < report.stages.size(); ++i) {
+    fmt::print("\n  stage {} of {}: {}\n", i + 1, report.stages.size(), report.stages[i].kind);
+    print_stage(report.stages[i], report.sizes);
+  }
+  if (call != nullptr) print_call(prepared, *call);
+}
+
+Json json_of(const LoweredStage& stage) {
+  Json parameters = Json::object();
+  for (const Parameter& p : stage.parameters) parameters[p.name] = p.value;
+  return {{"schedule", stage.schedule}, {"parameters", parameters}, {"origin", stage.origin}};
+}
+
+Json json_of(const Portion& portion, const char* part) { return {{part, portion.part}, {"all", portion.whole}}; }
+
+Json json_of(const Call& call) {
+  Json shape = Json::object();
+  for (const auto& [dim, extent] : call.extents) shape[dim] = extent;
+  Json pairs = Json::array();
+  for (const VisiblePairs& visible : call.work.pairs) pairs.push_back(json_of(visible.pairs, "visible"));
+  return {{"shape", shape},
+          {"size", call.work.size == SizeClass::small ? "small" : "large"},
+          {"flops", call.work.flops},
+          {"pairs", pairs},
+          {"visited_blocks", call.work.all_blocks().part},
+          {"all_blocks", call.work.all_blocks().whole}};
+}
+
+void print_json(const Prepared& prepared, const std::string& types, const KernelReport& report, const Call* call) {
+  Json limits = Json::object();
+  for (const ExtentLimit& limit : report.sizes.small_up_to) limits[limit.dim] = limit.largest;
+  Json stages = Json::array();
+  std::size_t walk = 0;
+  for (const StageReport& stage : report.stages) {
+    Json one = {{"kind", stage.kind}, {"reason", stage.reason}, {"dims", stage.dims}, {"operations", stage.operations}};
+    one["large"] = report.sizes.has_large ? json_of(stage.large) : Json();
+    one["small"] = report.sizes.has_small ? json_of(stage.small) : Json();
+    const bool has_blocks = call != nullptr && stage.kind == "online_softmax";
+    one["blocks"] = has_blocks ? json_of(call->work.blocks[walk++], "visited") : Json();
+    stages.push_back(std::move(one));
+  }
+  const Json root = {{"variant", prepared.graph.name},
+                     {"parameters", prepared.graph.parameters},
+                     {"target", prepared.targets[0]->name},
+                     {"type", types},
+                     {"small_up_to", limits},
+                     {"stages", stages},
+                     {"call", call != nullptr ? json_of(*call) : Json()}};
+  fmt::print("{}\n", root.dump(2));
+}
+
+int explain(const ExplainOptions& options) {
+  const Prepared prepared = prepare(options);
+  if (!prepared.problem.empty()) return refuse(prepared.problem);
+  if (prepared.targets.size() > 1) return refuse(fmt::format("--target {}: explain takes one target", options.targets));
+  const KernelReport report = report_kernel(prepared, *prepared.targets[0]);
+  if (!report.problem.empty()) return refuse(report.problem);
+  std::optional<Call> call;
+  if (!options.shape.empty()) {
+    const FilledShape filled = fill_shape(prepared, options.shape);
+    if (!filled.problem.empty()) return refuse(filled.problem);
+    const Graph& graph = prepared.graph.graph;
+    const Arrays inputs = mask_inputs(graph).empty() ? Arrays{} : random_inputs(graph, filled.extents, 1);
+    call = Call{filled.extents, work_of(prepared, report, filled.extents, inputs)};
+  }
+  const auto print = options.is_json ? print_json : print_text;
+  print(prepared, options.types, report, call ? &*call : nullptr);
+  return 0;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& program, Chosen& chosen) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App* command = program.add_subcommand("explain", "Say what a kernel is made of: stages, why, schedules, blocks visited of how many");
+  add_graph_options(*command, *options);
+  command->add_option("--shape", options->shape, "DIM=EXTENT,...: also what a call of these extents does; masks that read inputs see random ones");
+  command->add_flag("--json", options->is_json, "Print one JSON object");
+  command->footer(
+      "A block is query_tile x edge_tile of the schedule's tiles; a larger one counts as those in it.\n"
+      "Examples:\n"
+      "  attune explain multi_head --param weights=true\n"
+      "  attune explain sliding_window --param window=512 --shape batch=1,heads=8,queries=4096,keys=4096,depth=64\n"
+      "  attune explain causal --target x86-64-v3 --json");
+  command->callback([options, &chosen] { chosen = [options] { return explain(*options); }; });
+}
+
+}  // namespace attune

@@ -1,0 +1,133 @@
+#include "tools/attune/work.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/import.h"
+#include "codegen/stage_plan.h"
+
+namespace attune {
+namespace {
+
+bool is_leaf(const Node& node) {
+  return std::visit(
+      []<class Op>(const Op&) {
+        return std::is_same_v<Op, Input> || std::is_same_v<Op, Constant> || std::is_same_v<Op, Index> || std::is_same_v<Op, Extent>;
+      },
+      node.op);
+}
+
+/// What the stages are and hold; their schedules come from the pipelines.
+std::vector<StageReport> stages_of(mlir::func::FuncOp function) {
+  std::vector<StageReport> stages;
+  for (StageOp stage : function.getBody().front().getOps<StageOp>()) {
+    const Graph graph = to_graph(stage);
+    const Names& dims = graph.node(graph.outputs()[0].node).type.dims;
+    StageReport report{stage.kind().str(), {}, std::string(sentence(dims).view()), {}, {dims.begin(), dims.end()}, {}, {}};
+    for (const Node& node : graph.nodes())
+      if (!is_leaf(node)) report.operations.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, node.op));
+    stages.push_back(std::move(report));
+  }
+  return stages;
+}
+
+/// The walks of the plan's online softmaxes, in the order of the stages.
+std::vector<KeyWalk> walks_of(const Graph& graph, bool fuse) {
+  std::vector<KeyWalk> walks;
+  for (const StagePlan& plan : plan_stages(graph, fuse)) {
+    if (plan.kind != StageKind::online_softmax) continue;
+    std::optional<OnlineSoftmaxMatch> match;
+    for (auto node = plan.nodes.rbegin(); node != plan.nodes.rend() && !match; ++node) match = match_online_softmax(graph, *node).match;
+    if (match) walks.push_back({match->softmax, match->queries, graph.node(match->matmul).type.dims.without({match->queries, match->value_depth})});
+  }
+  return walks;
+}
+
+void set_tiles(const LoweredStage& stage, KeyWalk& walk) {
+  for (const auto& [name, place] : {std::pair{"query_tile", &walk.query_tile}, std::pair{"key_tile", &walk.key_tile}, std::pair{"edge_tile", &walk.edge_tile}})
+    *place = value_of(stage.parameters, name);
+}
+
+}  // namespace
+
+KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target) {
+  const auto fail = [](std::string problem) {
+    KernelReport report;
+    report.problem = std::move(problem);
+    return report;
+  };
+  auto context = std::make_shared<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+  const LoadedGraph& graph = prepared.graph;
+  const StagedModule staged = compile_to_stages(graph.graph, graph.name, graph.parameters, prepared.staging, *context);
+  if (!staged.problem.empty()) return fail(staged.problem);
+  mlir::func::FuncOp function = function_of(*staged.module);
+  const PipelineAnswer large = lower_pipeline(function, target, SizeClass::large, prepared.schedule);
+  if (!large.problem.empty()) return fail(large.problem);
+  const PipelineAnswer small = lower_pipeline(function, target, SizeClass::small, prepared.schedule);
+  if (!small.problem.empty()) return fail(small.problem);
+  KernelReport report;
+  report.stages = stages_of(function);
+  for (std::size_t i = 0; i < large.lowered.stages.size(); ++i) {
+    if (i == report.stages.size()) report.stages.emplace_back();  // copies into the storage of results come last
+    report.stages[i].large = large.lowered.stages[i];
+    report.stages[i].small = small.lowered.stages[i];
+    report.stages[i].kind = large.lowered.stages[i].kind;
+    report.stages[i].reason = large.lowered.stages[i].reason;
+  }
+  report.sizes = size_rule(small.lowered, known_extents(function), target);
+  report.staged = to_graph(function);
+  report.owner = context;
+  report.walks = walks_of(report.staged, prepared.staging.fuse);
+  const auto online = std::ranges::count(report.stages, std::string("online_softmax"), &StageReport::kind);
+  if (online != static_cast<std::ptrdiff_t>(report.walks.size())) return fail("internal: the stages are not those of the plan");
+  return report;
+}
+
+Portion Work::all_blocks() const {
+  Portion all;
+  for (const Portion& blocks : this->blocks) {
+    all.part += blocks.part;
+    all.whole += blocks.whole;
+  }
+  return all;
+}
+
+Work work_of(const Prepared& prepared, const KernelReport& report, const Shape& extents, const Arrays& inputs) {
+  const Graph graph = expanded(prepared.graph.graph);
+  Work work;
+  work.size = report.sizes.size_of(extents);
+  work.pairs = count_visible_pairs(graph, extents, inputs);
+  work.flops = matmul_flops(graph, extents, work.pairs);
+  std::size_t next = 0;
+  for (const StageReport& stage : report.stages) {
+    if (stage.kind != "online_softmax") continue;
+    KeyWalk walk = report.walks[next++];
+    set_tiles(work.size == SizeClass::small ? stage.small : stage.large, walk);
+    work.blocks.push_back(count_visited_blocks(report.staged, walk, extents, inputs));
+  }
+  return work;
+}
+
+FilledShape fill_shape(const Prepared& prepared, const std::string& shape) {
+  const ShapeAnswer given = parse_shape(shape, "--shape");
+  if (!given.problem.empty()) return {{}, given.problem};
+  Shape extents = given.extents;
+  for (const auto& [dim, extent] : prepared.staging.specialisation.extents) {
+    const auto [place, is_fresh] = extents.try_emplace(dim, extent);
+    if (!is_fresh && place->second != extent)
+      return {{}, fmt::format("--shape {0}={1}: --set says {0}={2}; they must agree", dim, place->second, extent)};
+  }
+  return fill_shape(prepared.graph.graph, extents);
+}
+
+std::string shape_text(const Graph& graph, const Shape& extents) {
+  std::string text;
+  for (const DimInfo& info : graph.dim_infos())
+    if (info.derivation.formula == Formula::free)
+      text += fmt::format("{}{}={}", text.empty() ? "" : ",", info.name(), extents.find(info.name())->second);
+  return text;
+}
+
+}  // namespace attune

@@ -1,0 +1,52 @@
+/// What a kernel is made of and what it does for given extents, for the commands that explain and measure it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/pipeline.h"
+#include "codegen/size_rule.h"
+#include "tools/attune/options.h"
+#include "tools/measure/visible.h"
+
+namespace attune {
+
+/// A stage: what it stores, of which operations, and its schedule for calls of each size.
+struct StageReport {
+  std::string kind, reason;
+  std::string result;                   ///< "[batch x heads x queries x value_depth]"
+  std::vector<std::string> operations;  ///< in order
+  std::vector<std::string> dims;        ///< of the result
+  LoweredStage large, small;
+};
+
+struct KernelReport {
+  std::vector<StageReport> stages;
+  SizeRule sizes;
+  std::vector<KeyWalk> walks;  ///< of each stage that is an online_softmax: all but its tiles
+  Graph staged;                ///< the nodes of `walks` are its
+  std::shared_ptr<void> owner; ///< names in it live as long
+  std::string problem;
+};
+KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target);
+
+/// For one call. Inputs decide only where masks read them (mask_inputs).
+struct Work {
+  SizeClass size = SizeClass::large;
+  double flops = 0;                ///< of the matmuls, over visible pairs only
+  std::vector<VisiblePairs> pairs; ///< of each softmax as the variant says it
+  std::vector<Portion> blocks;     ///< of each stage that is an online_softmax
+
+  /// Over all stages; none of none without any.
+  Portion all_blocks() const;
+};
+Work work_of(const Prepared& prepared, const KernelReport& report, const Shape& extents, const Arrays& inputs);
+
+/// The extents of --shape with those of --set and defaults for what neither says; the problem in words.
+FilledShape fill_shape(const Prepared& prepared, const std::string& shape);
+
+/// "batch=1,heads=8,...": the free dims.
+std::string shape_text(const Graph& graph, const Shape& extents);
+
+}  // namespace attune

@@ -1,0 +1,182 @@
+#include "tools/measure/score_mask.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dsl/interval_functions.h"
+
+namespace attune {
+namespace {
+
+constexpr std::int64_t tile_side = 64;  // of what is counted element by element: a few values of 32 KiB
+
+bool truth(double x) { return x != 0; }
+Interval<bool> truth(Interval<double> x) { return {x.low != 0, x.high != 0}; }
+double number(bool x) { return x ? 1.0 : 0.0; }
+double number(double x) { return x; }
+Interval<double> number(Interval<bool> x) { return {number(x.low), number(x.high)}; }
+Interval<double> number(Interval<double> x) { return x; }
+
+/// `op` on numbers or intervals of them; truth values are 0 and 1.
+template <class Op, class N>
+N apply(const std::array<N, 3>& x) {
+  if constexpr (!PointwiseOp<Op>) {
+    return x[0];  // other operations are steps of their own
+  } else if constexpr (Op::signature == Signature::logic) {
+    if constexpr (Op::arity == 1) return number(Op::apply(truth(x[0])));
+    else return number(Op::apply(truth(x[0]), truth(x[1])));
+  } else if constexpr (Op::signature == Signature::selection) {
+    return number(Op::apply(truth(x[0]), x[1], x[2]));
+  } else if constexpr (Op::arity == 1) {
+    return number(Op::apply(x[0]));
+  } else {
+    return number(Op::apply(x[0], x[1]));
+  }
+}
+
+/// Everything that a value of the kind may be.
+Interval<double> anything(Kind kind, Insight insight) {
+  constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  switch (kind) {
+    case Kind::boolean: return {0, 1};
+    case Kind::i8: return {-128, 127};
+    case Kind::u8: return {0, 255};
+    case Kind::i32: return {-0x1p31, 0x1p31 - 1};
+    case Kind::i64: return {-0x1p63, 0x1p63};
+    case Kind::real: break;
+  }
+  return insight == Insight::elements ? Interval<double>{-infinity, infinity} : Interval<double>{nan, nan};
+}
+
+}  // namespace
+
+Interval<double> ScoreMask::interval_of(const Step& step, const IndexBox& box, Insight insight, std::span<const Interval<double>> values) const {
+  if (step.source == Source::constant) return Interval<double>::point(step.value);
+  if (step.source == Source::index) {
+    const IndexRange& range = box[step.slot];
+    return {static_cast<double>(range.begin), static_cast<double>(range.end - 1)};
+  }
+  if (step.source == Source::operation) {
+    std::array<Interval<double>, 3> x{};
+    for (std::size_t i = 0; i < step.operands.size(); ++i) x[i] = values[step.operands[i]];
+    return std::visit([&]<class Op>(const Op&) { return apply<Op>(x); }, step.op);
+  }
+  std::int64_t first = 0, count = 1, stride = 0;
+  for (std::size_t slot = 0; slot < step.strides.size(); ++slot) {
+    if (step.strides[slot] == 0) continue;
+    first += step.strides[slot] * box[slot].begin;
+    if (box[slot].size() == 1) continue;
+    if (count > 1 || insight == Insight::elements) return anything(step.kind, insight);
+    count = box[slot].size();
+    stride = step.strides[slot];
+  }
+  const auto element = [&](std::int64_t i) { return step.data.data[static_cast<std::size_t>(first + i * stride)]; };
+  Interval<double> range = Interval<double>::point(element(0));
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (!std::isfinite(element(i))) return anything(step.kind, insight);
+    range = {std::min(range.low, element(i)), std::max(range.high, element(i))};
+  }
+  return range;
+}
+
+Seen ScoreMask::over(const IndexBox& box, Insight insight) const {
+  if (is_empty()) return {true, true};
+  std::vector<Interval<double>> values;
+  values.reserve(steps_.size());
+  for (const Step& step : steps_) values.push_back(interval_of(step, box, insight, values));
+  return {values.back().low != 0, values.back().high != 0};
+}
+
+bool ScoreMask::may_know_whole_blocks() const {
+  struct Knowable {
+    bool truth, falsehood;
+  };
+  std::vector<Knowable> known;
+  for (const Step& step : steps_) {
+    const bool is_open = step.source != Source::data || (!step.has_rows && !step.has_columns);
+    Knowable k{is_open, is_open};
+    if (step.source == Source::operation) {
+      const auto in = [&](std::size_t i) { return known[step.operands[i]]; };
+      if (std::holds_alternative<And>(step.op)) k = {in(0).truth && in(1).truth, in(0).falsehood || in(1).falsehood};
+      else if (std::holds_alternative<Or>(step.op)) k = {in(0).truth || in(1).truth, in(0).falsehood && in(1).falsehood};
+      else if (std::holds_alternative<Not>(step.op)) k = {in(0).falsehood, in(0).truth};
+      else
+        for (std::size_t i = 0; i < step.operands.size(); ++i) k = {k.truth && in(i).truth, k.falsehood && in(i).falsehood};
+    }
+    known.push_back(k);
+  }
+  return is_empty() || known.back().truth;
+}
+
+/// The values of a step in a box of at most tile_side x tile_side, row by row; one row or column stands for all where the
+/// step does not depend on it.
+struct ScoreMask::Tile {
+  std::vector<double> values = std::vector<double>(static_cast<std::size_t>(tile_side * tile_side));
+  std::size_t row_stride = 0, column_stride = 0;
+};
+
+void ScoreMask::evaluate(const Step& step, const IndexBox& box, std::span<const Tile> tiles, Tile& tile) const {
+  const auto rows = static_cast<std::size_t>(step.has_rows ? box[row_slot].size() : 1);
+  const auto columns = static_cast<std::size_t>(step.has_columns ? box[column_slot].size() : 1);
+  tile.column_stride = step.has_columns ? 1 : 0;
+  tile.row_stride = step.has_rows ? columns : 0;
+  const auto fill = [&](auto value) {
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t c = 0; c < columns; ++c) tile.values[r * columns + c] = value(r, c);
+  };
+  if (step.source == Source::constant) return fill([&](std::size_t, std::size_t) { return step.value; });
+  if (step.source == Source::index)
+    return fill([&](std::size_t r, std::size_t c) { return static_cast<double>(box[step.slot].begin) + static_cast<double>(step.slot == row_slot ? r : c); });
+  if (step.source == Source::data) {
+    std::int64_t first = 0;
+    for (std::size_t slot = 0; slot < step.strides.size(); ++slot) first += step.strides[slot] * box[slot].begin;
+    const auto stride = [&](std::size_t slot) { return slot < step.strides.size() ? static_cast<std::size_t>(step.strides[slot]) : 0; };
+    const double* data = step.data.data.data() + first;
+    return fill([&](std::size_t r, std::size_t c) { return data[r * stride(row_slot) + c * stride(column_slot)]; });
+  }
+  const Tile& a = tiles[step.operands[0]];
+  const Tile& b = step.operands.size() > 1 ? tiles[step.operands[1]] : a;
+  const Tile& c = step.operands.size() > 2 ? tiles[step.operands[2]] : a;
+  std::visit(
+      [&]<class Op>(const Op&) {
+        fill([&](std::size_t row, std::size_t column) {
+          const auto at = [&](const Tile& t) { return t.values[row * t.row_stride + column * t.column_stride]; };
+          return apply<Op>(std::array{at(a), at(b), at(c)});
+        });
+      },
+      step.op);
+}
+
+std::int64_t ScoreMask::count_tile(const IndexBox& box, std::vector<Tile>& tiles) const {
+  for (std::size_t i = 0; i < steps_.size(); ++i) evaluate(steps_[i], box, tiles, tiles[i]);
+  const Tile& mask = tiles.back();
+  std::int64_t visible = 0;
+  for (std::int64_t r = 0; r < box[row_slot].size(); ++r)
+    for (std::int64_t c = 0; c < box[column_slot].size(); ++c)
+      visible += mask.values[static_cast<std::size_t>(r) * mask.row_stride + static_cast<std::size_t>(c) * mask.column_stride] != 0;
+  return visible;
+}
+
+/// By halves, until all of a box or nothing of it is visible, or it is a tile.
+std::int64_t ScoreMask::count(const IndexBox& box, std::vector<Tile>& tiles) const {
+  const std::int64_t rows = box[row_slot].size(), columns = box[column_slot].size();
+  if (rows <= 0 || columns <= 0) return 0;
+  const Seen seen = over(box, Insight::ranges);
+  if (!seen.possibly) return 0;
+  if (seen.certainly) return rows * columns;
+  if (rows <= tile_side && columns <= tile_side) return count_tile(box, tiles);
+  const std::size_t longer = rows > columns ? row_slot : column_slot;
+  IndexBox half = box;
+  half[longer].end = box[longer].begin + box[longer].size() / 2;
+  const std::int64_t first = count(half, tiles);
+  half[longer] = {half[longer].end, box[longer].end};
+  return first + count(half, tiles);
+}
+
+std::int64_t ScoreMask::count(const IndexBox& box) const {
+  std::vector<Tile> tiles(steps_.size());
+  return count(box, tiles);
+}
+
+}  // namespace attune

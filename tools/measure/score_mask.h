@@ -1,0 +1,84 @@
+/// ScoreMask: the masks of one softmax for known extents and inputs, as a truth value over boxes of queries, keys and outer dims.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "codegen/score_masks.h"
+#include "dsl/interpret.h"
+#include "dsl/interval.h"
+#include "tools/measure/example.h"
+
+namespace attune {
+
+/// From `begin` up to before `end`.
+struct IndexRange {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t size() const { return end - begin; }
+};
+
+/// Queries, keys, then the outer dims of a mask in the order of ScoreMask::outer().
+using IndexBox = std::vector<IndexRange>;
+
+/// What is known of all elements of a box.
+struct Seen {
+  bool certainly = false;  ///< every element is visible
+  bool possibly = true;    ///< some element may be
+};
+
+/// How much of the inputs an analysis may look at.
+enum class Insight {
+  elements,  ///< single elements, as a kernel does before it visits a block
+  ranges,    ///< also the least and the greatest element along a dim
+};
+
+class ScoreMask {
+ public:
+  /// Of the softmax `node` of an expanded graph, whose composites are gone; `inputs` holds at least mask_inputs(graph).
+  /// `queries` is the dim that rows of boxes run along; the softmax's own dim is the other.
+  ScoreMask(const Graph& graph, int softmax, Name queries, const Shape& extents, const Arrays& inputs);
+
+  /// Nothing is masked.
+  bool is_empty() const { return steps_.empty(); }
+  /// The other dims that the masks depend on.
+  const Names& outer() const { return outer_; }
+
+  /// Always sound; exact for boxes of one element.
+  Seen over(const IndexBox& box, Insight insight) const;
+  /// Whether the operations, whatever the extents, can tell of any block that all of it is visible: not where an element of
+  /// an input decides that lies along the queries or keys.
+  bool may_know_whole_blocks() const;
+  /// Visible elements, of a box with one element along each outer dim.
+  std::int64_t count(const IndexBox& box) const;
+
+ private:
+  static constexpr std::size_t row_slot = 0, column_slot = 1, first_outer_slot = 2;  // of a box
+  enum class Source { constant, index, data, operation };
+  /// A value of a mask; operands are earlier steps.
+  struct Step {
+    Source source = Source::constant;
+    Kind kind = Kind::real;
+    double value = 0;                   // constant
+    std::size_t slot = 0;               // index: which range of a box
+    Array data;                         // data, with
+    std::vector<std::int64_t> strides;  // elements from one index of a slot to the next
+    AnyOp op;                           // operation
+    std::vector<std::size_t> operands;
+    bool has_rows = false, has_columns = false;  // depends on the query, on the key
+  };
+  class Builder;  // score_mask_builder.cpp
+  struct Tile;
+
+  Interval<double> interval_of(const Step& step, const IndexBox& box, Insight insight, std::span<const Interval<double>> values) const;
+  void evaluate(const Step& step, const IndexBox& box, std::span<const Tile> tiles, Tile& tile) const;
+  std::int64_t count_tile(const IndexBox& box, std::vector<Tile>& tiles) const;
+  std::int64_t count(const IndexBox& box, std::vector<Tile>& tiles) const;
+
+  Names outer_;
+  std::vector<Step> steps_;  // the last one is the mask
+};
+
+/// The inputs whose elements decide what masks of the graph let through.
+std::vector<std::string> mask_inputs(const Graph& graph);
+
+}  // namespace attune

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+
+#include "tools/measure/score_mask.h"
+
+namespace attune {
+namespace {
+
+bool is_pointwise(const AnyOp& any) {
+  return std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, any);
+}
+
+/// The value of the node, by the interpreter.
+Array computed(const Graph& graph, int node, const Shape& extents, const Arrays& inputs) {
+  std::set<int> needed{node};
+  for (int id = node; id >= 0; --id)
+    if (needed.contains(id))
+      for (const int operand : graph.node(id).operands()) needed.insert(operand);
+  Graph part;
+  for (const DimInfo& info : graph.dim_infos())  // also those that only other inputs have
+    if (info.derivation.formula == Formula::fixed || info.derivation.formula == Formula::free)
+      part.dim(info.name(), extents.find(info.name())->second, Here{});
+  std::map<int, Value> values;
+  Arrays given;
+  for (const int id : needed) {
+    std::vector<Value> in;
+    for (const int operand : graph.node(id).operands()) in.push_back(values.at(operand));
+    const auto add = [&]<class Op>(const Op& op) {
+      if constexpr (!std::is_same_v<Op, Input>) return part.add(op, in, Here{});
+      else {
+        given.emplace(op.label, inputs.find(op.label)->second);
+        return part.input(op.label, op.type.dims, op.type.kind, Here{});
+      }
+    };
+    values.emplace(id, std::visit(add, graph.node(id).op));
+  }
+  constexpr Name result = "computed_value_of_the_mask";
+  part.output(result, values.at(node), graph.node(node).type.dims, Here{});
+  part.finish();
+  Interpretation interpretation = interpret(part, given);
+  if (!interpretation.problem.empty()) throw std::logic_error("internal: a mask's part: " + interpretation.problem);
+  return std::move(interpretation.outputs.find(result)->second);
+}
+
+}  // namespace
+
+/// Walks from a predicate to what it is made of. A rename changes the dims under which its operand is seen.
+class ScoreMask::Builder {
+ public:
+  Builder(ScoreMask& mask, const Graph& graph, Name queries, Name keys, const Shape& extents, const Arrays& inputs)
+      : mask_(mask), graph_(graph), queries_(queries), keys_(keys), extents_(extents), inputs_(inputs) {}
+
+  std::size_t add(int id, const std::map<Name, Name>& renamed) {
+    const auto [place, is_fresh] = found_.try_emplace({id, renamed}, 0);
+    if (!is_fresh) return place->second;
+    const Node& node = graph_.node(id);
+    if (const auto* rename = std::get_if<Rename>(&node.op)) {
+      std::map<Name, Name> inner = renamed;
+      inner[rename->from] = role(rename->to, renamed);
+      return found_[{id, renamed}] = add(node.inputs[0], inner);
+    }
+    Step step = is_pointwise(node.op) ? operation(node, renamed) : leaf(id, renamed);
+    step.kind = node.type.kind;
+    return found_[{id, renamed}] = append(std::move(step));
+  }
+
+  std::size_t negated(std::size_t operand) { return append(Not{}, {operand}); }
+  std::size_t both(std::size_t a, std::size_t b) { return append(And{}, {a, b}); }
+
+ private:
+  static Name role(Name dim, const std::map<Name, Name>& renamed) {
+    const auto found = renamed.find(dim);
+    return found == renamed.end() ? dim : found->second;
+  }
+  std::size_t slot_of(Name dim) {
+    if (dim == queries_) return row_slot;
+    if (dim == keys_) return column_slot;
+    mask_.outer_.unite(dim);
+    return first_outer_slot + static_cast<std::size_t>(mask_.outer_.position(dim));
+  }
+
+  Step operation(const Node& node, const std::map<Name, Name>& renamed) {
+    Step step;
+    step.source = Source::operation;
+    step.op = node.op;
+    for (const int operand : node.operands()) step.operands.push_back(add(operand, renamed));
+    return step;
+  }
+  Step leaf(int id, const std::map<Name, Name>& renamed) {
+    const Node& node = graph_.node(id);
+    Step step;
+    if (const auto* constant = std::get_if<Constant>(&node.op)) {
+      step.value = constant->value;
+    } else if (const auto* extent = std::get_if<Extent>(&node.op)) {
+      step.value = static_cast<double>(extents_.find(extent->dim)->second);
+    } else if (const auto* index = std::get_if<Index>(&node.op)) {
+      step.source = Source::index;
+      step.slot = slot_of(role(index->dim, renamed));
+      step.has_rows = step.slot == row_slot;
+      step.has_columns = step.slot == column_slot;
+    } else {
+      const auto* input = std::get_if<Input>(&node.op);
+      step.source = Source::data;
+      step.data = input != nullptr ? inputs_.find(input->label)->second : computed(graph_, id, extents_, inputs_);
+      step.data.type = node.type;
+      for (const Name dim : node.type.dims) {
+        const std::size_t slot = slot_of(role(dim, renamed));
+        step.strides.resize(std::max(step.strides.size(), slot + 1));
+        step.strides[slot] += step.data.stride(dim);
+        (slot == row_slot ? step.has_rows : step.has_columns) |= slot < first_outer_slot;
+      }
+    }
+    return step;
+  }
+
+  std::size_t append(const AnyOp& op, std::vector<std::size_t> operands) {
+    Step step;
+    step.source = Source::operation;
+    step.kind = Kind::boolean;
+    step.op = op;
+    step.operands = std::move(operands);
+    return append(std::move(step));
+  }
+  std::size_t append(Step step) {
+    for (const std::size_t operand : step.operands) {
+      step.has_rows |= mask_.steps_[operand].has_rows;
+      step.has_columns |= mask_.steps_[operand].has_columns;
+    }
+    mask_.steps_.push_back(std::move(step));
+    return mask_.steps_.size() - 1;
+  }
+
+  ScoreMask& mask_;
+  const Graph& graph_;
+  const Name queries_, keys_;
+  const Shape& extents_;
+  const Arrays& inputs_;
+  std::map<std::pair<int, std::map<Name, Name>>, std::size_t> found_;
+};
+
+ScoreMask::ScoreMask(const Graph& graph, int softmax, Name queries, const Shape& extents, const Arrays& inputs) {
+  const Node& node = graph.node(softmax);
+  Builder builder(*this, graph, queries, std::get<Softmax>(node.op).over, extents, inputs);
+  std::optional<std::size_t> all;
+  for (const MaskPredicate& predicate : peel_masks(graph, node.inputs[0]).predicates) {
+    std::size_t shows = builder.add(predicate.node, {});
+    if (predicate.is_hiding) shows = builder.negated(shows);
+    all = all ? builder.both(*all, shows) : shows;
+  }
+  // a predicate that was found before its last operand: the mask stands last
+  if (all && *all + 1 != steps_.size()) builder.both(*all, *all);
+}
+
+std::vector<std::string> mask_inputs(const Graph& described) {
+  const Graph graph = expanded(described);
+  std::set<int> needed;
+  for (const Node& node : graph.nodes())
+    if (std::holds_alternative<Softmax>(node.op))
+      for (const MaskPredicate& predicate : peel_masks(graph, node.inputs[0]).predicates) needed.insert(predicate.node);
+  std::vector<std::string> names;
+  for (int id = static_cast<int>(graph.nodes().size()) - 1; id >= 0; --id) {
+    if (!needed.contains(id)) continue;
+    for (const int operand : graph.node(id).operands()) needed.insert(operand);
+    if (const auto* input = std::get_if<Input>(&graph.node(id).op)) names.emplace_back(input->label);
+  }
+  return names;
+}
+
+}  // namespace attune

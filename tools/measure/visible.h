@@ -1,0 +1,46 @@
+/// What masks let through, counted: pairs of queries and keys, blocks that a schedule visits, arithmetic that is useful.
+/// Graphs here are expanded (dsl/interpret.h); `extents` has every dim, `inputs` at least mask_inputs(graph).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dsl/interpret.h"
+#include "tools/measure/example.h"
+
+namespace attune {
+
+/// So many of so many.
+struct Portion {
+  std::int64_t part = 0, whole = 0;
+  /// Nothing of nothing is all of it.
+  double share() const { return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole); }
+};
+
+/// The elements of a softmax's scores that its masks let through.
+struct VisiblePairs {
+  int softmax = -1;  ///< the node
+  Portion pairs;
+};
+
+/// Of every softmax, in the order of the graph. A mask is a select that puts -inf over whole scores, outermost; a bias that
+/// happens to be -inf is none.
+std::vector<VisiblePairs> count_visible_pairs(const Graph& graph, const Shape& extents, const Arrays& inputs);
+
+/// Multiplications and additions of all matmuls: 2 * contracted extents * elements of the result. Of matmuls over the scores or
+/// weights of a softmax only the share that its masks let through counts.
+double matmul_flops(const Graph& graph, const Shape& extents, const std::vector<VisiblePairs>& visible);
+
+/// How an online_softmax stage walks over keys: in blocks of query_tile x key_tile where all is visible (or, where that cannot
+/// be known, where anything may be), and over the rest of what may be visible in blocks of query_tile x edge_tile.
+struct KeyWalk {
+  int softmax = -1;  ///< the node
+  Name queries;
+  Names batch;  ///< the dims for each of which tiles are walked
+  std::int64_t query_tile = 1, key_tile = 1, edge_tile = 1;
+};
+
+/// In blocks of query_tile x edge_tile: those that the walk computes, of all. A larger block counts as the smaller ones in it.
+Portion count_visited_blocks(const Graph& graph, const KeyWalk& walk, const Shape& extents, const Arrays& inputs);
+
+}  // namespace attune
