@@ -37,7 +37,9 @@ def problem(root, folder, bracket, name):
             return None
         return f"{folder} may not include <{name}>"
     if "/" not in name and folder == "samples":
-        return None  # a sample's own file or a generated header of a kernel
+        return None  # a sample reads like a project outside: its own files, and generated headers of kernels
+    if "/" not in name and folder in ("tests", "bench") and not any(root.glob(f"{folder}/**/{name}")):
+        return None  # the generated header of a kernel
     if not name.startswith(quoted):
         return f'{folder} may not include "{name}"; it may include {", ".join(quoted)}'
     return None if (root / name).exists() else f'"{name}" is not a path from the root of the repository'
