@@ -26,6 +26,10 @@ constexpr std::array<TargetInfo, 6> table = {{
      "CUDA, compute capability 8.0 and later, on an x86-64 host"},
 }};
 
+}  // namespace
+
+std::span<const TargetInfo> targets() { return table; }
+
 bool runs_here(const TargetInfo& target) {
 #if defined(__x86_64__)
   if (target.name == "zen4")
@@ -40,10 +44,6 @@ bool runs_here(const TargetInfo& target) {
   return target.name == "arm64";
 #endif
 }
-
-}  // namespace
-
-std::span<const TargetInfo> targets() { return table; }
 
 const TargetInfo* find_target(std::string_view name) {
   for (const TargetInfo& target : table)

@@ -27,6 +27,9 @@ struct TargetInfo {
 /// Every target; of one architecture the best first.
 std::span<const TargetInfo> targets();
 
+/// Whether this machine's CPU can run the target; of devices only their drivers know.
+bool runs_here(const TargetInfo& target);
+
 /// The row of the name, or null. `host` is the best row that this machine can run.
 const TargetInfo* find_target(std::string_view name);
 
