@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schedules/parameters.h"
+#include "schedules/tiles.h"
 
 using Halide::Expr;
 using Halide::Func;
@@ -19,9 +20,9 @@ const Var thread_x("thread_x"), thread_y("thread_y");
 
 std::vector<Var> vars_of(const std::vector<std::string>& dims) { return {dims.rbegin(), dims.rend()}; }
 
-/// The index, which is not negative, hidden from bounds inference: a select on it would narrow what a thread computes of the value that
+/// The index, from 0 to extent - 1, hidden from bounds inference: a select on it would narrow what a thread computes of the value that
 /// it selects, so that the thread's registers were too few.
-Expr hidden(const Expr& index) { return index & 0x7fffffff; }
+Expr hidden(const Expr& index, const Expr& extent) { return within(index & 0x7fffffff, extent); }
 
 /// The index, at the end of the extent where it is beyond: threads of the last block compute elements that are not stored.
 Expr at_most_last(const Expr& index, const Expr& extent) { return Halide::clamp(index, 0, extent - 1); }
@@ -87,7 +88,7 @@ Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const
   for (const std::string& dim : grid.dims) at[dim] = clamped[dim] = Var(dim);
   for (const std::string& dim : {grid.columns, grid.rows})
     if (!dim.empty()) {
-      at[dim] = hidden(Var(dim));
+      at[dim] = hidden(Var(dim), extents.at(dim));
       clamped[dim] = at_most_last(Var(dim), extents.at(dim));
     }
   std::vector<VarOrRVar> order;

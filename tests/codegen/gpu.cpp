@@ -1,0 +1,90 @@
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "codegen/import.h"
+#include "codegen/pipeline.h"
+#include "tests/codegen/kernel_case.h"
+#include "tests/folder.h"
+#include "tests/skip.h"
+
+namespace attune {
+namespace {
+
+/// Why no OpenCL kernel can run here; empty if one can.
+std::string opencl_problem(const KernelCase& kernel, const std::string& shape) {
+  if (!kernel.is_usable()) return "there is no OpenCL driver";
+  const std::string difference = kernel.difference(shape, 1);
+  const bool has_no_device = difference.find("clGetPlatformIDs") != std::string::npos || difference.find("clGetDeviceIDs") != std::string::npos;
+  return has_no_device ? difference : std::string();
+}
+
+void check_on_opencl(const std::string& variant, const KernelOptions& given, std::initializer_list<const char*> shapes) {
+  KernelOptions options = given;
+  options.target = "opencl";
+  const KernelCase kernel(variant, options);
+  if (const std::string problem = opencl_problem(kernel, *shapes.begin()); !problem.empty()) return skip(problem);
+  std::uint64_t seed = 1;
+  for (const char* shape : shapes) CHECK(kernel.difference(shape, seed++) == "");
+}
+
+/// The PTX of a variant's CUDA kernels.
+std::string ptx_of(const std::string& variant, const std::string& folder) {
+  Options typed;
+  typed.graph = {variant, {}, {}};
+  typed.targets = "cuda";
+  const Prepared prepared = prepare(typed);
+  if (!prepared.problem.empty()) throw std::runtime_error(prepared.problem);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  StagedModule staged = compile_to_stages(prepared.graph.graph, prepared.graph.name, prepared.graph.parameters, prepared.staging, context);
+  const TargetInfo& target = *prepared.targets[0];
+  PipelineAnswer answer = lower_pipeline(function_of(*staged.module), target, SizeClass::large, {});
+  const std::string path = folder + variant + ".ptx";
+  answer.lowered.pipeline.compile_to({{Halide::OutputFileType::device_code, path}}, answer.lowered.arguments, "kernel", machine_of(target).target);
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  std::string ptx = text.str();
+  while (!ptx.empty() && ptx.back() == '\0') ptx.pop_back();
+  std::ofstream(path) << ptx;
+  return path;
+}
+
+std::string ptxas() {
+  for (const char* path : {"ptxas", "/usr/local/cuda/bin/ptxas"})
+    if (std::system((std::string(path) + " --version > /dev/null 2>&1").c_str()) == 0) return path;
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("attention on OpenCL agrees with the interpreter", "[opencl]") {
+  check_on_opencl("causal", {}, {"queries=1,keys=1,depth=1", "queries=37,keys=53,depth=17", "queries=3,keys=70,depth=5"});
+}
+
+TEST_CASE("attention of bf16 on OpenCL agrees with the interpreter", "[opencl]") {
+  check_on_opencl("scaled_dot_product", {.types = "bf16"}, {"queries=5,keys=37,depth=16"});
+}
+
+TEST_CASE("projections and stored weights on OpenCL agree with the interpreter", "[opencl]") {
+  check_on_opencl("multi_head", {.settings = {"weights=true", "mask=true"}}, {"batch=2,tokens=17,depth=5", "batch=1,tokens=1,depth=3"});
+}
+
+TEST_CASE("sums that are no products on OpenCL agree with the interpreter", "[opencl]") {
+  check_on_opencl("additive", {}, {"batch=2,queries=5,keys=37", "batch=1,queries=1,keys=1"});
+}
+
+TEST_CASE("the PTX of CUDA kernels passes ptxas", "[cuda]") {
+  const std::string program = ptxas();
+  if (program.empty()) return skip("there is no ptxas on the PATH or in /usr/local/cuda/bin");
+  const Folder folder;
+  for (const char* variant : {"causal", "multi_head", "additive"}) {
+    CAPTURE(variant);
+    const std::string path = ptx_of(variant, (folder / "").string());
+    CHECK(std::system((program + " -arch=sm_80 -o " + path + ".cubin " + path).c_str()) == 0);
+  }
+}
+
+}  // namespace attune
