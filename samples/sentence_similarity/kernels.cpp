@@ -47,7 +47,8 @@ Result<Kernels> Kernels::of(const Model& model) {
     if (!kernel) return kernel.error();
     kernels.push_back(std::move(kernel).value());
   }
-  return Kernels(model, {std::move(kernels[0]), std::move(kernels[1]), std::move(kernels[2]), std::move(kernels[3]), std::move(kernels[4])});
+  return Kernels(model,
+                 {std::move(kernels[0]), std::move(kernels[1]), std::move(kernels[2]), std::move(kernels[3]), std::move(kernels[4])});
 }
 
 Result<void> Kernels::embed(const Batch& batch, std::span<float> hidden) {
@@ -91,7 +92,8 @@ Result<void> Kernels::finish_layer(int layer, const Batch& batch, std::span<cons
                                                  row(of.output_norm.bias),
                                                  {finished_, {rows, Sizes::model}}});
   if (!done) return done;
-  for_each_sentence(batch, [&](auto padded, auto real, auto count) { std::copy_n(finished_.data() + real, count, hidden.data() + padded); });
+  for_each_sentence(batch,
+                    [&](auto padded, auto real, auto count) { std::copy_n(finished_.data() + real, count, hidden.data() + padded); });
   return {};
 }
 

@@ -72,8 +72,8 @@ TEST_CASE("sample 05 agrees with numpy", "[samples]") {
 
 TEST_CASE("sample 06 prints a row per word and draws the weights", "[samples]") {
   const attune::Folder folder;
-  const Run result = run(programs + "06_attention_weights",
-                         "'The cat sat on the mat because it was tired' 5 11 '" + (folder / "cat.png").string() + "'");
+  const Run result =
+      run(programs + "06_attention_weights", "'The cat sat on the mat because it was tired' 5 11 '" + (folder / "cat.png").string() + "'");
   const std::string out = output(result);
   CHECK(std::count(out.begin(), out.end(), '\n') == 11);
   CHECK_THAT(out, Contains("\n          it  looks at  cat 0.683  mat 0.110  sat 0.026\n"));

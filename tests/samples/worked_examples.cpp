@@ -16,12 +16,21 @@ struct Example {
   Values weights, out;   ///< as printed; empty if they are not
 };
 
-const Example two_words = {.tokens = 2, .model = 3, .x = {1, 0, 0, 0, 2, 2},
-                           .wq = {1, 0, 1, 0, 0, 1}, .wk = {0, 1, 1, 0, 1, 0}, .wv = {2, 0, 3, 0, 0, 3},
-                           .weights = {0.0180f, 0.9820f, 0.0025f, 0.9975f}, .out = {5.928f, 5.892f, 5.990f, 5.985f}};
-const Example three_words = {.tokens = 3, .model = 4, .x = {1, 0, 1, 0, 0, 2, 0, 2, 1, 1, 1, 1},
-                             .wq = {1, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 1}, .wk = {0, 0, 1, 1, 1, 0, 0, 1, 0, 1, 1, 0},
-                             .wv = {0, 2, 0, 0, 3, 0, 1, 0, 3, 1, 1, 0}, .weights = {},
+const Example two_words = {.tokens = 2,
+                           .model = 3,
+                           .x = {1, 0, 0, 0, 2, 2},
+                           .wq = {1, 0, 1, 0, 0, 1},
+                           .wk = {0, 1, 1, 0, 1, 0},
+                           .wv = {2, 0, 3, 0, 0, 3},
+                           .weights = {0.0180f, 0.9820f, 0.0025f, 0.9975f},
+                           .out = {5.928f, 5.892f, 5.990f, 5.985f}};
+const Example three_words = {.tokens = 3,
+                             .model = 4,
+                             .x = {1, 0, 1, 0, 0, 2, 0, 2, 1, 1, 1, 1},
+                             .wq = {1, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 1},
+                             .wk = {0, 0, 1, 1, 1, 0, 0, 1, 0, 1, 1, 0},
+                             .wv = {0, 2, 0, 0, 3, 0, 1, 0, 3, 1, 1, 0},
+                             .weights = {},
                              .out = {1.9366f, 6.6831f, 1.5951f, 2.0000f, 7.9640f, 0.0540f, 1.9997f, 7.7599f, 0.3584f}};
 
 /// The memory (out, in) that kernels take.
@@ -91,8 +100,8 @@ TEST_CASE("the kernel of the residual form adds the result to the token", "[work
   const Values alone = single_head(square).out;
   const Values wq = transposed(square.wq, 3), wk = transposed(square.wk, 3), wv = transposed(square.wv, 3);
   Values out(2 * 3);
-  const auto done = attune::kernels::worked_residual(Tensor(square.x, {2, 3}), Tensor(wq, {2, 3}), Tensor(wk, {2, 3}),
-                                                     Tensor(wv, {3, 3}), Tensor(out, {2, 3}));
+  const auto done = attune::kernels::worked_residual(Tensor(square.x, {2, 3}), Tensor(wq, {2, 3}), Tensor(wk, {2, 3}), Tensor(wv, {3, 3}),
+                                                     Tensor(out, {2, 3}));
   REQUIRE(done);
   Values expected = alone;
   for (std::size_t i = 0; i < out.size(); ++i) expected[i] += square.x[i];

@@ -13,7 +13,7 @@ struct Embed {
   constexpr void operator()(attune::Graph& g) const {
     auto [batch, tokens, model, vocabulary, places] = g.dims("batch", "tokens", "model", "vocabulary", "places");
     const attune::Value ids = g.input("ids", {batch, tokens}, attune::Kind::i32);
-    const attune::Value word = gather(g.input("words", {vocabulary, model}), ids, vocabulary);  // [batch, tokens, model]
+    const attune::Value word = gather(g.input("words", {vocabulary, model}), ids, vocabulary);            // [batch, tokens, model]
     const attune::Value position = gather(g.input("positions", {places, model}), index(tokens), places);  // [tokens, model]
     const attune::Value type = g.input("type", {model});
     g.output("out", layer_norm(g, word + position + type, model, "norm_weight", "norm_bias"), {batch, tokens, model});
