@@ -26,7 +26,7 @@ class ModulePass : public mlir::PassWrapper<Concrete, mlir::OperationPass<mlir::
       if (problem.empty()) problem = graph_problem(function);
     if (problem.empty()) problem = static_cast<Concrete*>(this)->run(this->getOperation());
     if (problem.empty()) return;
-    this->getOperation().emitError(problem);
+    mlir::emitError(this->getOperation().getLoc(), problem);  // without the whole module behind it
     this->signalPassFailure();
   }
 };
