@@ -27,12 +27,13 @@ constexpr float log2_e = 1.44269502f;
 constexpr float ln2_high = 0.693145751953125f, ln2_low = 1.42860677e-6f;
 /// x + rounder - rounder is x rounded to a whole number, for |x| < 2^22; the low bits of x + rounder hold that number.
 constexpr float rounder = 12582912.f;
-constexpr std::int32_t all_but_sign = 0x7fffffff;
+constexpr std::uint32_t all_but_sign = 0x7fffffffu;
 
-Expr bits(const Expr& x) { return reinterpret<std::int32_t>(x); }
+// Unsigned, because Halide multiplies instead of shifting, and a signed product must not wrap.
+Expr bits(const Expr& x) { return reinterpret<std::uint32_t>(x); }
 Expr from_bits(const Expr& x) { return reinterpret<float>(x); }
 Expr magnitude(const Expr& x) { return from_bits(bits(x) & all_but_sign); }
-Expr sign_bit(const Expr& x) { return bits(x) & ~all_but_sign; }
+Expr sign_bit(const Expr& x) { return bits(x) & Expr(~all_but_sign); }
 
 // Strict selects like these are one vmaxps or vminps that passes NaN on, where max() and min() drop it.
 Expr at_least(float low, const Expr& x) { return select(strict_less(x, low), low, x); }
@@ -115,15 +116,15 @@ Expr log(const Expr& x) {
   const Expr is_tiny = strict_less(x, std::numeric_limits<float>::min());
   const Expr i = bits(select(is_tiny, strict_multiply(x, 8388608.f), x));
   // x = 2^e (1 + f) with 1 + f from 2/3 to 4/3; 0x3f2aaaab is 2/3.
-  const Expr e = (i - 0x3f2aaaab) & std::int32_t(0xff800000);
+  const Expr e = (i - 0x3f2aaaab) & Expr(0xff800000u);
   const Expr f = strict_subtract(from_bits(i - e), 1.f);
-  const Expr exponent = Halide::cast<float>(e >> 23) - select(is_tiny, 23.f, 0.f);
+  const Expr exponent = Halide::cast<float>(reinterpret<std::int32_t>(e) >> 23) - select(is_tiny, 23.f, 0.f);
   // ln(1 + f) = f + f^2 q(f), relative error 4.9e-9.
   const Expr q = polynomial(
       f, {-0.128322482f, 0.140027776f, -0.121986270f, 0.140016198f, -0.166793838f, 0.200107142f, -0.249998242f, 0.333332092f, -0.5f});
   const Expr result = exponent * 0.693147182f + strict_add(f, f * f * q);
-  const Expr beyond = select((bits(x) & all_but_sign) == 0, -infinity, select(bits(x) < 0, nan, x));
-  const Expr is_positive_and_finite = reinterpret<std::uint32_t>(bits(x) - 1) < Halide::cast<std::uint32_t>(0x7f7fffff);
+  const Expr beyond = select((bits(x) & all_but_sign) == 0, -infinity, select(sign_bit(x) != 0, nan, x));
+  const Expr is_positive_and_finite = bits(x) - 1 < 0x7f7fffff;
   return select(is_positive_and_finite, result, beyond);
 }
 
