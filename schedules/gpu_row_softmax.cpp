@@ -4,18 +4,13 @@
 #include "codegen/vector_math.h"
 #include "schedules/gpu.h"
 #include "schedules/gpu_grid.h"
+#include "schedules/softmax_math.h"
 
 using Halide::Expr;
 using Halide::Func;
 using Halide::Var;
 
 namespace attune {
-namespace {
-
-constexpr float log2_e = 1.4426950408889634f;
-
-}  // namespace
-
 std::vector<Parameter> gpu_row_softmax_parameters(const Machine& machine, SizeClass size) { return gpu_pointwise_parameters(machine, size); }
 
 Stored gpu_row_softmax(const RowSoftmax& body, const Extents& extents, const Machine&, const std::vector<Parameter>& values) {

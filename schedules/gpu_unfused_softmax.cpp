@@ -5,6 +5,7 @@
 #include "codegen/vector_math.h"
 #include "schedules/gpu.h"
 #include "schedules/gpu_grid.h"
+#include "schedules/softmax_math.h"
 
 using Halide::Expr;
 using Halide::Func;
@@ -12,7 +13,7 @@ using Halide::Func;
 namespace attune {
 namespace {
 
-constexpr float log2_e = 1.4426950408889634f, infinity = std::numeric_limits<float>::infinity();
+constexpr float infinity = std::numeric_limits<float>::infinity();
 
 std::vector<std::string> joined(std::vector<std::string> dims, const std::vector<std::string>& more) {
   dims.insert(dims.end(), more.begin(), more.end());

@@ -13,14 +13,6 @@ using Halide::Var;
 namespace attune {
 namespace {
 
-/// Vars of those of the dims that `owners` has too, innermost first.
-Exprs vars_of(const std::vector<std::string>& dims, const std::vector<std::string>& owners) {
-  Exprs vars;
-  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim)
-    if (std::ranges::find(owners, *dim) != owners.end()) vars.emplace_back(Var(*dim));
-  return vars;
-}
-
 SoftmaxTiles tiles_of(const Machine& machine, const std::vector<Parameter>& values) {
   const std::vector<Parameter> all = with_values(online_softmax_parameters(machine, SizeClass::large), values);
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
@@ -29,16 +21,6 @@ SoftmaxTiles tiles_of(const Machine& machine, const std::vector<Parameter>& valu
 }
 
 }  // namespace
-
-std::optional<int> fixed_value(const Expr& e) {
-  const auto value = Halide::Internal::as_const_int(Halide::Internal::simplify(e));
-  return value ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
-}
-
-Exprs joined(Exprs first, const Exprs& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
 
 SoftmaxStage::SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, const SoftmaxTiles& tiles)
     : body_(body),
@@ -75,7 +57,7 @@ void SoftmaxStage::define_panels() {
   at_query[body_.queries] = clamped_row();
   at_key[body_.keys] = max(min(panel_ * tiles_.panel() + column_, keys_ - 1), 0);
   if (body_.query.at) {
-    const Expr log2_e = 1.4426950408889634f, query = body_.query.at(at_query);
+    const Expr query = body_.query.at(at_query);
     query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_)) = is_plain_product_ ? query * log2_e : query;
   }
   if (body_.key.at) key_panel_(joined(joined(joined({column_}, over), {panel_}), key_batch_)) = body_.key.at(at_key);

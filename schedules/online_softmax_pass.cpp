@@ -15,12 +15,6 @@ constexpr float lowest = std::numeric_limits<float>::lowest();
 
 std::string named(const char* name, const SoftmaxPass& pass) { return std::string(name) + "_" + std::to_string(pass.key_tile); }
 
-/// 2^n for whole n <= 0, exactly 0 below -126. What comes out for NaN multiplies sums that are NaN.
-Expr whole_power(const Expr& n) {
-  const Expr exponent = Halide::cast<std::int32_t>(select(strict_less(n, -127.f), -127.f, n));
-  return Halide::reinterpret<float>((exponent + 127) << 23);
-}
-
 }  // namespace
 
 /// The arguments of a pass's Func: `inner`, then the dims that all of them have.
@@ -77,7 +71,7 @@ void SoftmaxStage::define_scores(SoftmaxPass& pass) {
   at[body_.keys] = key_of(pass, column_, panel_);
   Expr score = raw_score(pass, at);
   if (body_.change) score = body_.change(score, at);
-  if (!is_plain_product_) score = score * 1.4426950408889634f;
+  if (!is_plain_product_) score = score * log2_e;
   Expr visible;
   if (pass.has_mask) visible = body_.visible(at);
   if (pass.has_tail) {

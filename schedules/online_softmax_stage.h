@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "codegen/stage.h"
+#include "schedules/softmax_math.h"
 
 namespace attune {
-
-using Exprs = std::vector<Halide::Expr>;
 
 /// Sizes of tiles; a panel is the keys whose scores are summed in registers at once.
 struct SoftmaxTiles {
@@ -99,10 +98,5 @@ class SoftmaxStage {
   std::vector<SoftmaxPass> passes_;
   Halide::Func out_{"online_softmax"};
 };
-
-/// The value of a constant integer expression.
-std::optional<int> fixed_value(const Halide::Expr& e);
-
-Exprs joined(Exprs first, const Exprs& second);
 
 }  // namespace attune

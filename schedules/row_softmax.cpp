@@ -6,6 +6,7 @@
 
 #include "codegen/strict.h"
 #include "codegen/vector_math.h"
+#include "schedules/softmax_math.h"
 #include "schedules/tiles.h"
 
 using Halide::Expr;
@@ -17,7 +18,7 @@ using Halide::Var;
 namespace attune {
 namespace {
 
-constexpr float log2_e = 1.4426950408889634f, infinity = std::numeric_limits<float>::infinity();
+constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// Vectors go along the row if that is the result's innermost dim, otherwise across rows that are neighbours there. A tile is what is computed at
 /// a time: one row, or a vector of rows. Along a row, lanes beyond its end hold -infinity, whose weight is 0.

@@ -1,0 +1,33 @@
+#include "schedules/softmax_math.h"
+
+#include <algorithm>
+
+#include "codegen/strict.h"
+
+using Halide::Expr;
+
+namespace attune {
+
+Expr whole_power(const Expr& n) {
+  const Expr exponent = Halide::cast<std::int32_t>(select(strict_less(n, -127.f), -127.f, n));
+  return Halide::reinterpret<float>((exponent + 127) << 23);
+}
+
+std::optional<int> fixed_value(const Expr& e) {
+  const auto value = Halide::Internal::as_const_int(Halide::Internal::simplify(e));
+  return value ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
+}
+
+Exprs vars_of(const std::vector<std::string>& dims, const std::vector<std::string>& owners) {
+  Exprs vars;
+  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim)
+    if (std::ranges::find(owners, *dim) != owners.end()) vars.emplace_back(Halide::Var(*dim));
+  return vars;
+}
+
+Exprs joined(Exprs first, const Exprs& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+}  // namespace attune

@@ -1,0 +1,27 @@
+/// What the templates of `online_softmax` share: powers of two with whole exponents, and the dims that a piece has.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/stage.h"
+
+namespace attune {
+
+using Exprs = std::vector<Halide::Expr>;
+
+inline constexpr float log2_e = 1.4426950408889634f;
+
+/// 2^n for whole n <= 0, exactly 0 below -126. What comes out for NaN multiplies sums that are NaN.
+Halide::Expr whole_power(const Halide::Expr& n);
+
+/// The value of a constant integer expression.
+std::optional<int> fixed_value(const Halide::Expr& e);
+
+/// Vars of those of the dims that `owners` has too, innermost first.
+Exprs vars_of(const std::vector<std::string>& dims, const std::vector<std::string>& owners);
+
+Exprs joined(Exprs first, const Exprs& second);
+
+}  // namespace attune
