@@ -68,8 +68,10 @@ TEST_CASE("random graphs are the same for the same seed", "[random]") {
 
 TEST_CASE("random graphs draw every operation", "[random]") {
   std::set<std::size_t> drawn;
-  for (std::uint64_t seed = 0; seed < graphs; ++seed)
-    for (const Node& node : random_graph(seed).graph.nodes()) drawn.insert(node.op.index());
+  for (std::uint64_t seed = 0; seed < graphs; ++seed) {
+    const RandomGraph random = random_graph(seed);
+    for (const Node& node : random.graph.nodes()) drawn.insert(node.op.index());
+  }
   [&]<class... Op>(const std::variant<Op...>*) {
     (([&] {
        INFO(Op::name);

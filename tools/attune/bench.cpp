@@ -148,7 +148,7 @@ void add_bench(CLI::App& program, Chosen& chosen) {
   CLI::App* command = program.add_subcommand("bench", "Measure a kernel on this machine, beside the machine's peak");
   add_graph_options(*command, *options);
   command->add_option("--shape", options->shape, "DIM=EXTENT,...: what is not given has an odd default; value_depth is depth")->required();
-  command->add_option("--threads", options->threads, "As many as the machine has CPUs without it");
+  command->add_option("--threads", options->threads, "1 to 256; as many as the machine has CPUs without it")->check(CLI::Range(1, 256));
   command->add_flag("--json", options->is_json, "Print one JSON object");
   command->footer(
       "Arithmetic is that of the matmuls over visible pairs; the speed is that of the fastest call. A block is query_tile x edge_tile\n"

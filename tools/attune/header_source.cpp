@@ -48,9 +48,19 @@ std::string library_source(const fs::path& header, const std::string& struct_nam
       header.string(), struct_name);
 }
 
+/// "PATH:7:3: error: TEXT" as "line 7: TEXT" if the path is the header's, as "--struct NAME: TEXT" if it is that of the source
+/// around it.
+std::string located(const std::string& error, const fs::path& header, const std::string& source, const std::string& struct_name) {
+  const std::size_t text = error.find("error: ") + 7;
+  const std::string beginning = fs::absolute(header).string() + ":";
+  if (error.starts_with(source + ":")) return fmt::format("--struct {}: {}", struct_name, error.substr(text));
+  if (!error.starts_with(beginning)) return error;
+  return fmt::format("line {}: {}", error.substr(beginning.size(), error.find(':', beginning.size()) - beginning.size()), error.substr(text));
+}
+
 /// The sentence in a compiler's message: what stands in graph_error<Text{"..."}> of GCC or a static_assert of Clang; the
-/// first error line otherwise.
-std::string sentence_of(const std::string& log) {
+/// first line with an error otherwise.
+std::string sentence_of(const std::string& log, const fs::path& header, const std::string& source, const std::string& struct_name) {
   std::ifstream in(log);
   std::string line, first;
   while (std::getline(in, line)) {
@@ -61,7 +71,7 @@ std::string sentence_of(const std::string& log) {
     const std::size_t close = open == std::string::npos ? open : line.find("\", ", open);
     if (close != std::string::npos) return line.substr(open + 6, close - open - 6);
   }
-  return first.empty() ? "it does not compile" : first;
+  return first.empty() ? "does not compile" : located(first, header, source, struct_name);
 }
 
 /// Compiles the library; the problem in words, or nothing.
@@ -77,7 +87,7 @@ std::string compile(const fs::path& header, const std::string& struct_name, cons
   const llvm::StringRef arguments[] = {compiler, "-std=c++20", "-O0", "-fPIC", "-shared", include, beside, source, "-o", library};
   const std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(log), llvm::StringRef(log)};
   if (llvm::sys::ExecuteAndWait(*path, arguments, std::nullopt, redirects) == 0) return {};
-  return fmt::format("'{}': {}", header.string(), sentence_of(log));
+  return fmt::format("'{}': {}", header.string(), sentence_of(log, header, source, struct_name));
 }
 
 /// A folder that is gone with this object.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -139,18 +140,27 @@ class FileCall {
   std::vector<StoredArray> arrays_;
 };
 
-/// The array's elements as doubles; nothing for a type that the interpreter does not read.
-std::optional<std::vector<double>> numbers_of(const NpyArray& array) {
-  constexpr std::pair<NpyType, attune_storage> table[] = {{NpyType::f32, attune_f32}, {NpyType::f64, attune_f64}, {NpyType::u16, attune_bf16},
-                                                          {NpyType::i8, attune_i8},   {NpyType::u8, attune_u8},   {NpyType::i32, attune_i32},
-                                                          {NpyType::i64, attune_i64}, {NpyType::boolean, attune_boolean}};
-  for (const auto& [type, storage] : table) {
-    if (type != array.type) continue;
-    StoredArray stored(storage, array.shape);
-    stored.bytes = array.data;
-    return numbers(stored);
+/// The storage whose arrays are kept in files of this type.
+attune_storage storage_of(NpyType type) {
+  switch (type) {
+    case NpyType::u16: return attune_bf16;
+    case NpyType::f16: return attune_f16;
+    case NpyType::f64: return attune_f64;
+    case NpyType::i8: return attune_i8;
+    case NpyType::u8: return attune_u8;
+    case NpyType::i32: return attune_i32;
+    case NpyType::i64: return attune_i64;
+    case NpyType::boolean: return attune_boolean;
+    case NpyType::f32: break;
   }
-  return std::nullopt;
+  return attune_f32;
+}
+
+/// The array's elements as doubles.
+std::vector<double> numbers_of(const NpyArray& array) {
+  StoredArray stored(storage_of(array.type), array.shape);
+  stored.bytes = array.data;
+  return numbers(stored);
 }
 
 std::string interpret_files(const Graph& graph, const std::map<std::string, std::string>& inputs, const std::map<std::string, std::string>& outputs) {
@@ -158,11 +168,9 @@ std::string interpret_files(const Graph& graph, const std::map<std::string, std:
   for (const auto& [name, file] : inputs) {
     const Result<NpyArray> array = read_npy(file);
     if (!array) return array.error().message;
-    const auto values = numbers_of(*array);
-    if (!values) return fmt::format("'{}': holds {}, which the interpreter does not read; convert it to f32", file, name_of(array->type));
     Array input;
     input.extents = array->shape;
-    input.data = *values;
+    input.data = numbers_of(*array);
     arrays.emplace(name, std::move(input));
   }
   const Interpretation result = interpret(graph, arrays);
@@ -186,6 +194,21 @@ OpenKernel open_file(const std::string& path) {
   return {std::move(kernel).value(), {}};
 }
 
+/// What is said of a graph means nothing to a kernel file.
+std::string kernel_file_problem(const RunOptions& options) {
+  const RunOptions nothing;
+  const std::pair<bool, const char*> given[] = {{options.is_interpreted, "--interpret"},
+                                                {!options.graph.struct_name.empty(), "--struct"},
+                                                {!options.graph.settings.empty(), "--param"},
+                                                {!options.set.empty(), "--set"},
+                                                {options.types != nothing.types, "--type"},
+                                                {options.targets != nothing.targets, "--target"},
+                                                {!options.schedule.empty(), "--schedule"}};
+  for (const auto& [is_given, option] : given)
+    if (is_given) return fmt::format("{}: takes a graph; the kernel file '{}' holds none", option, options.graph.graph);
+  return {};
+}
+
 int run(const RunOptions& options) {
   std::map<std::string, std::string> inputs, outputs;
   if (std::string problem = read_pairs(options.inputs, "--in", inputs); !problem.empty()) return refuse(problem);
@@ -193,7 +216,8 @@ int run(const RunOptions& options) {
   if (options.threads != 0)
     if (const Result<void> set = set_num_threads(options.threads); !set) return refuse("--threads: " + set.error().message);
   const bool is_file = std::filesystem::path(options.graph.graph).extension() == ".so";
-  if (is_file && options.is_interpreted) return refuse("--interpret: takes a graph; a kernel file holds none");
+  if (is_file)
+    if (const std::string problem = kernel_file_problem(options); !problem.empty()) return refuse(problem);
   Prepared prepared;
   if (!is_file) prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
@@ -216,7 +240,7 @@ void add_run(CLI::App& program, Chosen& chosen) {
   command->add_option("--in", options->inputs, "NAME=FILE.npy: an input; bf16 as uint16");
   command->add_option("--out", options->outputs, "NAME=FILE.npy: where an output goes");
   command->add_flag("--interpret", options->is_interpreted, "Interpret the graph in double precision; outputs are f64");
-  command->add_option("--threads", options->threads, "As many as the machine has CPUs without it");
+  command->add_option("--threads", options->threads, "1 to 256; as many as the machine has CPUs without it")->check(CLI::Range(1, 256));
   command->footer(
       "Examples:\n"
       "  attune run causal --in q=q.npy --in k=k.npy --in v=v.npy --out out=out.npy\n"

@@ -1,0 +1,166 @@
+#include <catch2/catch.hpp>
+
+#include "tests/tools/headers.h"
+#include "tests/tools/program.h"
+#include "tools/npy.h"
+
+namespace attune {
+namespace {
+
+/// A command line and the sentence that refuses it.
+struct Refused {
+  Words words;
+  std::string sentence;
+};
+
+/// One sentence on stderr that begins with `attune: `, nothing else, exit status 2.
+void check_refused(const Refused& refused) {
+  const Ran ran = run_attune(refused.words);
+  std::string command;
+  for (const std::string& word : refused.words) command += word + " ";
+  INFO("attune " << command);
+  CHECK(ran.status == 2);
+  CHECK(ran.out.empty());
+  CHECK_THAT(ran.err, Catch::StartsWith("attune: ") && Catch::Contains(refused.sentence));
+  CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+}
+
+NpyArray floats(std::vector<std::int64_t> shape) {
+  std::int64_t size = 1;
+  for (const std::int64_t extent : shape) size *= extent;
+  return NpyArray::of<float>(shape, std::vector<float>(static_cast<std::size_t>(size), 0.5f));
+}
+
+}  // namespace
+
+TEST_CASE("wrong commands and options are refused in one sentence", "[command line]") {
+  for (const Refused& refused : std::vector<Refused>{
+           {{}, "a command is missing; there are list, show, compile, run, check"},
+           {{"frobnicate"}, "'frobnicate': is not a command; there are list, show"},
+           {{"check"}, "GRAPH is required"},
+           {{"check", "causal", "--frob"}, "--frob"},
+           {{"check", "causal", "--seed", "x"}, "--seed = x; a whole number is right"},
+           {{"list", "nothing"}, "list 'nothing': there is nothing of that name; variants, ops, schedules and targets are listed"},
+           {{"show", "causal", "--stage", "x"}, "--stage 'x': is not one of graph, mlir, stages, loops, assembly"},
+           {{"show", "causal", "--size", "tiny"}, "--size 'tiny': is neither large nor small"},
+           {{"check", "causal", "--shape", "foo=3"}, "--shape foo=3: the graph has no dim 'foo'; it has batch, heads, queries, keys, depth, value_depth"},
+           {{"check", "causal", "--shape", "queries=-1"}, "--shape: 'queries=-1' is not DIM=EXTENT with an extent of at least 0"},
+           {{"check", "causal", "--shape", "queries"}, "--shape: 'queries' is not DIM=EXTENT"},
+           {{"explain", "causal", "--set", "depth=64", "--shape", "depth=32"}, "--shape depth=32: --set says depth=64; they must agree"},
+           {{"check", "causal", "--target", "arm64"}, "target 'arm64': this machine cannot run it; it runs "},
+           {{"bench", "causal"}, "--shape is required"},
+           {{"bench", "causal", "--shape", "queries=3", "--threads", "0"}, "--threads: Value 0 not in range 1 to 256"},
+           {{"bench", "causal", "--shape", "queries=3", "--target", "cuda"}, "target 'cuda': is a GPU; bench measures kernels for CPUs"},
+           {{"bench", "causal", "--shape", "queries=3", "--target", "arm64"}, "target 'arm64': this machine cannot run it; it runs "},
+           {{"explain", "causal", "--target", "x86-64-v3,x86-64-v4"}, "--target x86-64-v3,x86-64-v4: explain takes one target"},
+           {{"compile", "causal", "--name", "3x"}, "--name '3x': is not a name; letters, digits and _ are, and no digit first"},
+       })
+    check_refused(refused);
+}
+
+TEST_CASE("wrong variants, parameters, dims, types, targets and schedules are refused in one sentence", "[command line]") {
+  for (const Refused& refused : std::vector<Refused>{
+           {{"nope"}, "variant 'nope': there is none of that name; there are single_head, scaled_dot_product, causal"},
+           {{"causal", "--struct", "A"}, "--struct A: names a struct of a header; 'causal' is none"},
+           {{"causal", "--param", "window=3"}, "variant 'causal': has no parameter 'window'; it has none"},
+           {{"sliding_window", "--param", "width=3"}, "variant 'sliding_window': has no parameter 'width'; it has window"},
+           {{"sliding_window", "--param", "window=x"}, "variant 'sliding_window': window is 'x'; it must be an integer"},
+           {{"sliding_window", "--param", "window=0"}, "variant 'sliding_window': window is 0; it must be at least 1"},
+           {{"sliding_window", "--param", "window"}, "variant 'sliding_window': 'window' sets no parameter; NAME=VALUE does"},
+           {{"causal", "--set", "nope=3"}, "nope is not a dim of 'causal'; its dims are batch, heads, queries, depth, keys, value_depth"},
+           {{"causal", "--set", "depth=0"}, "depth is 0; an extent must be positive"},
+           {{"causal", "--set", "depth"}, "'depth' is not an extent; depth=64 is one"},
+           {{"causal", "--type", "f16"}, "type f16 is not available yet; f32 and bf16 are"},
+           {{"causal", "--type", "f99"}, "'f99' is not a type of reals; f32 and bf16 are"},
+           {{"causal", "--type", "z=f32"}, "'z' is neither an input nor an output of 'causal'; they are q, k, v, out"},
+           {{"causal", "--target", "m68k"}, "target 'm68k': does not exist; there are host, zen4, x86-64-v4, x86-64-v3, arm64, opencl, cuda"},
+           {{"causal", "--target", "arm64,x86-64-v3"}, "is another architecture than 'arm64'; one file holds kernels of one"},
+           {{"causal", "--target", ""}, "--target: names no target; there are host, zen4"},
+           {{"causal", "--schedule", "foo"}, "schedule 'foo': does not exist; there are online_softmax"},
+           {{"causal", "--schedule", "online_softmax,foo=5"}, "schedule 'online_softmax': has no parameter 'foo'; it has query_tile, key_tile"},
+           {{"causal", "--schedule", "online_softmax,query_tile=5"}, "schedule 'online_softmax': query_tile = 5 is not one of 4, 6, 8"},
+           {{"causal", "--schedule", "online_softmax,key_tile"}, "schedule 'online_softmax': 'key_tile' is not name=number"},
+       })
+    for (const char* command : {"check", "compile"}) {
+      Refused whole = refused;
+      whole.words.insert(whole.words.begin(), command);
+      check_refused(whole);
+    }
+}
+
+TEST_CASE("files that hold no graph are refused with their line", "[command line]") {
+  const Folder folder;
+  const std::string text = attune_says({"show", "causal", "--stage", "mlir"});
+  const std::string cut = folder.write("cut.mlir", text.substr(0, 300));
+  std::string misspelt = text;
+  const std::size_t softmax = misspelt.find("attn.softmax");
+  REQUIRE(softmax != std::string::npos);
+  misspelt.replace(softmax, 12, "attn.softmix");
+  const auto line = std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(softmax), '\n'));
+  const std::string unknown = folder.write("unknown.mlir", misspelt), good = folder.write("good.mlir", text);
+  for (const Refused& refused : std::vector<Refused>{
+           {{"check", folder / "missing.mlir"}, "missing.mlir': cannot be read"},
+           {{"check", cut}, "cut.mlir: line 2: "},
+           {{"check", unknown}, "unknown.mlir: line " + line + ": custom op 'attn.softmix' is unknown"},
+           {{"check", good, "--param", "a=1"}, "good.mlir': has no parameters to set; a variant or a header has"},
+       })
+    check_refused(refused);
+}
+
+TEST_CASE("headers without a right graph are refused with the compiler's sentence", "[command line]") {
+  const Folder folder;
+  const std::string good = folder.write("good.h", good_header), wrong = folder.write("wrong.h", wrong_header);
+  const std::string broken = folder.write("broken.h", "int x = ;\n");
+  for (const Refused& refused : std::vector<Refused>{
+           {{"check", folder / "missing.h", "--struct", "A"}, "missing.h': does not exist"},
+           {{"check", good}, "good.h': is a header; --struct names the variant in it"},
+           {{"check", good, "--struct", "a b"}, "--struct 'a b': is not the name of a struct"},
+           {{"check", good, "--struct", "Nope"}, "good.h': --struct Nope: "},
+           {{"check", good, "--struct", "Reach", "--param", "reach=x"}, "variant 'reach': reach is 'x'; it must be an integer"},
+           {{"check", broken, "--struct", "A"}, "broken.h': line 1: expected primary-expression"},
+           {{"check", wrong, "--struct", "Wrong"},
+            "wrong.h': line 9: softmax: runs over depth, which x does not have: x is [batch x heads x queries x keys]"},
+       })
+    check_refused(refused);
+}
+
+TEST_CASE("arrays that a kernel does not take are refused in one sentence", "[command line]") {
+  const Folder folder;
+  attune_says({"compile", "causal", "--shared", "-o", folder / "."});
+  const auto save = [&](const char* name, const NpyArray& array) {
+    REQUIRE(write_npy(folder / name, array));
+    return std::string(folder / name);
+  };
+  const std::string kernel = folder / "causal.so", q = save("q.npy", floats({1, 2, 5, 8})), k = save("k.npy", floats({1, 2, 7, 8}));
+  const std::string wide = save("wide.npy", floats({1, 2, 7, 9})), flat = save("flat.npy", floats({2, 7, 8}));
+  const std::string doubles = save("doubles.npy", NpyArray::of<double>({1, 2, 5, 8}, std::vector<double>(80)));
+  const std::string text = folder.write("text.npy", "no array");
+  const std::string whole = contents(kernel);
+  const std::string part = folder.write("part.so", std::string_view(whole).substr(0, whole.size() / 2));
+  const auto call = [&](const std::string& of_q, const std::string& of_k, Words more = {}) {
+    Words words{"run", kernel, "--in", "q=" + of_q, "--in", "k=" + of_k, "--in", "v=" + k};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  for (const Refused& refused : std::vector<Refused>{
+           {{"run", kernel, "--in", "q=" + q}, "--in: 'k' is missing; kernel 'causal' has the inputs q, k, v"},
+           {{"run", kernel, "--in", "q"}, "--in 'q': is not NAME=FILE.npy"},
+           {{"run", kernel, "--in", "q=a.npy", "--in", "q=b.npy"}, "--in 'q=b.npy': names q twice"},
+           {call(folder / "missing.npy", k), "missing.npy': cannot be opened"},
+           {call(text, k), "text.npy': is not a .npy file"},
+           {call(doubles, k), "doubles.npy': holds f64; input 'q' of kernel 'causal' takes f32"},
+           {call(q, flat), "kernel 'causal': input 'k' is f32 [2 x 7 x 8], expected f32 [batch x heads x keys x depth]"},
+           {call(q, wide), "kernel 'causal': input 'k' is f32 [1 x 2 x 7 x 9]: depth = 9; input 'q' is f32 [1 x 2 x 5 x 8] and has depth = 8"},
+           {call(q, k, {"--in", "z=" + q}), ": kernel 'causal' has no such input; it has q, k, v"},
+           {call(q, k, {"--out", "z=z.npy"}), "--out 'z=z.npy': kernel 'causal' has no such output; it has out"},
+           {call(q, k, {"--out", "out=" + std::string(folder / "no/out.npy")}), "no/out.npy': cannot be written"},
+           {call(q, k, {"--interpret"}), "--interpret: takes a graph; the kernel file"},
+           {call(q, k, {"--target", "zen4"}), "--target: takes a graph; the kernel file"},
+           {{"run", folder / "missing.so"}, "missing.so': cannot be read"},
+           {{"run", part}, "part.so': is truncated or no kernel file"},
+           {{"run", "causal", "--interpret", "--in", "q=" + q}, "input 'k' is missing"},
+       })
+    check_refused(refused);
+}
+
+}  // namespace attune
