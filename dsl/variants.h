@@ -6,23 +6,28 @@
 
 #include "dsl/parameters.h"
 #include "dsl/variants/additive.h"
+#include "dsl/variants/alibi.h"
 #include "dsl/variants/causal.h"
 #include "dsl/variants/causal_offset.h"
 #include "dsl/variants/cross.h"
+#include "dsl/variants/document.h"
 #include "dsl/variants/embedded.h"
 #include "dsl/variants/grouped_query.h"
 #include "dsl/variants/masked.h"
 #include "dsl/variants/multi_head.h"
 #include "dsl/variants/padded.h"
+#include "dsl/variants/prefix_lm.h"
+#include "dsl/variants/relative_bias.h"
 #include "dsl/variants/scaled_dot_product.h"
 #include "dsl/variants/single_head.h"
+#include "dsl/variants/sinks.h"
 #include "dsl/variants/sliding_window.h"
 #include "dsl/variants/soft_cap.h"
 
 namespace attune {
 
-using AnyVariant = std::variant<SingleHead, ScaledDotProduct, Causal, CausalOffset, SlidingWindow, SoftCap, Padded, Masked,
-                                MultiHead, GroupedQuery, Cross, Additive, Embedded>;
+using AnyVariant = std::variant<SingleHead, ScaledDotProduct, Causal, CausalOffset, SlidingWindow, Sinks, PrefixLm, Document, SoftCap,
+                                Alibi, RelativeBias, Padded, Masked, MultiHead, GroupedQuery, Cross, Additive, Embedded>;
 
 /// Calls `visit(variant)` with every variant, its parameters at their defaults, in the order of the list.
 template <class Visit>

@@ -26,8 +26,9 @@ struct Everything {
 }  // namespace
 
 TEST_CASE("the list of variants is by name and in order", "[parameters]") {
-  CHECK(variant_names() == std::vector<std::string_view>{"single_head", "scaled_dot_product", "causal", "causal_offset", "sliding_window", "soft_cap",
-                                                         "padded", "masked", "multi_head", "grouped_query", "cross", "additive", "embedded"});
+  CHECK(variant_names() == std::vector<std::string_view>{"single_head", "scaled_dot_product", "causal", "causal_offset", "sliding_window", "sinks",
+                                                         "prefix_lm", "document", "soft_cap", "alibi", "relative_bias", "padded",
+                                                         "masked", "multi_head", "grouped_query", "cross", "additive", "embedded"});
 }
 
 TEST_CASE("a variant is chosen by name, with its parameters from text", "[parameters]") {
@@ -52,7 +53,8 @@ TEST_CASE("what is not a variant or a parameter is refused with the alternatives
   CHECK(problem_of("causal", {"window=512"}) == "variant 'causal': has no parameter 'window'; it has none");
   CHECK(problem_of("sliding_window", {"window"}) == "variant 'sliding_window': 'window' sets no parameter; NAME=VALUE does");
   CHECK(problem_of("casual", {}) ==
-        "variant 'casual': there is none of that name; there are single_head, scaled_dot_product, causal, causal_offset, sliding_window, soft_cap, "
+        "variant 'casual': there is none of that name; there are single_head, scaled_dot_product, causal, causal_offset, sliding_window, "
+        "sinks, prefix_lm, document, soft_cap, alibi, relative_bias, "
         "padded, masked, multi_head, grouped_query, cross, additive, embedded");
 }
 
