@@ -31,6 +31,9 @@ class KernelCase {
   /// The outputs for these inputs, by name.
   std::map<std::string, std::vector<double>> outputs(const Shape& extents, const Arrays& inputs) const;
 
+  /// The extents of all dims, which those of the inputs give.
+  Shape extents_of(const Arrays& inputs) const;
+
   const Graph& graph() const { return prepared_.graph.graph; }
   const Kernel& kernel() const { return kernel_; }
 

@@ -10,11 +10,7 @@ namespace {
 std::string difference_of_seed(std::uint64_t seed, const RandomChoices& choices) {
   const RandomGraph random = random_graph(seed, choices);
   const KernelCase kernel(random.graph, "random");
-  std::map<std::string, std::vector<std::int64_t>, std::less<>> given;
-  for (const auto& [name, array] : random.inputs) given[name] = array.extents;
-  Shape extents;
-  for (const auto& [dim, extent] : bind_extents(random.graph, given).extents) extents.emplace(dim, extent);
-  const std::string difference = kernel.difference(extents, random.inputs);
+  const std::string difference = kernel.difference(kernel.extents_of(random.inputs), random.inputs);
   return difference.empty() ? difference : "seed " + std::to_string(seed) + ": " + difference;
 }
 

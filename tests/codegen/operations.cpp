@@ -1,0 +1,123 @@
+/// Each operation on its own: a kernel of nothing else against the interpreter, on odd extents and special values.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "tests/codegen/kernel_case.h"
+#include "tests/codegen/operation_graphs.h"
+
+namespace attune {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity(), quiet_nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Odd extents, one, and none along some dims.
+const Shape shapes[] = {
+    {{"batch", 1}, {"rows", 1}, {"columns", 1}, {"depth", 1}, {"even", 2}, {"other", 1}},
+    {{"batch", 2}, {"rows", 5}, {"columns", 37}, {"depth", 5}, {"even", 10}, {"other", 0}},
+    {{"batch", 3}, {"rows", 37}, {"columns", 5}, {"depth", 37}, {"even", 74}, {"other", 37}},
+    {{"batch", 1}, {"rows", 37}, {"columns", 37}, {"depth", 5}, {"even", 6}, {"other", 5}},
+    {{"batch", 2}, {"rows", 5}, {"columns", 0}, {"depth", 0}, {"even", 0}, {"other", 5}},
+    {{"batch", 2}, {"rows", 0}, {"columns", 5}, {"depth", 37}, {"even", 10}, {"other", 1}},
+    {{"batch", 0}, {"rows", 37}, {"columns", 5}, {"depth", 1}, {"even", 2}, {"other", 1}},
+};
+
+/// What an elementwise operation is tried on; no more than 37, so that each meets each.
+std::vector<double> special(Kind kind) {
+  switch (kind) {
+    case Kind::real:
+      return {0,  -0.0, 1,   -1,   0.5,  -2.5, 3,    -7,     88,     -88,    100,   -104,     1e5,       -1e5,
+              20, 1e10, 3e38, -3e38, 2e-38, 1e-30, 0.25, 0.9225, -0.003, infinity, -infinity, quiet_nan};
+    case Kind::i32: return {0, 1, -1, 2, -3, 7, -7, 10, 100, -1000, 65536, 2147483647, -2147483647, -2147483648.0};
+    case Kind::i64: return {0, 1, -1, 2, -3, 7, -7, 10, 100, 2147483648.0, -2147483648.0, 4294967297.0, 4503599627370496.0, -4503599627370496.0};
+    case Kind::i8: return {0, 1, -1, 7, -128, 127};
+    case Kind::u8: return {0, 1, 7, 128, 255};
+    case Kind::boolean: return {0, 1, 1};
+  }
+  return {};
+}
+
+/// What occurs now and then in the operands of other operations. Sums of them are exact in a double.
+std::vector<double> rare(Kind kind) {
+  switch (kind) {
+    case Kind::real: return {0, -0.0, infinity, -infinity, quiet_nan};
+    case Kind::i32: return {-1, -7, 65536, 0};
+    case Kind::i64: return {-1, 4294967297.0, -1099511627776.0, 2147483648.0};
+    default: return special(kind);
+  }
+}
+
+/// The inputs of the graph: for elementwise operations special numbers in order, up to `limit` where they are finite reals or integers;
+/// for others random numbers, every eleventh or so a rare one.
+Arrays inputs_of(const Graph& graph, const Shape& shape, bool is_elementwise, double limit) {
+  DimExtents extents;
+  for (const auto& [dim, extent] : shape) extents[dim] = extent;
+  Arrays inputs;
+  std::mt19937 random(1);
+  for (const Node& node : graph.nodes()) {
+    const auto* input = std::get_if<Input>(&node.op);
+    if (input == nullptr) continue;
+    const Kind kind = input->type.kind;
+    const std::vector<double> specials = is_elementwise ? special(kind) : rare(kind);
+    Array array(input->type, extents);
+    for (std::size_t i = 0; i < array.data.size(); ++i) {
+      const double drawn = static_cast<double>(random() % 8000) / 1000 - 4;
+      double& x = array.data[i];
+      if (is_elementwise) x = specials[i % specials.size()];
+      else if (random() % 11 == 0) x = specials[random() % specials.size()];
+      else if (kind == Kind::real) x = drawn;
+      else x = kind == Kind::boolean ? drawn > -2 : std::trunc(std::abs(drawn) * 10);
+      if (std::isfinite(x)) x = std::clamp(x, -limit, limit);
+      if (kind == Kind::real) x = static_cast<double>(static_cast<float>(x));
+    }
+    inputs.emplace(input->label, std::move(array));
+  }
+  return inputs;
+}
+
+/// Whether the language promises the number: an integer that its kind does not have has no value.
+bool is_promised(Kind kind, double x) { return kind == Kind::i64 ? x >= -0x1p63 && x < 0x1p63 : holds(kind, x); }
+
+/// Empty, or the first element that differs. A real may be off by `allowed` and by 4 ulp. `may_lose_infinity`: the value of the last key
+/// stands for keys beyond it, whose weight is 0, and 0 times infinity is NaN.
+std::string difference(const std::vector<double>& got, const Array& expected, double allowed, bool may_lose_infinity) {
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double x = expected.type.kind == Kind::real ? static_cast<double>(static_cast<float>(expected.data[i])) : expected.data[i];
+    if (!is_promised(expected.type.kind, x) || got[i] == x || (std::isnan(got[i]) && std::isnan(x))) continue;
+    if (may_lose_infinity && std::isinf(x) && std::isnan(got[i])) continue;
+    const double bound = expected.type.kind == Kind::real ? allowed + 4 * 0x1p-23 * std::abs(x) : 0;
+    if (std::isfinite(got[i]) && std::abs(got[i] - x) <= bound) continue;
+    Difference found{1, static_cast<std::int64_t>(got.size()), {static_cast<std::int64_t>(i)}, got[i], x, 0};
+    return describe(found, bound);
+  }
+  return {};
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("an operation's kernel agrees with the interpreter", "[operation]", AnyOp) {
+  constexpr bool is_elementwise = PointwiseOp<TestType>;
+  // beyond, the error of these two grows
+  constexpr double limit = std::is_same_v<TestType, Sin> || std::is_same_v<TestType, Cos> ? 1e5 : infinity;
+  INFO(TestType::name);
+  const Graph graph = graph_of_operation<TestType>();
+  REQUIRE(std::string(graph.problem().view()) == "");
+  const KernelCase kernel(graph, std::string(TestType::name));
+  for (const Shape& shape : shapes) {
+    std::string said;
+    for (const auto& [dim, extent] : shape) said += " " + dim + "=" + std::to_string(extent);
+    INFO(said);
+    const Arrays inputs = inputs_of(graph, shape, is_elementwise, limit);
+    const Interpretation expected = interpret(graph, inputs);
+    REQUIRE(expected.problem == "");
+    const double allowed = is_elementwise ? 4 * 0x1p-23 : tolerance(expected.magnitudes, false);
+    for (const auto& [name, got] : kernel.outputs(kernel.extents_of(inputs), inputs)) {
+      INFO(name);
+      CHECK(difference(got, expected.outputs.find(name)->second, allowed, std::is_same_v<TestType, Softmax>) == "");
+    }
+  }
+}
+
+}  // namespace attune
