@@ -116,6 +116,7 @@ class Emission {
     for (const TargetInfo* target : options_.targets) stream << target->name;
     stream << options_.schedule.name;
     for (const Parameter& p : options_.schedule.values) stream << p.name << p.value;
+    for (const TunedFile& tuned : options_.schedule.tuned) stream << tuned_text(tuned);
     manifest_.hash = fmt::format("{:016x}", llvm::xxh3_64bits(text));
     const Graph graph = to_graph(function_);
     known_ = known_extents(function_);

@@ -7,6 +7,7 @@
 
 #include "codegen/extents.h"
 #include "codegen/import.h"
+#include "codegen/stage_key.h"
 #include "codegen/stage_lowering.h"
 #include "codegen/strict.h"
 
@@ -145,11 +146,12 @@ class Lowering {
         break;
       }
     const std::string kind = stage.kind().str();
-    LoweredStage report{kind, {}, {}, {}, {}};
+    LoweredStage report{kind, {}, {}, {}, {}, {}, {}};
     if (const auto decisions = stage.decisions())
       if (const auto reason = decisions.getAs<mlir::StringAttr>("reason")) report.reason = reason.getValue().str();
     Stored stored;
     const Element storage = storage_of_only_result(stage);
+    report.key = key_of(stage, graph, out, storage, constant_extents());
     if (kind == "online_softmax") stored = build(finished(online_softmax_body(body, out), storage), report);
     else if (kind == "gemm") stored = build(finished(gemm_body(body, out), storage), report);
     else if (kind == "row_softmax") stored = build(row_softmax_body(body, out), report);
@@ -161,6 +163,13 @@ class Lowering {
     sources_[value] = [stored, element = type.element()](const Coordinates& at) {
       return loaded(stored.func(innermost_first(stored.dims, at)), element);
     };
+  }
+
+  KnownExtents constant_extents() const {
+    KnownExtents known;
+    for (const auto& [dim, extent] : extents_)
+      if (const auto value = Halide::Internal::as_const_int(Halide::Internal::simplify(extent))) known.emplace(dim, *value);
+    return known;
   }
 
   /// The storage of the result that the stage's value is and nothing else; f32, as between stages, otherwise.
@@ -187,7 +196,7 @@ class Lowering {
   /// The stage's Funcs by the schedule that is chosen for its kind.
   template <class BodyOfStage>
   Stored build(const BodyOfStage& body, LoweredStage& report) {
-    const ScheduleAnswer<BodyOfStage> answer = choose_schedule<BodyOfStage>(machine_, size_, choice_);
+    const ScheduleAnswer<BodyOfStage> answer = choose_schedule<BodyOfStage>(machine_, size_, report.key, choice_);
     if (!answer.problem.empty()) {
       problem_ = answer.problem;
       return {};
@@ -195,8 +204,9 @@ class Lowering {
     report.schedule = answer.schedule->name;
     report.parameters = answer.parameters;
     report.origin = answer.origin;
-    if (answer.schedule->small_up_to != nullptr)
-      for (ExtentLimit& limit : answer.schedule->small_up_to(body)) lowered_.small_up_to.push_back(std::move(limit));
+    report.file = answer.file;
+    if (answer.schedule->small_dims != nullptr)
+      for (std::string& dim : answer.schedule->small_dims(body)) lowered_.small_up_to.push_back({std::move(dim), answer.small_up_to});
     return answer.schedule->build(body, extents_, machine_, answer.parameters);
   }
 
@@ -220,7 +230,7 @@ class Lowering {
   Halide::Func copy(const void* value, const Result& result) {
     const Source source = sources_.at(value);
     const Piece piece{result.dims, [source, element = result.element](const Coordinates& at) { return as_stored(source(at).expr, element); }};
-    LoweredStage report{"pointwise", "stored as " + std::string(name_of(result.element)), {}, {}, {}};
+    LoweredStage report{"pointwise", "stored as " + std::string(name_of(result.element)), {}, {}, {}, {}, {}};
     const Stored stored = build(Pointwise{piece, result.dims}, report);
     lowered_.stages.push_back(std::move(report));
     return stored.func;

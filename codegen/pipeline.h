@@ -16,7 +16,8 @@ namespace attune {
 struct LoweredStage {
   std::string kind, reason, schedule;
   std::vector<Parameter> parameters;
-  std::string origin;  ///< where the parameters come from: "default", "tuned", "command line"
+  std::string origin, file;  ///< where the parameters come from, as ParameterAnswer says it
+  StageKey key;
 };
 
 /// `pipeline` computes the function's results; its arguments are the function's, in order.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedules/gemm_product.h"
+#include "schedules/tuned.h"
 
 using Halide::Expr;
 
@@ -63,14 +64,10 @@ std::vector<Expr> arguments(const std::vector<std::string>& dims, const Coordina
 std::vector<Parameter> gemm_parameters(const Machine& machine, SizeClass size) {
   // 12 x 2 sums, 2 vectors of columns and a few broadcasts fill 32 registers; 6 x 2 fill 16. Four lanes (NEON) multiply by an element of a
   // register, so each row needs one of its own: 8 x 2.
-  const bool is_wide = machine.registers >= 32, is_large = size == SizeClass::large;
-  const std::int64_t rows = is_large ? (is_wide ? (machine.vector_bytes == 16 ? 8 : 12) : 6) : (is_wide ? 4 : 2);
   std::vector<std::int64_t> row_tiles{1, 2, 4, 6};
-  if (is_wide) row_tiles.insert(row_tiles.end(), {8, 10, 12, 14});
-  return {{"packed", {0, 1}, is_large ? 1 : 0},
-          {"row_tile", std::move(row_tiles), rows},
-          {"column_vectors", {1, 2, 3, 4}, 2},
-          {"row_block", {1, 2, 4, 8, 16, 32}, 8}};
+  if (machine.registers >= 32) row_tiles.insert(row_tiles.end(), {8, 10, 12, 14});
+  return with_defaults("gemm", machine, size,
+                       {{"packed", {0, 1}}, {"row_tile", std::move(row_tiles)}, {"column_vectors", {1, 2, 3, 4}}, {"row_block", {1, 2, 4, 8, 16, 32}}});
 }
 
 Stored gemm(const Gemm& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {

@@ -2,13 +2,15 @@
 
 #include "schedules/gpu.h"
 #include "schedules/gpu_grid.h"
+#include "schedules/tuned.h"
 
 using Halide::Expr;
 
 namespace attune {
 
-std::vector<Parameter> gpu_gemm_parameters(const Machine&, SizeClass) {
-  return {{"block_columns", {8, 16, 32}, 16}, {"block_rows", {4, 8, 16}, 8}, {"thread_columns", {1, 2, 4, 8}, 4}, {"thread_rows", {1, 2, 4, 8}, 4}};
+std::vector<Parameter> gpu_gemm_parameters(const Machine& machine, SizeClass size) {
+  return with_defaults("gpu_gemm", machine, size,
+                       {{"block_columns", {8, 16, 32}}, {"block_rows", {4, 8, 16}}, {"thread_columns", {1, 2, 4, 8}}, {"thread_rows", {1, 2, 4, 8}}});
 }
 
 Stored gpu_gemm(const Gemm& body, const Extents& extents, const Machine&, const std::vector<Parameter>& values) {

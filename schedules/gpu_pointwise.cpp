@@ -1,13 +1,14 @@
 #include "schedules/gpu.h"
 #include "schedules/gpu_grid.h"
+#include "schedules/tuned.h"
 
 using Halide::Func;
 using Halide::Var;
 
 namespace attune {
 
-std::vector<Parameter> gpu_pointwise_parameters(const Machine&, SizeClass) {
-  return {{"block_columns", {8, 16, 32, 64}, 32}, {"block_rows", {1, 2, 4, 8}, 4}};
+std::vector<Parameter> gpu_pointwise_parameters(const Machine& machine, SizeClass size) {
+  return with_defaults("gpu_pointwise", machine, size, {{"block_columns", {8, 16, 32, 64}}, {"block_rows", {1, 2, 4, 8}}});
 }
 
 Stored gpu_pointwise(const Pointwise& body, const Extents& extents, const Machine&, const std::vector<Parameter>& values) {

@@ -5,13 +5,16 @@
 #include "schedules/gpu.h"
 #include "schedules/gpu_grid.h"
 #include "schedules/softmax_math.h"
+#include "schedules/tuned.h"
 
 using Halide::Expr;
 using Halide::Func;
 using Halide::Var;
 
 namespace attune {
-std::vector<Parameter> gpu_row_softmax_parameters(const Machine& machine, SizeClass size) { return gpu_pointwise_parameters(machine, size); }
+std::vector<Parameter> gpu_row_softmax_parameters(const Machine& machine, SizeClass size) {
+  return with_defaults("gpu_row_softmax", machine, size, {{"block_columns", {8, 16, 32, 64}}, {"block_rows", {1, 2, 4, 8}}});
+}
 
 Stored gpu_row_softmax(const RowSoftmax& body, const Extents& extents, const Machine&, const std::vector<Parameter>& values) {
   const GpuTile tile = gpu_tile(values);

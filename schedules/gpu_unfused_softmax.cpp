@@ -6,6 +6,7 @@
 #include "schedules/gpu.h"
 #include "schedules/gpu_grid.h"
 #include "schedules/softmax_math.h"
+#include "schedules/tuned.h"
 
 using Halide::Expr;
 using Halide::Func;
@@ -40,7 +41,10 @@ Func scores_of(const OnlineSoftmax& body, const std::vector<std::string>& dims, 
 
 }  // namespace
 
-std::vector<Parameter> gpu_unfused_softmax_parameters(const Machine& machine, SizeClass size) { return gpu_gemm_parameters(machine, size); }
+std::vector<Parameter> gpu_unfused_softmax_parameters(const Machine& machine, SizeClass size) {
+  return with_defaults("gpu_unfused_softmax", machine, size,
+                       {{"block_columns", {8, 16, 32}}, {"block_rows", {4, 8, 16}}, {"thread_columns", {1, 2, 4, 8}}, {"thread_rows", {1, 2, 4, 8}}});
+}
 
 Stored gpu_unfused_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine&, const std::vector<Parameter>& values) {
   const GpuTile tile = gpu_tile(values), row_tile{tile.block_columns, tile.block_rows};

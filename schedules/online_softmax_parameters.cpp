@@ -1,4 +1,5 @@
 #include "schedules/online_softmax.h"
+#include "schedules/tuned.h"
 
 namespace attune {
 namespace {
@@ -8,15 +9,14 @@ constexpr std::string_view name = "online_softmax";
 }  // namespace
 
 std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeClass size) {
-  // Large: 6 x 4 sums, 4 vectors of keys and a broadcast fill 32 registers; 6 x 2 fill 16.
-  // Small: panels of 16 keys, so that little is padded; a key tile that still pays for its update of the state.
-  const bool is_large = size == SizeClass::large;
-  const std::int64_t large_vectors = machine.registers >= 32 ? 4 : 2, small_vectors = 64 / machine.vector_bytes;
-  return {{"query_tile", {4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 144, 192}, is_large ? 48 : 16},
-          {"key_tile", {64, 128, 256, 512, 1024}, 256},
-          {"edge_tile", {16, 32, 64, 128}, is_large ? 64 : 16},
-          {"register_rows", {1, 2, 4, 6, 8, 12}, is_large ? 6 : 4},
-          {"register_vectors", {1, 2, 4}, is_large ? large_vectors : small_vectors}};
+  // Large calls: 6 x 4 sums, 4 vectors of keys and a broadcast fill 32 registers; 6 x 2 fill 16.
+  // Small calls: panels of 16 keys, so that little is padded; a key tile that still pays for its update of the state.
+  return with_defaults(name, machine, size,
+                       {{"query_tile", {4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 144, 192}},
+                        {"key_tile", {64, 128, 256, 512, 1024}},
+                        {"edge_tile", {16, 32, 64, 128}},
+                        {"register_rows", {1, 2, 4, 6, 8, 12}},
+                        {"register_vectors", {1, 2, 4}}});
 }
 
 std::string online_softmax_problem(const Machine& machine, const std::vector<Parameter>& values) {

@@ -1,5 +1,7 @@
 #include "schedules/pointwise.h"
 
+#include "schedules/tuned.h"
+
 using Halide::Expr;
 using Halide::Func;
 using Halide::TailStrategy;
@@ -7,8 +9,8 @@ using Halide::Var;
 
 namespace attune {
 
-std::vector<Parameter> pointwise_parameters(const Machine&, SizeClass) {
-  return {{"task_elements", {1024, 4096, 16384, 65536}, 16384}};
+std::vector<Parameter> pointwise_parameters(const Machine& machine, SizeClass size) {
+  return with_defaults("pointwise", machine, size, {{"task_elements", {1024, 4096, 16384, 65536}}});
 }
 
 Stored pointwise(const Pointwise& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {

@@ -8,6 +8,7 @@
 #include "codegen/vector_math.h"
 #include "schedules/softmax_math.h"
 #include "schedules/tiles.h"
+#include "schedules/tuned.h"
 
 using Halide::Expr;
 using Halide::Func;
@@ -124,8 +125,8 @@ void SoftmaxOfRows::schedule() {
 
 }  // namespace
 
-std::vector<Parameter> row_softmax_parameters(const Machine&, SizeClass size) {
-  return {{"vectors", {1, 2, 4}, size == SizeClass::large ? 2 : 1}, {"task_elements", {1024, 4096, 16384, 65536}, 4096}};
+std::vector<Parameter> row_softmax_parameters(const Machine& machine, SizeClass size) {
+  return with_defaults("row_softmax", machine, size, {{"vectors", {1, 2, 4}}, {"task_elements", {1024, 4096, 16384, 65536}}});
 }
 
 Stored row_softmax(const RowSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {

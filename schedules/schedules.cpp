@@ -12,22 +12,16 @@
 namespace attune {
 namespace {
 
+std::vector<std::string> queries_of(const OnlineSoftmax& body) { return {body.queries}; }
 /// One limit for all row dims together is not needed: the tiles of small calls are right for any extents, only slower.
-constexpr std::int64_t few_rows = 16;
-
-std::vector<ExtentLimit> few_queries(const OnlineSoftmax& body) { return {{body.queries, few_rows}}; }
-std::vector<ExtentLimit> few_gemm_rows(const Gemm& body) {
-  std::vector<ExtentLimit> limits;
-  for (const std::string& dim : body.rows) limits.push_back({dim, few_rows});
-  return limits;
-}
+std::vector<std::string> rows_of(const Gemm& body) { return body.rows; }
 
 constexpr std::array online_softmax_schedules = {
-    Schedule<OnlineSoftmax>{"online_softmax", false, online_softmax_parameters, online_softmax_problem, online_softmax, few_queries},
+    Schedule<OnlineSoftmax>{"online_softmax", false, online_softmax_parameters, online_softmax_problem, online_softmax, queries_of},
     Schedule<OnlineSoftmax>{"gpu_unfused_softmax", true, gpu_unfused_softmax_parameters, nullptr, gpu_unfused_softmax, nullptr},
 };
 constexpr std::array gemm_schedules = {
-    Schedule<Gemm>{"gemm", false, gemm_parameters, nullptr, gemm, few_gemm_rows},
+    Schedule<Gemm>{"gemm", false, gemm_parameters, nullptr, gemm, rows_of},
     Schedule<Gemm>{"gpu_gemm", true, gpu_gemm_parameters, nullptr, gpu_gemm, nullptr},
 };
 constexpr std::array row_softmax_schedules = {
@@ -41,7 +35,18 @@ constexpr std::array pointwise_schedules = {
 
 template <class Body>
 void append(std::string_view stage, std::vector<ScheduleInfo>& all) {
-  for (const Schedule<Body>& s : schedules<Body>()) all.push_back({s.name, stage, s.is_for_gpu, s.parameters});
+  for (const Schedule<Body>& s : schedules<Body>()) all.push_back(info_of(s, stage));
+}
+
+/// "d3=64, d4=?": the buckets that a record was made for, where they are not the key's.
+std::string difference_text(const TunedRecord& record, const StageKey& key) {
+  std::string text;
+  for (const auto& [name, bucket] : key.extents) {
+    const auto known = record.extents.find(name);
+    if (known != record.extents.end() && known->second == bucket) continue;
+    text += (text.empty() ? "" : ", ") + name + "=" + (known == record.extents.end() ? "any" : std::to_string(known->second));
+  }
+  return text;
 }
 
 }  // namespace
@@ -62,6 +67,32 @@ std::vector<ScheduleInfo> all_schedules() {
   append<RowSoftmax>("row_softmax", all);
   append<Pointwise>("pointwise", all);
   return all;
+}
+
+ParameterAnswer choose_parameters(const ScheduleInfo& schedule, const Machine& machine, SizeClass size, const StageKey& key,
+                                  const ScheduleChoice& choice) {
+  std::vector<const TunedFile*> files;
+  for (const TunedFile& file : choice.tuned)
+    if (file.target == machine.name) files.push_back(&file);
+  const TunedFile* built_in = built_in_tuned(machine.name);
+  if (built_in == nullptr) return {{}, 0, {}, {}, "internal: target '" + machine.name + "': has no file in schedules/tuned/"};
+  files.push_back(built_in);
+  const bool is_named = schedule.name == choice.name && size == choice.size;
+  TunedMatch match = is_named ? TunedMatch{} : nearest_record(files, schedule.name, size, key);
+  ParameterAnswer answer;
+  if (match.record != nullptr) answer.origin = match.distance == 0 ? "tuned: exact" : "tuned: nearest bucket " + difference_text(*match.record, key);
+  else match = default_record(files, schedule.name, size), answer.origin = "default";
+  const std::vector<Parameter> declared = schedule.parameters(machine, size);
+  answer.file = match.file->name;
+  answer.small_up_to = match.record->small_up_to;
+  answer.parameters = with_values(declared, match.record->parameters);
+  if (!is_named) return answer;
+  answer.origin = "command line";
+  answer.problem = parameter_problem(schedule.name, declared, choice.values);
+  if (!answer.problem.empty()) return answer;
+  answer.parameters = with_values(std::move(answer.parameters), choice.values);
+  if (schedule.problem != nullptr) answer.problem = schedule.problem(machine, answer.parameters);
+  return answer;
 }
 
 ScheduleChoiceAnswer parse_schedule_choice(std::string_view text) {

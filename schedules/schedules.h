@@ -8,8 +8,12 @@
 
 #include "codegen/stage.h"
 #include "schedules/parameters.h"
+#include "schedules/tuned.h"
 
 namespace attune {
+
+/// What is wrong with the parameters together, as a sentence; empty if nothing is.
+using ParametersProblem = std::string (*)(const Machine& machine, const std::vector<Parameter>& parameters);
 
 /// A dim and the largest extent of it for which the schedule for small calls is the better one.
 struct ExtentLimit {
@@ -23,11 +27,10 @@ struct Schedule {
   std::string_view name;
   bool is_for_gpu = false;
   std::vector<Parameter> (*parameters)(const Machine& machine, SizeClass size) = nullptr;
-  /// What is wrong with the parameters together, as a sentence; empty if nothing is.
-  std::string (*problem)(const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;
+  ParametersProblem problem = nullptr;
   Stored (*build)(const Body& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;
-  /// A call is small if all of these hold; without any, the stage does not mind.
-  std::vector<ExtentLimit> (*small_up_to)(const Body& body) = nullptr;
+  /// A call is small if none of these dims is longer than `small_up_to` of the schedule's record; without any, the stage does not mind.
+  std::vector<std::string> (*small_dims)(const Body& body) = nullptr;
 };
 
 /// The schedules for a body, CPU and GPU.
@@ -39,14 +42,17 @@ struct ScheduleInfo {
   std::string_view name, stage;
   bool is_for_gpu = false;
   std::vector<Parameter> (*parameters)(const Machine& machine, SizeClass size) = nullptr;
+  ParametersProblem problem = nullptr;
+  bool has_small_dims = false;
 };
 std::vector<ScheduleInfo> all_schedules();
 
-/// What the command line says of schedules: `--schedule online_softmax,key_tile=128`. An empty name chooses nothing.
+/// What the command line says of schedules: `--schedule online_softmax,key_tile=128` and `--tuned FILE`. An empty name chooses nothing.
 struct ScheduleChoice {
   std::string name;
   std::vector<Parameter> values;
   SizeClass size = SizeClass::large;  ///< which of a kernel's schedules the values are for
+  std::vector<TunedFile> tuned;       ///< come before the built-in files
 };
 
 /// The choice that the text says, or the problem in words: a schedule or a parameter that does not exist, not a number.
@@ -56,36 +62,39 @@ struct ScheduleChoiceAnswer {
 };
 ScheduleChoiceAnswer parse_schedule_choice(std::string_view text);
 
-/// The schedule of a stage with its parameters, and where they come from; or the problem in words.
-template <class Body>
-struct ScheduleAnswer {
-  const Schedule<Body>* schedule = nullptr;
+/// Values for a schedule, the file that they are from, and how they were chosen: "default", "tuned: exact", "tuned: nearest bucket d3=64",
+/// "command line"; or the problem in words.
+struct ParameterAnswer {
   std::vector<Parameter> parameters;
-  std::string origin, problem;
+  std::int64_t small_up_to = 0;
+  std::string origin, file, problem;
+};
+/// The command line's, if it names the schedule and size; else the nearest record's for the stage; else the default's.
+ParameterAnswer choose_parameters(const ScheduleInfo& schedule, const Machine& machine, SizeClass size, const StageKey& key,
+                                  const ScheduleChoice& choice);
+
+/// The schedule of a stage with its parameters, or the problem in words.
+template <class Body>
+struct ScheduleAnswer : ParameterAnswer {
+  const Schedule<Body>* schedule = nullptr;
 };
 template <class Body>
-ScheduleAnswer<Body> choose_schedule(const Machine& machine, SizeClass size, const ScheduleChoice& choice) {
+ScheduleInfo info_of(const Schedule<Body>& s, std::string_view stage = {}) {
+  return {s.name, stage, s.is_for_gpu, s.parameters, s.problem, s.small_dims != nullptr};
+}
+template <class Body>
+ScheduleAnswer<Body> choose_schedule(const Machine& machine, SizeClass size, const StageKey& key, const ScheduleChoice& choice) {
   const bool is_gpu = machine.target.has_gpu_feature();
-  ScheduleAnswer<Body> answer;
+  const Schedule<Body>* chosen = nullptr;
   for (const Schedule<Body>& schedule : schedules<Body>()) {
     if (schedule.is_for_gpu != is_gpu) continue;
     const bool is_named = schedule.name == choice.name;
-    if (answer.schedule == nullptr || is_named) answer.schedule = &schedule;
+    if (chosen == nullptr || is_named) chosen = &schedule;
     if (is_named) break;
   }
-  if (answer.schedule == nullptr) {
-    answer.problem = "target '" + machine.name + "': has no schedule for a stage of this graph";
-    return answer;
-  }
-  const std::string name(answer.schedule->name);
-  answer.parameters = answer.schedule->parameters(machine, size);
-  answer.origin = "default";
-  if (name != choice.name || size != choice.size) return answer;
-  answer.problem = parameter_problem(name, answer.parameters, choice.values);
-  if (!answer.problem.empty()) return answer;
-  answer.parameters = with_values(std::move(answer.parameters), choice.values);
-  answer.origin = "command line";
-  if (answer.schedule->problem != nullptr) answer.problem = answer.schedule->problem(machine, answer.parameters);
+  ScheduleAnswer<Body> answer;
+  if (chosen == nullptr) answer.problem = "target '" + machine.name + "': has no schedule for a stage of this graph";
+  else answer = {choose_parameters(info_of(*chosen), machine, size, key, choice), chosen};
   return answer;
 }
 

@@ -240,8 +240,7 @@ TEST_CASE("narrower vectors and other tiles", "[gemm]") {
 }
 
 TEST_CASE("a value that is not legal is refused with those that are", "[gemm]") {
-  Machine machine;
-  machine.registers = 16;
+  const Machine machine = narrow_machine(32);
   CHECK(parameter_problem("gemm", gemm_parameters(machine, SizeClass::large), {{"row_tile", {}, 48}}) ==
         "schedule 'gemm': row_tile = 48 is not one of 1, 2, 4, 6");
 }

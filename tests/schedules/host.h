@@ -5,13 +5,13 @@
 
 namespace attune {
 
-/// The machine that the test runs on, with vectors of 16, 32 or 64 bytes.
+/// The machine that the test runs on, with vectors of 16, 32 or 64 bytes and the defaults of a target that has such vectors.
 inline Machine narrow_machine(int vector_bytes) {
   Machine machine;
-  machine.name = "host";
+  machine.name = vector_bytes == 64 ? "x86-64-v4" : vector_bytes == 32 ? "x86-64-v3" : "arm64";
   machine.target = Halide::get_jit_target_from_environment();
   machine.vector_bytes = vector_bytes;
-  machine.registers = vector_bytes == 64 ? 32 : 16;
+  machine.registers = vector_bytes == 32 ? 16 : 32;
   return machine;
 }
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tools/attune/commands.h"
 #include "tools/attune/work.h"
@@ -32,7 +33,7 @@ std::string limits_text(const std::vector<ExtentLimit>& limits) {
 std::string schedule_text(const LoweredStage& stage) {
   std::string text = stage.schedule;
   for (const Parameter& p : stage.parameters) text += fmt::format("{} {}={}", text == stage.schedule ? ":" : ",", p.name, p.value);
-  return fmt::format("{} ({})", text, stage.origin);
+  return fmt::format("{} ({}, {})", text, stage.origin, stage.file);
 }
 
 void print_stage(const StageReport& stage, const SizeRule& sizes) {
@@ -74,7 +75,14 @@ void print_text(const Prepared& prepared, const std::string& types, const Kernel
 Json json_of(const LoweredStage& stage) {
   Json parameters = Json::object();
   for (const Parameter& p : stage.parameters) parameters[p.name] = p.value;
-  return {{"schedule", stage.schedule}, {"parameters", parameters}, {"origin", stage.origin}};
+  return {{"schedule", stage.schedule}, {"parameters", parameters}, {"origin", stage.origin}, {"file", stage.file}};
+}
+
+Json lines_of(const std::string& text) {
+  Json lines = Json::array();
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
 }
 
 Json json_of(const Portion& portion, const char* part) { return {{part, portion.part}, {"all", portion.whole}}; }
@@ -99,6 +107,9 @@ void print_json(const Prepared& prepared, const std::string& types, const Kernel
   std::size_t walk = 0;
   for (const StageReport& stage : report.stages) {
     Json one = {{"kind", stage.kind}, {"reason", stage.reason}, {"dims", stage.dims}, {"operations", stage.operations}};
+    one["key"] = stage.large.key.stage;
+    one["types"] = stage.large.key.types;
+    one["body"] = lines_of(stage.large.key.body);
     one["large"] = report.sizes.has_large ? json_of(stage.large) : Json();
     one["small"] = report.sizes.has_small ? json_of(stage.small) : Json();
     const bool has_blocks = call != nullptr && stage.kind == "online_softmax";

@@ -22,8 +22,9 @@ void list_ops() {
 }
 
 void list_schedules() {
-  const Machine machine = machine_of(*find_target("x86-64-v4"));
+  const Machine cpu = machine_of(*find_target("x86-64-v4")), gpu = machine_of(*find_target("cuda"));
   for (const ScheduleInfo& info : all_schedules()) {
+    const Machine& machine = info.is_for_gpu ? gpu : cpu;
     fmt::print("{:16} of stages '{}'{}\n", info.name, info.stage, info.is_for_gpu ? ", on GPUs" : "");
     for (const Parameter& p : info.parameters(machine, SizeClass::large))
       fmt::print("  {:16} {} of {}\n", p.name, p.value, fmt::join(p.legal, ", "));
@@ -51,6 +52,10 @@ void add_list(CLI::App& program, Chosen& chosen) {
   auto what = std::make_shared<std::string>("variants");
   CLI::App* command = program.add_subcommand("list", "What there is: variants, ops, schedules or targets");
   command->add_option("WHAT", *what, "variants, ops, schedules or targets")->capture_default_str();
+  command->footer(
+      "Examples:\n"
+      "  attune list variants\n"
+      "  attune list targets");
   command->callback([what, &chosen] { chosen = [what] { return list(*what); }; });
 }
 

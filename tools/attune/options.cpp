@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <fstream>
+#include <iterator>
 
 namespace attune {
 namespace {
@@ -43,6 +45,19 @@ void add_graph_options(CLI::App& command, Options& options) {
   command.add_option("--type", options.types, "Storage of reals: f32 or bf16, and NAME=TYPE for single tensors")->capture_default_str();
   command.add_option("--target", options.targets, "What to compile for, as x86-64-v3,x86-64-v4; attune list targets")->capture_default_str();
   command.add_option("--schedule", options.schedule, "NAME,parameter=value,...; attune list schedules. 'unfused' fuses nothing");
+  command.add_option("--tuned", options.tuned, "FILE of `attune tune`: its records come before the built-in ones; may be given again")->allow_extra_args(false);
+}
+
+TunedFileAnswer read_tuned(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) return {{}, fmt::format("tuned file '{}': cannot be read; attune tune writes such files", path)};
+  TunedFileAnswer answer = parse_tuned(text, path);
+  if (!answer.problem.empty()) return answer;
+  const TargetInfo* target = answer.file.target == "host" ? nullptr : find_target(answer.file.target);
+  if (target == nullptr) return {{}, fmt::format("tuned file '{}': target '{}' does not exist; there are {}", path, answer.file.target, target_names())};
+  answer.problem = tuned_problem(answer.file, machine_of(*target));
+  return answer;
 }
 
 Prepared prepare(const Options& options) {
@@ -61,6 +76,11 @@ Prepared prepare(const Options& options) {
     ScheduleChoiceAnswer answer = parse_schedule_choice(options.schedule);
     if (!answer.problem.empty()) return fail(std::move(answer.problem));
     prepared.schedule = std::move(answer.choice);
+  }
+  for (const std::string& path : options.tuned) {
+    TunedFileAnswer answer = read_tuned(path);
+    if (!answer.problem.empty()) return fail(std::move(answer.problem));
+    prepared.schedule.tuned.push_back(std::move(answer.file));
   }
   prepared.graph = load_graph(options.graph);
   if (!prepared.graph.problem.empty()) return fail(prepared.graph.problem);

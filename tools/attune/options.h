@@ -18,7 +18,7 @@ namespace attune {
 struct Options {
   GraphRequest graph;
   std::string targets = "host", types = "f32", schedule;
-  std::vector<std::string> set;
+  std::vector<std::string> set, tuned;
 };
 
 /// Adds GRAPH and the common options to a command.
@@ -33,6 +33,9 @@ struct Prepared {
   std::string problem;
 };
 Prepared prepare(const Options& options);
+
+/// The tuned file at the path, checked for its target, or the problem in words.
+TunedFileAnswer read_tuned(const std::string& path);
 
 /// "batch=2,heads=3" as extents; the problem in words. `who` begins the sentence.
 struct ShapeAnswer {

@@ -1,0 +1,110 @@
+#include "codegen/stage_key.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace attune {
+namespace {
+
+/// Writes a body, giving names to its dims and numbers as they appear.
+class Writer {
+ public:
+  Writer(const Graph& graph, const KnownExtents& known) : graph_(graph), known_(known) {
+    for (const Node& node : graph.nodes()) is_number_.push_back(is_number(node));
+  }
+
+  std::string body(const std::vector<std::string>& out) {
+    for (std::size_t id = 0; id < graph_.nodes().size(); ++id)
+      if (!is_number_[id]) line(static_cast<int>(id));
+    text_ += fmt::format("out {}: [{}]\n", operand(graph_.outputs()[0].node), names(out));
+    return text_;
+  }
+
+  /// The buckets of the dims and numbers that are known.
+  std::map<std::string, std::int64_t> extents() const {
+    std::map<std::string, std::int64_t> buckets = numbers_;
+    for (const auto& [dim, name] : dims_)
+      if (const auto extent = known_.find(dim); extent != known_.end()) buckets.emplace(name, bucket_of(extent->second));
+    return buckets;
+  }
+
+ private:
+  bool is_number(const Node& node) const {
+    if (std::holds_alternative<Input>(node.op) || !node.type.dims.empty()) return false;
+    for (const int operand : node.operands())
+      if (!is_number_[static_cast<std::size_t>(operand)]) return false;
+    return true;
+  }
+
+  std::string name(std::string_view dim) {
+    const auto place = dims_.find(dim);
+    return place != dims_.end() ? place->second : dims_.emplace(dim, fmt::format("d{}", dims_.size())).first->second;
+  }
+
+  template <class List>
+  std::string names(const List& dims) {
+    std::string text;
+    for (const auto& dim : dims) text += (text.empty() ? "" : ", ") + name(dim);
+    return text;
+  }
+
+  template <class T>
+  std::string value(const T& field) {
+    if constexpr (std::is_same_v<T, Names>) return fmt::format("[{}]", names(field));
+    else if constexpr (std::is_same_v<T, Name>) return name(field);
+    else if constexpr (std::is_same_v<T, Kind>) return std::string(name_of(field));
+    else if constexpr (std::is_floating_point_v<T>) return "number";
+    else if constexpr (requires { field.size(); }) return fmt::format("[{}]", fmt::join(field, ", "));
+    else return fmt::format("{}", field);
+  }
+
+  std::string operand(int id) {
+    const Node& node = graph_.node(id);
+    if (!is_number_[static_cast<std::size_t>(id)]) return fmt::format("%{}", lines_.at(id));
+    if (node.type.kind == Kind::real || node.type.kind == Kind::boolean) return "number";
+    const auto [place, is_fresh] = whole_.try_emplace(id, fmt::format("n{}", whole_.size()));
+    if (const auto* constant = std::get_if<Constant>(&node.op)) numbers_[place->second] = bucket_of(static_cast<std::int64_t>(constant->value));
+    return place->second;
+  }
+
+  void line(int id) {
+    const Node& node = graph_.node(id);
+    std::string operands, fields;
+    for (const int i : node.operands()) operands += (operands.empty() ? "" : ", ") + operand(i);
+    const std::string op = std::visit(
+        [&]<class Op>(const Op& o) {
+          if constexpr (!std::is_same_v<Op, Input>)
+            std::apply([&](const auto&... field) { ((fields += fmt::format(" {}={}", field.name, value(o.*field.member))), ...); }, Op::fields);
+          return std::string(Op::name);
+        },
+        node.op);
+    lines_.emplace(id, lines_.size());
+    text_ += fmt::format("%{} = {}({}){}: {} [{}]\n", lines_.at(id), op, operands, fields, name_of(node.type.kind), names(node.type.dims));
+  }
+
+  const Graph& graph_;
+  const KnownExtents& known_;
+  std::vector<bool> is_number_;  // by node
+  std::map<int, std::size_t> lines_;
+  std::map<std::string, std::string, std::less<>> dims_;
+  std::map<int, std::string> whole_;
+  std::map<std::string, std::int64_t> numbers_;
+  std::string text_;
+};
+
+}  // namespace
+
+StageKey key_of(StageOp stage, const Graph& graph, const std::vector<std::string>& out, Element storage, const KnownExtents& known) {
+  Writer writer(graph, known);
+  StageKey key;
+  key.body = writer.body(out);
+  key.stage = stage_name(stage.kind().str(), key.body);
+  for (const mlir::Value operand : stage->getOperands())
+    key.types += fmt::format("{}{}", key.types.empty() ? "" : " ", name_of(llvm::cast<TensorType>(operand.getType()).element()));
+  key.types += fmt::format(" -> {}", name_of(storage));
+  key.extents = writer.extents();
+  return key;
+}
+
+}  // namespace attune
