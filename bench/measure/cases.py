@@ -1,0 +1,153 @@
+"""What a row computes, in numpy: its inputs, the pairs that are visible, the work, and the result in double precision."""
+
+import numpy
+
+from own import from_bf16, to_bf16
+from problem import Problem
+
+SAMPLED_QUERIES = 16  # the reference is computed for so many queries of each head, spread over all
+
+
+def t5_bucket(distance, buckets=32, last=128):
+    """T5's bucket of j - i, both sides."""
+    side, exact = buckets // 2, buckets // 4
+    size = numpy.abs(distance)
+    wide = exact + numpy.log(numpy.maximum(size, 1) / exact) / numpy.log(last / exact) * (side - exact)
+    wide = numpy.floor(wide + 1e-9)  # bounds that are integers are meant exactly
+    return numpy.where(size < exact, size, numpy.minimum(side - 1, wide)).astype("int64") + numpy.where(distance > 0, side, 0)
+
+
+def change_scores(row, inputs, scores, i, j):
+    """The scores [batch, heads, i, j] as the variant changes them."""
+    if row.kernel == "alibi":
+        heads = scores.shape[1]
+        slopes = 2.0 ** (-8 * numpy.arange(1, heads + 1) / heads)
+        return scores + slopes[:, None, None] * (j - i)
+    if row.kernel == "soft_cap":
+        return row.parameters["cap"] * numpy.tanh(scores / row.parameters["cap"])
+    if row.kernel == "relative_bias":
+        return scores + inputs["bias"].astype("float64")[t5_bucket(j - i)].transpose(2, 0, 1)
+    return scores
+
+
+def visible(row, inputs, i, j):
+    """Which of the pairs [i, j] are visible, or None if all are."""
+    window = row.parameters.get("window")
+    if row.kernel == "causal":
+        return j <= i
+    if row.kernel == "sliding_window":
+        return (j <= i) & (i - j < window)
+    if row.kernel == "sinks":
+        return (j <= i) & ((j < row.parameters["sinks"]) | (i - j < window))
+    if row.kernel == "prefix_lm":
+        return (j <= i) | (j < inputs["prefix"][0])
+    if row.kernel == "document":
+        return inputs["ids"][0][i] == inputs["ids"][0][j]
+    return None
+
+
+def make_inputs(row, shape, manifest):
+    """Random arrays for the tensors of the manifest, as the storage rounds them; weights so that sums stay about 1."""
+    random = numpy.random.default_rng(1)
+    inputs = {}
+    for tensor in manifest["inputs"]:
+        name, extents = tensor["name"], [shape[dim] for dim in tensor["dims"]]
+        if name == "ids":
+            documents = max(1, min(12, shape["queries"]))
+            inputs[name] = numpy.broadcast_to(numpy.arange(extents[-1]) * documents // max(1, extents[-1]), extents).astype("int64")
+        elif name == "prefix":
+            inputs[name] = numpy.full(extents, min(1024, shape["keys"]), "int64")
+        elif tensor["type"] in ("f32", "bf16"):
+            fan_in = {"w": "model", "wq": "model", "wk": "model", "wv": "model", "wa": "hidden"}.get(name)
+            fan_in = "key_depth" if name == "wk" and "key_depth" in shape else "depth" if name == "wq" and "model" not in shape else fan_in
+            size = shape["heads"] * shape["value_depth"] if name == "wo" else shape[fan_in] if fan_in else 1
+            x = (random.standard_normal(extents) / numpy.sqrt(size)).astype("float32")
+            inputs[name] = from_bf16(to_bf16(x)) if tensor["type"] == "bf16" else x
+        else:
+            raise Problem(f"row '{row.name}': no inputs are known for '{name}', a {tensor['type']}")
+    return inputs
+
+
+def softmax(scores):
+    high = scores.max(-1, keepdims=True)
+    weights = numpy.exp(scores - numpy.where(numpy.isfinite(high), high, 0))
+    total = weights.sum(-1, keepdims=True)
+    return weights / numpy.where(total > 0, total, 1)
+
+
+def sampled(queries):
+    return numpy.unique(numpy.linspace(0, queries - 1, SAMPLED_QUERIES).astype("int64"))
+
+
+def attention(row, inputs, q, k, v, at):
+    """The result for the queries `at` of q [batch, heads, queries, depth], in double; and what a rounding of scores may cost."""
+    q, k, v = q[:, :, at].astype("float64"), k.astype("float64"), v.astype("float64")
+    i, j = at[:, None], numpy.arange(k.shape[2])[None, :]
+    scores = change_scores(row, inputs, q @ k.swapaxes(-1, -2) / numpy.sqrt(q.shape[-1]), i, j)
+    largest = abs(scores).max()
+    seen = visible(row, inputs, i, j)
+    if seen is not None:
+        scores = numpy.where(seen, scores, -numpy.inf)
+    return softmax(scores) @ v, largest * abs(v).max(), abs(v).max()
+
+
+def multi_head(inputs, at):
+    x = inputs["x"].astype("float64")
+    q, k, v = (numpy.einsum("btm,hdm->bhtd", x, inputs[f"w{n}"]) + inputs[f"b{n}"][None, :, None] for n in "qkv")
+    q = q[:, :, at]
+    weights = softmax(q @ k.swapaxes(-1, -2) / numpy.sqrt(q.shape[-1]))
+    return numpy.einsum("bhtd,mhd->btm", weights @ v, inputs["wo"]) + inputs["bo"]
+
+
+def additive(inputs, at):
+    q, k, v, wq, wk, wa = (inputs[n].astype("float64") for n in ("q", "k", "v", "wq", "wk", "wa"))
+    hidden = numpy.tanh((q[:, at] @ wq.T)[:, :, None] + (k @ wk.T)[:, None])
+    return softmax(hidden @ wa) @ v
+
+
+def difference(row, inputs, result):
+    """The largest difference of a result from the reference on the sampled queries, and what is allowed. The result has the shape of
+    the kernel's output."""
+    eps = 2.0**-8 if row.type == "bf16" else 2.0**-24
+    if row.kernel == "Linear":
+        at = sampled(inputs["x"].shape[0])
+        wanted, got = inputs["x"][at].astype("float64") @ inputs["w"].T.astype("float64"), result[at]
+        return abs(got - wanted).max(), 1e-5 + 4 * inputs["x"].shape[1] ** 0.5 * eps * abs(wanted).max()
+    if row.kernel in ("multi_head", "additive"):
+        at = sampled(result.shape[1])
+        wanted = (multi_head if row.kernel == "multi_head" else additive)(inputs, at)
+        return abs(result[:, at] - wanted).max(), 1e-5 + 64 * eps * max(1, abs(wanted).max())
+    q, k, v = (inputs[n] for n in "qkv")
+    if row.kernel == "grouped_query":  # its query heads one behind the other
+        q, result = q.reshape(q.shape[0], -1, *q.shape[3:]), result.reshape(result.shape[0], -1, *result.shape[3:])
+        k, v = (x.repeat(q.shape[1] // x.shape[1], 1) for x in (k, v))
+    at = sampled(q.shape[2])
+    wanted, score_rounding, largest_value = attention(row, inputs, q, k, v, at)
+    allowed = 1e-5 + 4 * 2.0**-24 * score_rounding + (4 * eps * largest_value if row.type == "bf16" else 0)
+    return abs(result[:, :, at] - wanted).max(), allowed
+
+
+def pairs(row, inputs, shape):
+    """The visible pairs of one head."""
+    queries, keys = shape["queries"], shape["keys"]
+    j, count = numpy.arange(keys)[None, :], 0
+    if visible(row, inputs, numpy.arange(1)[:, None], j) is None:
+        return queries * keys
+    for first in range(0, queries, 512):
+        count += int(visible(row, inputs, numpy.arange(first, min(first + 512, queries))[:, None], j).sum())
+    return count
+
+
+def work(row, inputs, shape):
+    """What one call counts: floating-point operations of visible pairs, bytes of keys and values, or 0 if only time counts."""
+    if row.counts == "time":
+        return 0
+    if row.counts == "bytes":
+        return sum(inputs[n].size * (2 if row.type != "f32" else 4) for n in "kv")
+    if row.kernel == "Linear":
+        return 2 * shape["rows"] * shape["hidden"] * shape["model"]
+    both = 2 * (shape["depth"] + shape["value_depth"]) * shape["batch"] * shape["heads"]
+    if row.kernel == "multi_head":
+        tokens = shape["tokens"]
+        return both * tokens * tokens + 2 * both * tokens * shape["model"]
+    return both * shape.get("group", 1) * pairs(row, inputs, shape)

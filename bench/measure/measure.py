@@ -1,0 +1,154 @@
+"""Measures the rows of bench/goals.toml."""
+
+import dataclasses
+import math
+import os
+import subprocess
+import tempfile
+import time
+
+import numpy
+
+import cases
+from own import Kernel
+from problem import Problem, Skipped
+from timing import Samples, in_turn, paired_ratio, seconds_of
+
+
+class Bench:
+    """Measures with a budget of seconds for each row. `shrink` caps the extents, for tests of the program itself."""
+
+    def __init__(self, attune, peers, budget_s, shrink=None):
+        self.attune, self.peers, self.budget_s, self.shrink = attune, peers, budget_s, shrink
+
+    def row(self, row):
+        if row.threads > (os.cpu_count() or 1):
+            raise Skipped(f"needs {row.threads} CPUs; this machine has {os.cpu_count()}")
+        row = dataclasses.replace(row, peers=row.peers if self.peers else [p for p in row.peers if p == "by_hand"])
+        if self.shrink:
+            row = dataclasses.replace(row, shape=self.shrunk(row.shape), lengths=[self.shrink * 2**n for n in range(3)] if row.lengths else [],
+                                      set=[f"{dim}={min(int(extent), self.shrink)}" for dim, extent in (s.split("=") for s in row.set)])
+        self.attune.set_threads(row.threads)
+        return {"kernel": self.kernel, "compile_time": self.compile_time, "file_size": self.file_size, "growth": self.growth}[row.kind](row)
+
+    def shrunk(self, shape):
+        return {dim: extent if dim == "rows" else min(extent, self.shrink) for dim, extent in shape.items()}
+
+    def kernel(self, row):
+        if row.type != "f32" and self.attune.peak("bf16", "zen4", 1) == 0 and row.peak == "bf16":
+            raise Skipped("this CPU has no bf16 dot products (vdpbf16ps)")
+        kernel = Kernel(self.attune, row)
+        inputs = cases.make_inputs(row, row.shape, kernel.manifest)
+        own = kernel.bind(inputs, row.shape)
+        self.check(row, inputs, "attune", own.result())
+        contenders, peers = {"attune": own.seconds}, {}
+        for name in row.peers:
+            try:
+                contenders[name] = self.peer(name, row, inputs, own)
+            except Skipped as skipped:
+                peers[name] = {"skipped": str(skipped)}
+        if row.twin:
+            shape = row.shape | (self.shrunk(row.twin) if self.shrink else row.twin)
+            twin_inputs = cases.make_inputs(row, shape, kernel.manifest)
+            twin = kernel.bind(twin_inputs, shape)
+            self.check(row, twin_inputs, "attune", twin.result())
+            contenders["twin"] = twin.seconds
+        peaks = []
+        samples = in_turn(contenders, self.budget_s, between=lambda: self.add_peak(peaks, row, kernel.target))
+        return self.result(row, kernel, inputs, samples, peers, peaks)
+
+    def add_peak(self, peaks, row, target):
+        if row.peak != "read" or len(peaks) < 5:  # a pass over memory takes long
+            peaks.append(self.attune.peak(row.peak, target, row.threads))
+
+    def peer(self, name, row, inputs, own):
+        """seconds(repeats) of a peer whose result is right."""
+        if name == "by_hand":
+            return self.by_hand(row, inputs)
+        call = self.peers.call(name, row, inputs)
+        self.check(row, inputs, name, self.peers.result(name, row, inputs, call, own.out.shape))
+        return seconds_of(call)
+
+    def by_hand(self, row, inputs):
+        arrays = [inputs[n] for n in "qkv"] + [numpy.zeros_like(inputs["q"])]
+        queries, keys = row.shape["queries"], row.shape["keys"]
+        pointers = [x.ctypes.data for x in arrays]
+
+        def seconds(repeats):
+            return self.attune.bench.attune_bench_hand_seconds(*pointers, queries, keys, repeats)
+
+        if row.shape["depth"] != 64 or seconds(1) < 0:
+            raise Skipped("the loops by hand are for AVX-512, depth 64 and at most 64 x 64")
+        self.check(row, inputs, "by_hand", arrays[3])
+        return seconds
+
+    def check(self, row, inputs, who, result):
+        difference, allowed = cases.difference(row, inputs, result)
+        if not difference <= allowed:  # NaN too
+            raise Problem(f"row '{row.name}': the result of {who} differs from the reference by {difference:.2e}; {allowed:.2e} is allowed")
+
+    def result(self, row, kernel, inputs, samples, peers, peaks):
+        own, peak = samples["attune"], max(peaks)
+        amount = cases.work(row, inputs, row.shape)
+        speed = (amount or 1) / own.minimum
+        result = {"own": described(own), "peers": peers, "target": kernel.target, "compile_seconds": kernel.compile_seconds,
+                  "speed": speed, "noise": own.noise, "figure": own.minimum, "unit": "s", "normalised": own.minimum}
+        if amount:
+            result |= {"work": amount, "counts": row.counts, "peak": peak, "peak_kind": row.peak, "peak_share": speed / 1e9 / peak if peak else None,
+                       "normalised": peak * 1e9 / speed}
+        for name in row.peers:
+            if name in samples:
+                peers[name] = described(samples[name]) | {"ratio": paired_ratio(samples[name], own)}
+        if row.twin:
+            shape = row.shape | (self.shrunk(row.twin) if self.shrink else row.twin)
+            twin_work = cases.work(row, inputs, shape)
+            result["twin"] = described(samples["twin"])
+            result["twin_ratio"] = paired_ratio(samples["twin"], own) * amount / twin_work
+        return result
+
+    def compile_time(self, row):
+        seconds = [Kernel(self.attune, row).compile_seconds for _ in range(3)]
+        sizes = len(Kernel(self.attune, row).manifest["codes"])
+        each = Samples(1, [s / sizes for s in seconds])
+        result = {"own": described(each), "peers": {}, "seconds": each.minimum, "speed": 1 / each.minimum, "noise": each.noise, "figure": each.minimum,
+                  "unit": "s", "normalised": each.minimum}
+        if "flex" in row.peers:
+            shape = {"batch": 1, "heads": 2, "queries": 256, "keys": 256, "depth": 64, "value_depth": 64}
+            inputs = cases.make_inputs(row, shape, Kernel(self.attune, row).manifest)
+            started = time.perf_counter()
+            self.peers.call("flex", row, inputs)
+            first = time.perf_counter() - started
+            result["peers"]["flex"] = described(Samples(1, [first])) | {"ratio": first / each.minimum}
+        return result
+
+    def file_size(self, row):
+        path, _, _ = self.attune.compile(row)
+        with tempfile.NamedTemporaryFile() as stripped:
+            subprocess.run(["strip", "-o", stripped.name, path.with_suffix(".o"), "--strip-unneeded"], check=True)
+            kilobytes = os.path.getsize(stripped.name) / 1e3
+        return {"own": {}, "peers": {}, "kilobytes": kilobytes, "noise": 0.0, "figure": kilobytes, "unit": "kB", "normalised": kilobytes}
+
+    def growth(self, row):
+        kernel, calls = Kernel(self.attune, row), {}
+        for length in row.lengths:
+            shape = row.shape | {"queries": length, "keys": length}
+            inputs = cases.make_inputs(row, shape, kernel.manifest)
+            call = kernel.bind(inputs, shape)
+            self.check(row, inputs, "attune", call.result())
+            calls[str(length)] = call.seconds
+        samples = in_turn(calls, self.budget_s, least_rounds=3)
+        slope = slope_of([(int(length), s.minimum) for length, s in samples.items()])
+        longest = samples[str(row.lengths[-1])]
+        return {"own": described(longest), "peers": {}, "slope": slope, "noise": longest.noise, "figure": slope, "unit": "slope",
+                "normalised": slope, "lengths": {length: s.minimum for length, s in samples.items()}}
+
+
+def slope_of(points):
+    """Of the straight line that fits the points best on a log-log plot."""
+    x, y = ([math.log(p[axis]) for p in points] for axis in (0, 1))
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+    return sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y)) / sum((a - mean_x) ** 2 for a in x)
+
+
+def described(samples):
+    return {"seconds_min": samples.minimum, "seconds_median": samples.median, "rounds": len(samples.seconds), "calls_a_round": samples.repeats}

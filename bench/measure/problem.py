@@ -1,0 +1,22 @@
+"""What a user did or has that cannot be measured: one sentence, exit status 2."""
+
+import sys
+
+
+class Problem(Exception):
+    """Ends the program with its sentence."""
+
+
+class Skipped(Exception):
+    """A row or a peer that this machine cannot measure, and why."""
+
+
+def sentence_of(program, main):
+    """Runs main(); a Problem becomes its sentence on stderr and exit status 2."""
+    try:
+        return main()
+    except Problem as problem:
+        print(f"{program}: {problem}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 1

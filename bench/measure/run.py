@@ -1,0 +1,106 @@
+"""bench/run: measures Attune's kernels beside their peers in one run, as bench/goals.toml lists them."""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+from goals import chosen, read_goals
+from judge import judged
+from measure import Bench
+from own import Attune
+from peers import Peers
+from problem import Problem, Skipped, sentence_of
+from report import draw, summary_of, table_of
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Arguments(argparse.ArgumentParser):
+    def error(self, message):
+        raise Problem(message + "; --help lists the options")
+
+
+def parse(arguments):
+    parser = Arguments(prog="bench/run", description="Measures Attune's kernels beside their peers, in one run, and says which goals are met.",
+                       epilog="examples: bench/run | bench/run --rows sdpa,causal | bench/run --quick --out /tmp/quick")
+    parser.add_argument("--rows", default="", help="names of rows, with commas; all without it")
+    parser.add_argument("--quick", action="store_true", help="one second a row instead of six")
+    parser.add_argument("--no-peers", action="store_true", help="own kernels only: needs no PyTorch and no onnxruntime, and draws nothing")
+    parser.add_argument("--out", type=pathlib.Path, default=None, help="folder of results.json, table.txt and plot.png; BUILD/bench/results without it")
+    parser.add_argument("--build", type=pathlib.Path, default=SOURCE / "build", help="the build folder; build without it")
+    parser.add_argument("--shrink", type=int, default=0, help="extents of at most so many, to try the program itself")
+    parser.add_argument("--list", action="store_true", help="the rows, measuring nothing")
+    options = parser.parse_args(arguments)
+    if options.shrink < 0:
+        raise Problem(f"--shrink {options.shrink}: is below 0; an extent is at least 1")
+    return options
+
+
+def machine():
+    info = pathlib.Path("/proc/cpuinfo").read_text()
+    names = [line.split(":", 1)[1].strip() for line in info.splitlines() if line.startswith("model name")]
+    return {"cpu": names[0] if names else os.uname().machine, "cpus": os.cpu_count(), "load_before": os.getloadavg()[0]}
+
+
+def versions(has_peers):
+    def output(*command):
+        result = subprocess.run(command, capture_output=True, text=True, cwd=SOURCE)
+        return result.stdout.strip() if result.returncode == 0 else ""
+
+    found = {"commit": output("git", "rev-parse", "--short", "HEAD")}
+    if has_peers:
+        from importlib.metadata import version
+        found |= {name: version(name) for name in ("torch", "onnxruntime", "numpy")}
+    return found
+
+
+def measure_all(bench, rows):
+    """The results by name; what is skipped says why. Progress on stderr."""
+    results = {}
+    for number, row in enumerate(rows, 1):
+        print(f"[{number}/{len(rows)}] {row.name}: {row.case}", file=sys.stderr, flush=True)
+        try:
+            result = bench.row(row)
+            result["goals"] = judged(row, result, results)
+        except Skipped as skipped:
+            result = {"skipped": str(skipped)}
+        results[row.name] = {"case": row.case, "threads": row.threads} | result
+    return results
+
+
+def write(document, folder, has_plot):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "results.json").write_text(json.dumps(document, indent=1) + "\n")
+    (folder / "table.txt").write_text(table_of(document) + "\n" + summary_of(document) + "\n")
+    if has_plot:
+        draw(document, folder / "plot.png")
+    return ["results.json", "table.txt"] + (["plot.png"] if has_plot else [])
+
+
+def main(arguments):
+    options = parse(arguments)
+    rows = read_goals(SOURCE / "bench/goals.toml")
+    if options.rows:
+        rows = chosen(rows, options.rows.split(","))
+    if options.list:
+        print("\n".join(f"{row.name:14} {row.case}" for row in rows))
+        return 0
+    attune = Attune(SOURCE, options.build.resolve())
+    document = {"format": 1, "date": datetime.date.today().isoformat(), "machine": machine(), "versions": versions(not options.no_peers)}
+    bench = Bench(attune, None if options.no_peers else Peers(attune), 0.0 if options.shrink else 1.0 if options.quick else 6.0, options.shrink)
+    document["rows"] = measure_all(bench, rows)
+    document["machine"]["load_after"] = os.getloadavg()[0]
+    folder = (options.out or options.build / "bench/results").resolve()
+    files = write(document, folder, not options.no_peers)
+    print(table_of(document))
+    print(summary_of(document))
+    print(f"{', '.join(files)}: in {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(sentence_of("bench/run", lambda: main(sys.argv[1:])))

@@ -1,0 +1,184 @@
+"""The measurements without a kernel."""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import numpy
+
+import cases
+from goals import Row, chosen, parse_goals, read_goals
+from judge import judged
+from measure import slope_of
+from problem import Problem
+from timing import Samples, in_turn, paired_ratio
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+TABLE = '[[row]]\nname = "a"\ncase = "c"\nkernel = "causal"\n'
+
+
+class Goals(unittest.TestCase):
+    def test_the_table_is_read(self):
+        rows = {row.name: row for row in read_goals(SOURCE / "bench/goals.toml")}
+        self.assertEqual(rows["sdpa"].goals["peak"], 0.84)
+        self.assertEqual(rows["window"].parameters, {"window": 512})
+        self.assertEqual(rows["bf16_128"].stretch["peak"], 0.80)
+        self.assertEqual(rows["sdpa_2"].beside, {"row": "sdpa", "times": 1.9})
+
+    def refused(self, text, sentence):
+        with self.assertRaises(Problem) as caught:
+            parse_goals(text)
+        self.assertEqual(str(caught.exception), sentence)
+
+    def test_wrong_words_are_refused_with_the_right_ones(self):
+        self.refused(TABLE + 'counts = "cycles"', "goals, row 'a': counts 'cycles' is not known; there are flops, bytes, time")
+        self.refused(TABLE + TABLE, "goals, row 'a': is there twice; names are unique")
+        self.refused('[[row]]\nname = "a"\nkernel = "causal"', "goals, row 'a': has no case")
+        self.refused(TABLE + 'peers = ["torch"]\ngoals = {"peer.flex" = 2.0}',
+                     "goals, row 'a': goal 'peer.flex' names a peer that is not measured; the row's peers are torch")
+
+    def test_a_row_brings_the_one_it_is_compared_with(self):
+        rows = read_goals(SOURCE / "bench/goals.toml")
+        self.assertEqual([row.name for row in chosen(rows, ["alibi"])], ["sdpa", "alibi"])
+
+
+class Figures(unittest.TestCase):
+    def test_a_slope_is_that_of_the_best_line(self):
+        self.assertAlmostEqual(slope_of([(256, 1.0), (512, 4.0), (1024, 16.0)]), 2)
+        self.assertAlmostEqual(slope_of([(10, 3.0), (100, 30.0)]), 1)
+
+    def test_a_ratio_is_taken_within_rounds(self):
+        # the second round was slow for both
+        self.assertEqual(paired_ratio(Samples(1, [2.0, 20.0, 2.0]), Samples(1, [1.0, 10.0, 1.0])), 2)
+
+    def test_every_contender_has_a_sample_of_each_round(self):
+        calls = []
+        times = {name: lambda repeats, name=name: calls.append(name) or 1e-3 for name in "ab"}
+        samples = in_turn(times, 0, least_rounds=3, stretch_s=0)
+        self.assertEqual([len(s.seconds) for s in samples.values()], [3, 3])
+        self.assertEqual("".join(calls)[4:], "abbaab")  # after two warm calls each
+
+    def test_goals_are_met_or_missed_or_not_measured(self):
+        row = Row("a", "c", "causal", peers=["torch", "flex"], goals={"peak": 0.8, "best_peer": 1.2, "peer.flex": 3, "most_us": 5},
+                  beside={"row": "plain", "times": 0.9})
+        result = {"peak_share": 0.85, "peers": {"torch": {"ratio": 1.1}, "flex": {"skipped": "no"}}, "own": {"seconds_min": 4e-6}, "speed": 9.0}
+        met = {goal["goal"]: goal["met"] for goal in judged(row, result, {"plain": {"speed": 9.5}})}
+        self.assertEqual(met, {"peak": True, "best_peer": False, "peer.flex": None, "most_us": True, "row.plain": True})
+
+    def test_a_slope_may_be_five_percent_off(self):
+        row = Row("a", "c", "causal", kind="growth", goals={"slope": 2.0})
+        for slope, is_met in ((1.91, True), (2.09, True), (2.11, False), (1.89, False)):
+            self.assertEqual(judged(row, {"slope": slope, "peers": {}}, {})[0]["met"], is_met)
+
+
+class References(unittest.TestCase):
+    shape = {"batch": 1, "heads": 2, "queries": 5, "keys": 5, "depth": 4, "value_depth": 3}
+
+    def test_pairs_are_counted_by_each_mask(self):
+        inputs = {"prefix": numpy.array([2]), "ids": numpy.array([[0, 0, 1, 1, 1]])}
+        counts = {"scaled_dot_product": 25, "causal": 15, "sliding_window": 9, "sinks": 12, "prefix_lm": 16, "document": 13}
+        for kernel, count in counts.items():
+            row = Row("a", "c", kernel, parameters={"window": 2, "sinks": 1})
+            self.assertEqual(cases.pairs(row, inputs, self.shape), count, kernel)
+
+    def test_work_is_that_of_visible_pairs(self):
+        self.assertEqual(cases.work(Row("a", "c", "causal"), {}, self.shape), 15 * 2 * 2 * (4 + 3))
+        linear = {"rows": 2, "hidden": 3, "model": 5}
+        self.assertEqual(cases.work(Row("a", "c", "Linear"), {}, linear), 60)
+        keys = {"k": numpy.zeros((1, 2, 5, 4)), "v": numpy.zeros((1, 2, 5, 3))}
+        self.assertEqual(cases.work(Row("a", "c", "grouped_query", counts="bytes"), keys, self.shape), 280)
+
+    def test_buckets_are_those_of_t5(self):
+        least = {0: 0, 7: 7, 8: 8, 11: 8, 12: 9, 16: 10, 23: 11, 32: 12, 46: 13, 64: 14, 91: 15, 1000: 15}
+        for distance, bucket in least.items():
+            self.assertEqual(cases.t5_bucket(numpy.array(-distance)), bucket)
+            self.assertEqual(cases.t5_bucket(numpy.array(distance)), bucket + (16 if distance else 0))
+
+    def test_a_wrong_element_is_seen(self):
+        row = Row("a", "c", "causal")
+        random = numpy.random.default_rng(2)
+        inputs = {n: random.standard_normal((1, 2, 5, 4), "float32") for n in "qkv"}
+        right, _, _ = cases.attention(row, inputs, *(inputs[n] for n in "qkv"), numpy.arange(5))
+        self.assertTrue(numpy.allclose(right[:, :, 0], inputs["v"][:, :, 0]))  # the first query sees the first key alone
+        difference, allowed = cases.difference(row, inputs, right)
+        self.assertLessEqual(difference, allowed)
+        right[0, 1, 3, 2] += 1e-3
+        difference, allowed = cases.difference(row, inputs, right)
+        self.assertGreater(difference, allowed)
+
+    def test_bf16_is_the_nearest(self):
+        from own import from_bf16, to_bf16
+
+        x = numpy.array([1.0, 1.00390625, 1.01171875, -3.14159274], "float32")  # halfway cases go to even
+        self.assertEqual(from_bf16(to_bf16(x)).tolist(), [1.0, 1.0, 1.015625, -3.140625])
+
+
+def document(**figures):
+    rows = {name: {"normalised": figure, "figure": figure, "unit": "s", "noise": 0.01} for name, figure in figures.items()}
+    return {"format": 1, "machine": {"cpu": "made up"}, "rows": rows}
+
+
+class Compare(unittest.TestCase):
+    def compared(self, old, new):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = []
+            for name, content in (("old", old), ("new", new)):
+                paths.append(pathlib.Path(folder) / f"{name}.json")
+                paths[-1].write_text(content if isinstance(content, str) else json.dumps(content))
+            result = subprocess.run([SOURCE / "bench/compare", *paths], capture_output=True, text=True)
+            return result.returncode, result.stdout + result.stderr.replace(folder, "FOLDER")
+
+    def test_equal_runs_are_equal(self):
+        self.assertEqual(self.compared(document(a=1.0, b=2.0), document(a=1.03, b=1.9)), (0, "2 rows compared, 0 worse, 1 better\n"))
+
+    def test_a_slower_row_is_told_and_is_status_1(self):
+        status, text = self.compared(document(a=1.0, b=2.0), document(a=1.2, b=2.0))
+        self.assertEqual(status, 1)
+        self.assertEqual(text, "a: takes 20.0 % more than before, beyond the noise of 4.0 % (1 -> 1.2 s)\n2 rows compared, 1 worse, 0 better\n")
+
+    def test_noise_hides_a_difference(self):
+        noisy = document(a=1.2)
+        noisy["rows"]["a"]["noise"] = 0.1
+        self.assertEqual(self.compared(document(a=1.0), noisy)[0], 0)
+
+    def test_a_row_that_is_gone_is_told(self):
+        gone = document(a=1.0)
+        gone["rows"]["b"] = {"skipped": "no"}
+        self.assertEqual(self.compared(document(a=1.0, b=1.0), gone), (1, "b: was measured before and is not now\n1 rows compared, 1 worse, 0 better\n"))
+
+    def test_what_is_no_result_is_refused(self):
+        status, text = self.compared("[1", document(a=1.0))
+        self.assertEqual(status, 2)
+        self.assertIn("bench/compare: FOLDER/old.json: cannot be read", text)
+        other = document(a=1.0)
+        other["machine"]["cpu"] = "another"
+        self.assertEqual(self.compared(document(a=1.0), other),
+                         (2, "bench/compare: the files are of different machines: made up and another; a comparison needs two runs of one\n"))
+
+
+class CommandLine(unittest.TestCase):
+    def refused(self, program, *arguments):
+        result = subprocess.run([SOURCE / "bench" / program, *arguments], capture_output=True, text=True)
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+        return result.stderr.strip()
+
+    def test_wrong_options(self):
+        self.assertEqual(self.refused("run", "--fast"), "bench/run: unrecognized arguments: --fast; --help lists the options")
+        self.assertTrue(self.refused("run", "--rows", "sdpb").startswith("bench/run: --rows sdpb: there is no such row; there are sdpa, "))
+        self.assertEqual(self.refused("run", "--no-peers", "--build", "/nowhere"),
+                         "bench/run: /nowhere/bin/attune: does not exist; scripts/build makes it, --build names another build folder")
+        self.assertEqual(self.refused("run", "--shrink", "-3"), "bench/run: --shrink -3: is below 0; an extent is at least 1")
+        self.assertEqual(self.refused("compare", "one"), "bench/compare: has 1 arguments; two files are right: OLD.json NEW.json")
+
+    def test_help_is_no_error(self):
+        for program in "run", "compare":
+            result = subprocess.run([SOURCE / "bench" / program, "--help"], capture_output=True, text=True)
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("usage: bench/" + program, result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
