@@ -18,11 +18,13 @@ def figure_of(result, goal):
         return result.get("seconds"), False
     if goal == "most_kb":
         return result.get("kilobytes"), False
-    return result.get("slope"), None  # within 5 % of the goal
+    if goal == "most_workspace_kb":
+        return result["workspace_bytes"] / 1e3 if "workspace_bytes" in result else None, False
+    return (result["slope"] / result["work_slope"] if "slope" in result else None), None  # "growth": within 5 % of the goal
 
 
 def meets(goal, reached, wanted):
-    if goal == "slope":
+    if goal == "growth":
         return abs(reached - wanted) <= 0.05 * wanted
     return reached <= wanted if goal.startswith("most_") else reached >= wanted
 

@@ -55,7 +55,7 @@ class Bench:
             contenders["twin"] = twin.seconds
         peaks = []
         samples = in_turn(contenders, self.budget_s, between=lambda: self.add_peak(peaks, row, kernel.target))
-        return self.result(row, kernel, inputs, samples, peers, peaks)
+        return self.result(row, kernel, inputs, samples, peers, peaks) | {"workspace_bytes": own.workspace_bytes()}
 
     def add_peak(self, peaks, row, target):
         if row.peak != "read" or len(peaks) < 5:  # a pass over memory takes long
@@ -72,10 +72,9 @@ class Bench:
     def by_hand(self, row, inputs):
         arrays = [inputs[n] for n in "qkv"] + [numpy.zeros_like(inputs["q"])]
         queries, keys = row.shape["queries"], row.shape["keys"]
-        pointers = [x.ctypes.data for x in arrays]
 
-        def seconds(repeats):
-            return self.attune.bench.attune_bench_hand_seconds(*pointers, queries, keys, repeats)
+        def seconds(repeats):  # holds the arrays
+            return self.attune.bench.attune_bench_hand_seconds(*(x.ctypes.data for x in arrays), queries, keys, repeats)
 
         if row.shape["depth"] != 64 or seconds(1) < 0:
             raise Skipped("the loops by hand are for AVX-512, depth 64 and at most 64 x 64")
@@ -129,18 +128,19 @@ class Bench:
         return {"own": {}, "peers": {}, "kilobytes": kilobytes, "noise": 0.0, "figure": kilobytes, "unit": "kB", "normalised": kilobytes}
 
     def growth(self, row):
-        kernel, calls = Kernel(self.attune, row), {}
+        kernel, calls, pairs = Kernel(self.attune, row), {}, []
         for length in row.lengths:
             shape = row.shape | {"queries": length, "keys": length}
             inputs = cases.make_inputs(row, shape, kernel.manifest)
             call = kernel.bind(inputs, shape)
             self.check(row, inputs, "attune", call.result())
             calls[str(length)] = call.seconds
+            pairs.append((length, cases.pairs(row, inputs, shape)))
         samples = in_turn(calls, self.budget_s, least_rounds=3)
-        slope = slope_of([(int(length), s.minimum) for length, s in samples.items()])
+        slope, work_slope = slope_of([(int(length), s.minimum) for length, s in samples.items()]), slope_of(pairs)
         longest = samples[str(row.lengths[-1])]
-        return {"own": described(longest), "peers": {}, "slope": slope, "noise": longest.noise, "figure": slope, "unit": "slope",
-                "normalised": slope, "lengths": {length: s.minimum for length, s in samples.items()}}
+        return {"own": described(longest), "peers": {}, "slope": slope, "work_slope": work_slope, "noise": longest.noise, "figure": slope,
+                "unit": "slope", "normalised": slope, "lengths": {length: s.minimum for length, s in samples.items()}}
 
 
 def slope_of(points):

@@ -54,6 +54,8 @@ class Attune:
         self.runtime.attune_open.argtypes = [ctypes.c_char_p]
         self.runtime.attune_find_kernel.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
         self.runtime.attune_last_error.restype = ctypes.c_char_p
+        self.runtime.attune_call_with_workspace.argtypes = [ctypes.c_void_p, ctypes.POINTER(Tensor), ctypes.c_int32, ctypes.c_void_p,
+                                                            ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t)]
         self.bench.attune_bench_call_seconds.restype = ctypes.c_double
         self.bench.attune_bench_call_seconds.argtypes = [ctypes.c_void_p, ctypes.POINTER(Tensor), ctypes.c_int32, ctypes.c_int64]
         self.bench.attune_bench_hand_seconds.restype = ctypes.c_double
@@ -131,6 +133,13 @@ class Call:
     def seconds(self, repeats):
         return self.kernel.attune.checked(
             self.kernel.attune.bench.attune_bench_call_seconds(self.kernel.kernel, self.tensors, len(self.tensors), repeats))
+
+    def workspace_bytes(self):
+        """What a call takes beside its arguments."""
+        taken, kernel = ctypes.c_size_t(), self.kernel
+        kernel.attune.checked(
+            kernel.attune.runtime.attune_call_with_workspace(kernel.kernel, self.tensors, len(self.tensors), None, 0, ctypes.byref(taken)))
+        return taken.value
 
     def result(self):
         self.seconds(1)

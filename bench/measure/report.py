@@ -10,7 +10,7 @@ def time_text(seconds):
 
 def speed_text(result):
     if "slope" in result:
-        return f"slope {result['slope']:.2f}"
+        return f"slope {result['slope']:.2f}, of the work {result['work_slope']:.2f}"
     if "kilobytes" in result:
         return f"{result['kilobytes']:.0f} kB"
     if "work" not in result:
@@ -19,7 +19,7 @@ def speed_text(result):
 
 
 def goal_text(goal):
-    name, sign = goal["goal"], "<=" if goal["goal"].startswith("most_") else "~" if goal["goal"] == "slope" else ">="
+    name, sign = goal["goal"], "<=" if goal["goal"].startswith("most_") else "~" if goal["goal"] == "growth" else ">="
     reached = "?" if goal["reached"] is None else f"{goal['reached']:.2f}"
     mark = {True: "met", False: "MISSED", None: "not measured"}[goal["met"]]
     return f"{name} {reached} {sign} {goal['wanted']:g}: {mark}" + (" (stretch)" if goal["is_stretch"] else "")
