@@ -63,7 +63,7 @@ std::string symbol_part(std::string_view text) {
 }
 
 std::string describe(const LoweredPipeline& lowered, SizeClass size) {
-  std::string text = size == SizeClass::small ? "small:" : "large:";
+  std::string text = std::string(name_of(size)) + ":";
   for (const LoweredStage& stage : lowered.stages) {
     text += " " + stage.schedule;
     for (const Parameter& p : stage.parameters) text += fmt::format(",{}={}", p.name, p.value);
@@ -143,17 +143,14 @@ class Emission {
     for (unsigned i = 0; i < end->getNumOperands(); ++i) add(std::string(end.result_name(i)), function_.getResultTypes()[i], true);
   }
 
-  /// One object with the code of a target: for small calls, for all others, or both, as the known extents allow.
+  /// One object with the code of a target: for calls of each size that the known extents allow.
   std::string compile(const TargetInfo& target) {
     const Machine machine = machine_of(target);
-    const PipelineAnswer small = lower_pipeline(function_, target, SizeClass::small, options_.schedule);
-    if (!small.problem.empty()) return small.problem;
-    const PipelineAnswer large = lower_pipeline(function_, target, SizeClass::large, options_.schedule);
-    if (!large.problem.empty()) return large.problem;
-    const SizeRule rule = size_rule(small.lowered, known_, target);
+    const Pipelines pipelines = lower_pipelines(function_, target, options_.schedule);
+    if (!pipelines.problem.empty()) return pipelines.problem;
+    const SizeRule rule = size_rule(pipelines, known_, target);
     Halide::Module module(fmt::format("attune_{}_{}", options_.name, symbol_part(target.name)), machine.target);
-    if (rule.has_small) add(module, small.lowered, target, SizeClass::small, rule.small_up_to);
-    if (rule.has_large) add(module, large.lowered, target, SizeClass::large, {});
+    for (const SizeRule::Entry& entry : rule.entries) add(module, pipelines.of.at(entry.size), target, entry.size, entry.limits);
     objects_.push_back(scratch_.file(fmt::format("{}.o", target.name)));
     module.compile({{Halide::OutputFileType::object, objects_.back()}});
     return {};
@@ -161,14 +158,14 @@ class Emission {
 
   void add(Halide::Module& module, const LoweredPipeline& lowered, const TargetInfo& target, SizeClass size, const std::vector<ExtentLimit>& limits) {
     const std::string symbol = fmt::format("attune_{}_{}_{}_{}", symbol_part(options_.variant), manifest_.hash, symbol_part(target.name),
-                                           size == SizeClass::small ? "small" : "large");
+                                           name_of(size));
     Halide::Pipeline pipeline = lowered.pipeline;
     const Halide::Module compiled = pipeline.compile_to_module(lowered.arguments, symbol, module.target(), Halide::LinkageType::ExternalPlusArgv);
     module.set_any_strict_float(module.any_strict_float() || compiled.any_strict_float());
     for (const auto& buffer : compiled.buffers()) module.append(buffer);
     for (const auto& function : compiled.functions()) module.append(function);
     Manifest::Code code{std::string(target.name), describe(lowered, size), std::string(target.features), symbol + "_argv", static_cast<int>(target.device), {}};
-    for (const ExtentLimit& limit : limits) code.conditions.push_back({number_of(limit.dim), 0, limit.largest});
+    for (const ExtentLimit& limit : limits) code.conditions.push_back({number_of(limit.dim), limit.smallest, limit.largest});
     manifest_.codes.push_back(std::move(code));
   }
 

@@ -5,18 +5,18 @@
 #include <map>
 #include <set>
 
+#include "codegen/bf16.h"
 #include "codegen/extents.h"
 #include "codegen/import.h"
 #include "codegen/stage_key.h"
 #include "codegen/stage_lowering.h"
-#include "codegen/strict.h"
 
 namespace attune {
 namespace {
 
 Halide::Type storage_of(Element element) {
   switch (element) {
-    case Element::bf16: return Halide::UInt(16);  // its bits: Halide's own type is emulated slowly, and wrong on GPUs
+    case Element::bf16: return Halide::UInt(16);  // codegen/bf16.h
     case Element::f16: return Halide::Float(16);
     case Element::i32: return Halide::Int(32);
     case Element::i64: return Halide::Int(64);
@@ -29,16 +29,13 @@ Halide::Type storage_of(Element element) {
 
 /// A loaded element as a number of the language.
 Lowered loaded(const Halide::Expr& e, Element element) {
-  if (element == Element::bf16) return {Halide::reinterpret<float>(Halide::cast<std::uint32_t>(e) << 16)};
+  if (element == Element::bf16) return {bf16_value(e)};
   return element == Element::boolean && !e.type().is_bool() ? Lowered{e != 0} : Lowered::of(e);
 }
 
-/// A number as it is stored; bf16 is rounded to the nearest, ties to even, and NaN stays NaN.
+/// A number as it is stored.
 Halide::Expr as_stored(const Halide::Expr& e, Element element) {
-  if (element != Element::bf16) return Halide::cast(storage_of(element), e);
-  const Halide::Expr bits = Halide::reinterpret<std::uint32_t>(e);
-  const Halide::Expr rounded = (bits + Halide::cast<std::uint32_t>(0x7fff) + ((bits >> 16) & Halide::cast<std::uint32_t>(1))) >> 16;
-  return Halide::cast<std::uint16_t>(Halide::select(strict_equal(e, e), rounded, Halide::cast<std::uint32_t>(0x7fc0)));
+  return element == Element::bf16 ? bf16_bits(e) : Halide::cast(storage_of(element), e);
 }
 
 std::vector<Halide::Expr> innermost_first(const std::vector<std::string>& dims, const Coordinates& at) {
@@ -52,6 +49,14 @@ std::vector<std::string> dims_of(TensorType type) {
   for (const TypeDim& dim : type.dims()) dims.push_back(dim.name.getValue().str());
   return dims;
 }
+
+/// Errors of Halide as exceptions. Its warnings (that products of bf16 are emulated, say before it finds the instruction for them) are about
+/// schedules, which are Attune's own.
+class QuietReporter final : public Halide::CompileTimeErrorReporter {
+ public:
+  void warning(const char*) override {}
+  [[noreturn]] void error(const char* message) override { throw Halide::CompileError(message); }
+};
 
 /// A result of the function: its name, the order of its dims in memory, its storage.
 struct Result {
@@ -205,8 +210,9 @@ class Lowering {
     report.parameters = answer.parameters;
     report.origin = answer.origin;
     report.file = answer.file;
-    if (answer.schedule->small_dims != nullptr)
-      for (std::string& dim : answer.schedule->small_dims(body)) lowered_.small_up_to.push_back({std::move(dim), answer.small_up_to});
+    lowered_.is_for_few = lowered_.is_for_few || answer.schedule->is_for_few;
+    if (answer.schedule->limits != nullptr)
+      for (ExtentLimit& limit : answer.schedule->limits(body, answer.small_up_to)) lowered_.limits.push_back(std::move(limit));
     return answer.schedule->build(body, extents_, machine_, answer.parameters);
   }
 
@@ -253,7 +259,19 @@ class Lowering {
 }  // namespace
 
 PipelineAnswer lower_pipeline(mlir::func::FuncOp function, const TargetInfo& target, SizeClass size, const ScheduleChoice& choice) {
+  static QuietReporter reporter;
+  Halide::set_custom_compile_time_error_reporter(&reporter);
   return Lowering(function, target, size, choice).run();
+}
+
+Pipelines lower_pipelines(mlir::func::FuncOp function, const TargetInfo& target, const ScheduleChoice& choice) {
+  Pipelines pipelines;
+  for (const SizeClass size : size_classes) {
+    PipelineAnswer answer = lower_pipeline(function, target, size, choice);
+    if (!answer.problem.empty()) return {{}, std::move(answer.problem)};
+    pipelines.of.emplace(size, std::move(answer.lowered));
+  }
+  return pipelines;
 }
 
 }  // namespace attune

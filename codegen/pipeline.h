@@ -3,6 +3,7 @@
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct LoweredPipeline {
   Halide::Pipeline pipeline;
   std::vector<Halide::Argument> arguments;
   std::vector<LoweredStage> stages;
-  std::vector<ExtentLimit> small_up_to;  ///< of all stages
+  std::vector<ExtentLimit> limits;  ///< of all stages: calls for which this is the better pipeline
+  bool is_for_few = false;          ///< a stage has a schedule that is made for few queries
 };
 
 /// Lowers a function whose body is stages (after form_stages). The problem is a user's: a parameter that no schedule has,
@@ -35,5 +37,12 @@ struct PipelineAnswer {
   std::string problem;
 };
 PipelineAnswer lower_pipeline(mlir::func::FuncOp function, const TargetInfo& target, SizeClass size, const ScheduleChoice& choice);
+
+/// One for each size of call; the first problem otherwise.
+struct Pipelines {
+  std::map<SizeClass, LoweredPipeline> of;
+  std::string problem;
+};
+Pipelines lower_pipelines(mlir::func::FuncOp function, const TargetInfo& target, const ScheduleChoice& choice);
 
 }  // namespace attune

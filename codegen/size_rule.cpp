@@ -1,29 +1,52 @@
 #include "codegen/size_rule.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace attune {
+namespace {
 
-SizeClass SizeRule::size_of(const KnownExtents& extents) const {
-  const bool is_small = std::ranges::all_of(small_up_to, [&](const ExtentLimit& limit) { return extents.find(limit.dim)->second <= limit.largest; });
-  return has_small && (is_small || !has_large) ? SizeClass::small : SizeClass::large;
-}
-
-SizeRule size_rule(const LoweredPipeline& small, const KnownExtents& known, const TargetInfo& target) {
-  SizeRule rule;
-  rule.has_small = !small.small_up_to.empty() && target.device == Device::cpu;
-  for (const ExtentLimit& limit : small.small_up_to) {
+/// The limits that extents beyond the known ones must keep, each dim once; nothing if a known one breaks its limit.
+std::optional<std::vector<ExtentLimit>> open_limits(const std::vector<ExtentLimit>& limits, const KnownExtents& known) {
+  std::vector<ExtentLimit> open;
+  for (const ExtentLimit& limit : limits) {
     const auto extent = known.find(limit.dim);
     if (extent != known.end()) {
-      rule.has_small &= extent->second <= limit.largest;
+      if (!limit.holds(extent->second)) return {};
       continue;
     }
-    const auto same = std::ranges::find(rule.small_up_to, limit.dim, &ExtentLimit::dim);
-    if (same == rule.small_up_to.end()) rule.small_up_to.push_back(limit);
-    else same->largest = std::min(same->largest, limit.largest);
+    const auto same = std::ranges::find(open, limit.dim, &ExtentLimit::dim);
+    if (same == open.end()) {
+      open.push_back(limit);
+      continue;
+    }
+    same->smallest = std::max(same->smallest, limit.smallest);
+    same->largest = std::min(same->largest, limit.largest);
   }
-  rule.has_large = !rule.has_small || !rule.small_up_to.empty();
-  if (!rule.has_small) rule.small_up_to.clear();
+  return open;
+}
+
+}  // namespace
+
+bool SizeRule::has(SizeClass size) const { return std::ranges::find(entries, size, &Entry::size) != entries.end(); }
+
+SizeClass SizeRule::size_of(const KnownExtents& extents) const {
+  const auto holds = [&](const ExtentLimit& limit) { return limit.holds(extents.find(limit.dim)->second); };
+  return std::ranges::find_if(entries, [&](const Entry& entry) { return std::ranges::all_of(entry.limits, holds); })->size;
+}
+
+SizeRule size_rule(const Pipelines& pipelines, const KnownExtents& known, const TargetInfo& target) {
+  SizeRule rule;
+  for (const SizeClass size : {SizeClass::few, SizeClass::small}) {
+    if (target.device != Device::cpu) break;
+    const LoweredPipeline& pipeline = pipelines.of.at(size);
+    if (pipeline.limits.empty() || (size == SizeClass::few && !pipeline.is_for_few)) continue;
+    const auto limits = open_limits(pipeline.limits, known);
+    if (!limits) continue;
+    rule.entries.push_back({size, *limits});
+    if (limits->empty()) return rule;
+  }
+  rule.entries.push_back({SizeClass::large, {}});
   return rule;
 }
 

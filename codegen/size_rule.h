@@ -1,4 +1,4 @@
-/// Which of a kernel's two schedules a call takes: the one for small calls, or the one for all others.
+/// Which of a kernel's schedules a call takes.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,20 @@
 
 namespace attune {
 
-/// A call is small if all of `small_up_to` hold, each dim standing there once. A kernel that has only one schedule takes it always.
+/// A call takes the first entry whose limits all hold, each dim standing there once; those of the last always do.
 struct SizeRule {
-  bool has_small = false, has_large = true;
-  std::vector<ExtentLimit> small_up_to;
+  struct Entry {
+    SizeClass size;
+    std::vector<ExtentLimit> limits;
+  };
+  std::vector<Entry> entries;
 
-  /// Which one a call of these extents takes; every dim of `small_up_to` has one.
+  bool has(SizeClass size) const;
+  /// The one that a call of these extents takes; every dim of a limit has one.
   SizeClass size_of(const KnownExtents& extents) const;
 };
 
-/// From what the stages say (`small` is the pipeline lowered for small calls) and the extents that are known already.
-SizeRule size_rule(const LoweredPipeline& small, const KnownExtents& known, const TargetInfo& target);
+/// From what the stages say and the extents that are known already.
+SizeRule size_rule(const Pipelines& pipelines, const KnownExtents& known, const TargetInfo& target);
 
 }  // namespace attune

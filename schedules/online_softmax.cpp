@@ -16,8 +16,8 @@ namespace {
 SoftmaxTiles tiles_of(const Machine& machine, const std::vector<Parameter>& values) {
   const std::vector<Parameter> all = with_values(online_softmax_parameters(machine, SizeClass::large), values);
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
-  return {machine.vector_bytes / 4, value("register_rows"), value("register_vectors"),
-          value("query_tile"),      value("key_tile"),      value("edge_tile")};
+  return {machine.vector_bytes / 4, value("register_rows"), value("register_vectors"), value("query_tile"),
+          value("key_tile"),        value("edge_tile"),     machine.has_bf16_dot};
 }
 
 }  // namespace
@@ -33,7 +33,8 @@ SoftmaxStage::SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, co
       is_plain_product_(!body.change && !body.score.at && !body.combine),
       batch_(vars_of(body.batch, body.batch)),
       key_batch_(vars_of(body.batch, body.key.dims)),
-      value_batch_(vars_of(body.batch, body.value.dims)) {}
+      value_batch_(vars_of(body.batch, body.value.dims)),
+      bf16_(bf16_operands()) {}
 
 Coordinates SoftmaxStage::batch_coordinates() const {
   Coordinates at;
@@ -47,20 +48,26 @@ Expr SoftmaxStage::clamped_row() const {
   return max(min(row, queries_ - 1), 0);
 }
 
+/// Those of a query of the tile, of a key of a panel and of what is summed.
+Coordinates SoftmaxStage::panel_coordinates() const {
+  Coordinates at = batch_coordinates();
+  for (const std::string& dim : body_.over) at[dim] = Var(dim);
+  at[body_.queries] = clamped_row();
+  at[body_.keys] = max(min(panel_ * tiles_.panel() + column_, keys_ - 1), 0);
+  return at;
+}
+
 /// Copies of a tile of queries and of all keys of a batch index, turned so that vectors run along keys.
 void SoftmaxStage::define_panels() {
   if (body_.score.at) return;
+  if (bf16_) return define_bf16_panels();
   const Exprs over = vars_of(body_.over, body_.over);
-  Coordinates at = batch_coordinates();
-  for (const std::string& dim : body_.over) at[dim] = Var(dim);
-  Coordinates at_query = at, at_key = at;
-  at_query[body_.queries] = clamped_row();
-  at_key[body_.keys] = max(min(panel_ * tiles_.panel() + column_, keys_ - 1), 0);
+  const Coordinates at = panel_coordinates();
   if (body_.query.at) {
-    const Expr query = body_.query.at(at_query);
+    const Expr query = body_.query.at(at);
     query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_)) = is_plain_product_ ? query * log2_e : query;
   }
-  if (body_.key.at) key_panel_(joined(joined(joined({column_}, over), {panel_}), key_batch_)) = body_.key.at(at_key);
+  if (body_.key.at) key_panel_(joined(joined(joined({column_}, over), {panel_}), key_batch_)) = body_.key.at(at);
 }
 
 /// What is known of the key blocks' visibility, for the queries of this tile.

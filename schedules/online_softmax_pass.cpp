@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "codegen/strict.h"
+#include "codegen/bf16.h"
 #include "codegen/vector_math.h"
 #include "schedules/online_softmax_stage.h"
 
@@ -12,8 +12,6 @@ namespace attune {
 namespace {
 
 constexpr float lowest = std::numeric_limits<float>::lowest();
-
-std::string named(const char* name, const SoftmaxPass& pass) { return std::string(name) + "_" + std::to_string(pass.key_tile); }
 
 }  // namespace
 
@@ -42,6 +40,7 @@ void SoftmaxStage::define_pass(const KeyBlocks& blocks) {
 /// The score before body.change.
 Expr SoftmaxStage::raw_score(SoftmaxPass& pass, const Coordinates& at) {
   if (body_.score.at) return body_.score.at(at);
+  if (bf16_) return bf16_product(pass);
   Coordinates term_at = at;
   Exprs over;
   if (!body_.over.empty()) {
@@ -59,7 +58,7 @@ Expr SoftmaxStage::raw_score(SoftmaxPass& pass, const Coordinates& at) {
   if (body_.key.at) key = key_panel_(joined(joined(joined({column_}, over), {panel}), key_batch_));
   const Expr term = body_.combine ? body_.combine(query, key, term_at) : query * key;
   if (over.empty()) return term;
-  pass.product = Func(named("product", pass));
+  pass.product = Func(pass.named("product"));
   pass.product(per_row({column_, panel_})) = 0.f;
   pass.product(per_row({column_, panel_})) += term;
   return pass.product(per_row({column_, panel_}));
@@ -71,39 +70,41 @@ void SoftmaxStage::define_scores(SoftmaxPass& pass) {
   at[body_.keys] = key_of(pass, column_, panel_);
   Expr score = raw_score(pass, at);
   if (body_.change) score = body_.change(score, at);
-  if (!is_plain_product_) score = score * log2_e;
+  if (!is_plain_product_ || bf16_) score = score * log2_e;
   Expr visible;
   if (pass.has_mask) visible = body_.visible(at);
   if (pass.has_tail) {
     const Expr exists = key_block_ * pass.key_tile + panel_ * tiles_.panel() + column_ < keys_;
     visible = visible.defined() ? visible && exists : exists;
   }
-  pass.scores = Func(named("scores", pass));
+  pass.scores = Func(pass.named("scores"));
   pass.scores(per_row({column_, panel_})) = visible.defined() ? select(visible, score, -std::numeric_limits<float>::infinity()) : score;
 }
 
 void SoftmaxStage::define_weights(SoftmaxPass& pass) {
   const Exprs lane_of_vector = per_row({pass.row_vectors.x * tiles_.lanes + lane_, pass.row_vectors.y});
-  pass.maximum_by_lane = Func(named("maximum_by_lane", pass));
+  pass.maximum_by_lane = Func(pass.named("maximum_by_lane"));
   pass.maximum_by_lane(per_row({lane_})) = lowest;
   pass.maximum_by_lane(per_row({lane_})) = max(pass.maximum_by_lane(per_row({lane_})), pass.scores(lane_of_vector));
-  pass.maximum = Func(named("maximum", pass));
+  pass.maximum = Func(pass.named("maximum"));
   pass.maximum(per_row({})) = lowest;
   pass.maximum(per_row({})) = max(pass.maximum(per_row({})), pass.maximum_by_lane(per_row({pass.lanes.x})));
-  pass.reference = Func(named("reference", pass));
+  pass.reference = Func(pass.named("reference"));
   pass.reference(per_row({})) = ceil(pass.maximum(per_row({})));
 
-  pass.weights = Func(named("weights", pass));
-  pass.weights(per_row({column_, panel_})) = softmax_exp2(pass.scores(per_row({column_, panel_})) - pass.reference(per_row({})));
-  pass.sum_by_lane = Func(named("sum_by_lane", pass));
+  pass.weights = Func(pass.named("weights"));
+  pass.weights(per_row({column_, panel_})) =
+      stored_weight(softmax_exp2(pass.scores(per_row({column_, panel_})) - pass.reference(per_row({}))));
+  pass.sum_by_lane = Func(pass.named("sum_by_lane"));
   pass.sum_by_lane(per_row({lane_})) = 0.f;
-  pass.sum_by_lane(per_row({lane_})) += pass.weights(lane_of_vector);
+  pass.sum_by_lane(per_row({lane_})) += loaded_weight(pass.weights(lane_of_vector));
   if (!body_.weight) return;
   Coordinates at = batch_coordinates();
   at[body_.queries] = clamped_row();
   at[body_.keys] = key_of(pass, column_, panel_);
-  pass.changed_weights = Func(named("changed_weights", pass));
-  pass.changed_weights(per_row({column_, panel_})) = body_.weight(pass.weights(per_row({column_, panel_})), at);
+  pass.changed_weights = Func(pass.named("changed_weights"));
+  const Expr changed = body_.weight(loaded_weight(pass.weights(per_row({column_, panel_}))), at);
+  pass.changed_weights(per_row({column_, panel_})) = bf16_ ? bf16_bits(changed) : changed;
 }
 
 Expr SoftmaxStage::value_at(const Expr& depth, const Expr& key) const {
@@ -127,9 +128,10 @@ bool SoftmaxStage::values_are_in_place() const {
 
 /// Whole groups of register_vectors vectors first, then the vectors that are left.
 void SoftmaxStage::define_partial(SoftmaxPass& pass) {
+  if (bf16_) return define_bf16_partial(pass);
   const bool in_place = values_are_in_place();
   if (!in_place) {
-    pass.values = Func(named("values", pass));
+    pass.values = Func(pass.named("values"));
     const Expr depth = min(likely(vector_ * tiles_.lanes + lane_), depth_ - 1);
     pass.values(joined({lane_, vector_, column_, panel_, key_block_}, value_batch_)) = value_at(depth, key_of(pass, column_, panel_));
   }
@@ -141,7 +143,7 @@ void SoftmaxStage::define_partial(SoftmaxPass& pass) {
   };
   const Expr vectors = Halide::Internal::simplify((depth_ + tiles_.lanes - 1) / tiles_.lanes);
   const int panels = pass.key_tile / tiles_.panel(), group = std::min(tiles_.vectors, fixed_value(vectors).value_or(tiles_.vectors));
-  pass.partial = Func(named("partial", pass));
+  pass.partial = Func(pass.named("partial"));
   pass.partial(per_row({lane_, vector_})) = 0.f;
   pass.whole = RDom({{0, group}, {0, tiles_.panel()}, {0, panels}, {0, vectors / group}}, "whole");
   Expr vector = pass.whole[3] * group + pass.whole[0];

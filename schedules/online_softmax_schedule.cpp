@@ -51,6 +51,7 @@ Func& SoftmaxStage::per_block(Func& f, const SoftmaxPass& pass) {
 
 void SoftmaxStage::schedule_panels() {
   if (body_.score.at) return;
+  if (bf16_) return schedule_bf16_panels();
   if (body_.query.at) {
     per_tile(query_panel_);
     if (!body_.over.empty()) query_panel_.vectorize(Var(body_.over.back()), tiles_.lanes, TailStrategy::GuardWithIf);
@@ -87,6 +88,7 @@ void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
   }
   if (!pass.product.defined()) return;
 
+  if (bf16_) return schedule_bf16_product(pass);
   Func& product = pass.product;
   std::vector<VarOrRVar> order = {lane_of_keys, vector_of_keys, row_};
   for (int n = 0; n < pass.over.dimensions(); ++n) order.emplace_back(pass.over[n]);
@@ -120,6 +122,7 @@ void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
 
 /// Sums of register_rows x register_vectors in registers over all keys of the block.
 void SoftmaxStage::schedule_partial(SoftmaxPass& pass) {
+  if (bf16_) return schedule_bf16_partial(pass);
   if (pass.values.defined()) {
     pass.values.compute_at(state_, pass.blocks.x).bound_storage(key_block_, 1);
     pass.values.bound_extent(lane_, tiles_.lanes)

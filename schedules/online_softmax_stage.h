@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "codegen/stage.h"
@@ -12,6 +13,7 @@ namespace attune {
 /// Sizes of tiles; a panel is the keys whose scores are summed in registers at once.
 struct SoftmaxTiles {
   int lanes, rows, vectors, query_tile, key_tile, edge_tile;
+  bool has_bf16_dot = false;  ///< the machine sums products of pairs of bf16
   int panel() const { return lanes * vectors; }
   int row_groups() const { return query_tile / rows; }
 };
@@ -28,18 +30,25 @@ struct KeyBlocks {
 /// All Funcs end in the dims row, row_group, key_block, query_tile, batch.., innermost first.
 struct SoftmaxPass : KeyBlocks {
   explicit SoftmaxPass(const KeyBlocks& visited) : KeyBlocks(visited) {}
+  std::string named(const char* name) const { return std::string(name) + "_" + std::to_string(key_tile); }
 
   Halide::Func product;          ///< [column, panel, ..] sum over body.over; lives in registers
   Halide::Func scores;           ///< [column, panel, ..] base 2; -inf where not visible
   Halide::Func maximum_by_lane;  ///< [lane, ..]
   Halide::Func maximum;          ///< [..]
   Halide::Func reference;        ///< [..] maximum, rounded up to a whole number
-  Halide::Func weights;          ///< [column, panel, ..] 2^(scores - reference)
+  Halide::Func weights;          ///< [column, panel, ..] 2^(scores - reference), as stored_weight says
   Halide::Func changed_weights;  ///< [column, panel, ..] after body.weight
   Halide::Func sum_by_lane;      ///< [lane, ..] of weights
   Halide::Func values;           ///< [lane, vector, column, panel, key_block, batch..] a copy, where the tensor cannot be read in place
   Halide::Func partial;          ///< [lane, vector, ..] sum over the block of weight * value
   Halide::RDom over, row_vectors, lanes, whole, rest;
+};
+
+/// The operands where all are tensors of bf16: product = factor * sum of query * key. Sums of products of pairs take them as they are.
+struct Bf16Operands {
+  Halide::Expr query, key, value;  ///< bits, at the coordinates of the panels
+  float factor = 1;
 };
 
 class SoftmaxStage {
@@ -49,6 +58,7 @@ class SoftmaxStage {
 
  private:
   // online_softmax.cpp: what is computed
+  Coordinates panel_coordinates() const;
   void define_panels();
   void define_passes();
   void define_out();
@@ -70,6 +80,17 @@ class SoftmaxStage {
   bool values_are_in_place() const;
   Exprs per_row(Exprs inner) const;
 
+  // online_softmax_bf16.cpp: products of bf16 pairs
+  std::optional<Bf16Operands> bf16_operands() const;
+  void define_bf16_panels();
+  Halide::Expr bf16_product(SoftmaxPass& pass);
+  void define_bf16_partial(SoftmaxPass& pass);
+  void schedule_bf16_panels();
+  void schedule_bf16_product(SoftmaxPass& pass);
+  void schedule_bf16_partial(SoftmaxPass& pass);
+  Halide::Expr stored_weight(const Halide::Expr& weight) const;
+  Halide::Expr loaded_weight(const Halide::Expr& stored) const;
+
   // online_softmax_schedule.cpp: when and where it is computed
   void schedule_out();
   void schedule_panels();
@@ -88,10 +109,14 @@ class SoftmaxStage {
   bool is_plain_product_;                      ///< nothing happens to the product but the mask: base 2 is folded into the query
   Exprs batch_, key_batch_, value_batch_;      ///< Vars of the batch dims that the result, key and value have, innermost first
 
-  Halide::Var lane_{"lane"}, vector_{"vector"}, column_{"column"}, panel_{"panel"};
+  Halide::Var pair_{"pair"}, lane_{"lane"}, vector_{"vector"}, column_{"column"}, panel_{"panel"};
   Halide::Var row_{"row"}, row_group_{"row_group"}, key_block_{"key_block"}, query_tile_{"query_tile"};
+  const std::optional<Bf16Operands> bf16_;   ///< not there: the arithmetic is f32
   Halide::Func query_panel_{"query_panel"};  ///< [over.., row, row_group, query_tile, batch..]
   Halide::Func key_panel_{"key_panel"};      ///< [column, over.., panel, key's batch..]
+  Halide::Func query_pairs_{"query_pairs"};  ///< [pair, pair of over, row, row_group, query_tile, batch..] bf16
+  Halide::Func key_pairs_{"key_pairs"};      ///< [pair, column, pair of over, panel, key's batch..] bf16
+  Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys
   Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] (o, m, l), l by lane
   Halide::Func total_{"total"};              ///< [row, row_group, query_tile, batch..] l
   Halide::RDom total_lanes_;

@@ -4,6 +4,21 @@
 #include <stdexcept>
 
 namespace attune {
+
+std::string_view name_of(SizeClass size) {
+  switch (size) {
+    case SizeClass::large: return "large";
+    case SizeClass::small: return "small";
+    case SizeClass::few: return "few";
+  }
+  return {};
+}
+
+std::optional<SizeClass> find_size(std::string_view name) {
+  for (const SizeClass size : size_classes)
+    if (name_of(size) == name) return size;
+  return {};
+}
 namespace {
 
 std::string subject(std::string_view schedule) { return "schedule '" + std::string(schedule) + "': "; }

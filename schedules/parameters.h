@@ -1,7 +1,9 @@
 /// Parameters of schedules: which of a kernel's schedules they are for, and the checks that every template makes of what it is given.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,8 +12,14 @@
 
 namespace attune {
 
-/// A kernel holds a schedule for each; the extents of a call decide which one runs.
-enum class SizeClass { large, small };
+/// A kernel holds a schedule for each; the extents of a call decide which one runs. `few` is a handful of queries over many keys.
+enum class SizeClass { large, small, few };
+
+/// In the order in which a call tries them.
+inline constexpr std::array size_classes = {SizeClass::few, SizeClass::small, SizeClass::large};
+
+std::string_view name_of(SizeClass size);
+std::optional<SizeClass> find_size(std::string_view name);
 
 /// What is wrong with the values `given` to a schedule that declares `declared`, as a sentence; empty if nothing is.
 /// Refuses unknown names, names given twice, and values that are not legal.

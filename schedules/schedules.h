@@ -1,6 +1,7 @@
 /// The list of schedules: which templates there are for each kind of stage, and how one is chosen.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,10 +16,12 @@ namespace attune {
 /// What is wrong with the parameters together, as a sentence; empty if nothing is.
 using ParametersProblem = std::string (*)(const Machine& machine, const std::vector<Parameter>& parameters);
 
-/// A dim and the largest extent of it for which the schedule for small calls is the better one.
+/// A dim and the extents of it for which a schedule is the better one.
 struct ExtentLimit {
   std::string dim;
-  std::int64_t largest = 0;
+  std::int64_t smallest = 0, largest = std::numeric_limits<std::int64_t>::max();
+
+  bool holds(std::int64_t extent) const { return smallest <= extent && extent <= largest; }
 };
 
 /// A template for stages with this body. The first of a list that fits the machine is the default.
@@ -29,8 +32,9 @@ struct Schedule {
   std::vector<Parameter> (*parameters)(const Machine& machine, SizeClass size) = nullptr;
   ParametersProblem problem = nullptr;
   Stored (*build)(const Body& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;
-  /// A call is small if none of these dims is longer than `small_up_to` of the schedule's record; without any, the stage does not mind.
-  std::vector<std::string> (*small_dims)(const Body& body) = nullptr;
+  /// A call is small (of few queries) if all of these hold; `small_up_to` is that of the schedule's record. Without any, the stage does not mind.
+  std::vector<ExtentLimit> (*limits)(const Body& body, std::int64_t small_up_to) = nullptr;
+  bool is_for_few = false;  ///< the default for SizeClass::few
 };
 
 /// The schedules for a body, CPU and GPU.
@@ -43,7 +47,7 @@ struct ScheduleInfo {
   bool is_for_gpu = false;
   std::vector<Parameter> (*parameters)(const Machine& machine, SizeClass size) = nullptr;
   ParametersProblem problem = nullptr;
-  bool has_small_dims = false;
+  bool has_limits = false, is_for_few = false;
 };
 std::vector<ScheduleInfo> all_schedules();
 
@@ -80,7 +84,7 @@ struct ScheduleAnswer : ParameterAnswer {
 };
 template <class Body>
 ScheduleInfo info_of(const Schedule<Body>& s, std::string_view stage = {}) {
-  return {s.name, stage, s.is_for_gpu, s.parameters, s.problem, s.small_dims != nullptr};
+  return {s.name, stage, s.is_for_gpu, s.parameters, s.problem, s.limits != nullptr, s.is_for_few};
 }
 template <class Body>
 ScheduleAnswer<Body> choose_schedule(const Machine& machine, SizeClass size, const StageKey& key, const ScheduleChoice& choice) {
@@ -88,8 +92,8 @@ ScheduleAnswer<Body> choose_schedule(const Machine& machine, SizeClass size, con
   const Schedule<Body>* chosen = nullptr;
   for (const Schedule<Body>& schedule : schedules<Body>()) {
     if (schedule.is_for_gpu != is_gpu) continue;
-    const bool is_named = schedule.name == choice.name;
-    if (chosen == nullptr || is_named) chosen = &schedule;
+    const bool is_named = schedule.name == choice.name, is_default = schedule.is_for_few == (size == SizeClass::few);
+    if (chosen == nullptr || is_named || (is_default && chosen->is_for_few != schedule.is_for_few)) chosen = &schedule;
     if (is_named) break;
   }
   ScheduleAnswer<Body> answer;

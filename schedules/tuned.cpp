@@ -83,6 +83,11 @@ TunedMatch default_record(std::span<const TunedFile* const> files, std::string_v
   for (const TunedFile* file : files)
     for (const TunedRecord& record : file->defaults)
       if (record.schedule == schedule && record.size == size) return {&record, file, 0};
+  // A schedule that is named for a size that it was not made for takes what it has; few queries take what small calls take.
+  for (const SizeClass other : size_classes)
+    for (const TunedFile* file : files)
+      for (const TunedRecord& record : file->defaults)
+        if (record.schedule == schedule && record.size == other) return {&record, file, 0};
   return {};
 }
 

@@ -81,8 +81,9 @@ TunedRecord record_of(const Json& json, const std::string& who) {
   TunedRecord record;
   record.schedule = text_of(json, "schedule", who);
   const std::string size = text_of(json, "size", who);
-  if (size != "large" && size != "small") throw Wrong(who + "'size' is " + in_quotes(size) + "; it must be large or small");
-  record.size = size == "small" ? SizeClass::small : SizeClass::large;
+  const auto found = find_size(size);
+  if (!found) throw Wrong(who + "'size' is " + in_quotes(size) + "; it must be large, small or few");
+  record.size = *found;
   for (const auto& [name, value] : object_of(json, "parameters", who).items()) record.parameters.push_back({name, {}, whole(value, name, who)});
   if (json.contains("small_up_to")) record.small_up_to = whole(json["small_up_to"], "small_up_to", who);
   if (json.contains("small_up_to") && record.small_up_to < 1) throw Wrong(who + "'small_up_to' is less than 1");
@@ -155,7 +156,7 @@ std::string problem_of(const TunedRecord& record, const Machine& machine) {
       return "schedule " + in_quotes(record.schedule) + ": parameter '" + p.name + "' is missing";
   if (info->problem != nullptr)
     if (std::string problem = info->problem(machine, record.parameters); !problem.empty()) return problem;
-  const bool is_limited = record.size == SizeClass::small && info->has_small_dims;
+  const bool is_limited = record.size != SizeClass::large && info->has_limits;
   if (is_limited == (record.small_up_to > 0)) return {};
   return "schedule " + in_quotes(record.schedule) + ": 'small_up_to' " + (is_limited ? "is missing" : "means nothing for this schedule and size");
 }

@@ -43,7 +43,7 @@ std::string record_text(const TunedRecord& record, bool is_default) {
     text += (text.back() == '\n' ? "      \"" : ",\n      \"") + std::string(name) + "\": " + value;
   };
   field("schedule", text_of(record.schedule));
-  field("size", record.size == SizeClass::small ? "\"small\"" : "\"large\"");
+  field("size", "\"" + std::string(name_of(record.size)) + "\"");
   if (!is_default) {
     field("stage", text_of(record.stage));
     field("types", text_of(record.types));

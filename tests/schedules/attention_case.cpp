@@ -89,9 +89,13 @@ AttentionCase::Row AttentionCase::expected(const Arguments& a, Pair row) const {
   return result;
 }
 
-Halide::Callable compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values) {
-  Stored stored = online_softmax(attention.body, attention.extents, machine, values);
+Halide::Callable compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values, const SoftmaxTemplate& by) {
+  Stored stored = by.build(attention.body, attention.extents, machine, values);
   return stored.func.compile_to_callable(attention.arguments(), machine.target);
+}
+
+Halide::Callable compiled_by(const SoftmaxTemplate& by, const AttentionCase& attention, const Machine& machine) {
+  return compiled(attention, machine, by.parameters(machine, by.size), by);
 }
 
 Buffer<float> computed(Halide::Callable& kernel, Arguments& a, const std::vector<std::string>& order_in_memory) {

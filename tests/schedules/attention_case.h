@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "schedules/online_softmax.h"
+#include "schedules/split_keys.h"
 #include "tests/schedules/host.h"
 
 namespace attune {
@@ -70,7 +72,23 @@ AttentionCase masked();
 /// The bias is added to the score.
 AttentionCase biased();
 
-Halide::Callable compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values);
+/// A template of the stage, and a size of calls that it has defaults for.
+struct SoftmaxTemplate {
+  std::string_view name;
+  SizeClass size;
+  Stored (*build)(const OnlineSoftmax&, const Extents&, const Machine&, const std::vector<Parameter>&);
+  std::vector<Parameter> (*parameters)(const Machine&, SizeClass);
+};
+inline constexpr SoftmaxTemplate softmax_templates[] = {
+    {"online_softmax", SizeClass::large, online_softmax, online_softmax_parameters},
+    {"online_softmax", SizeClass::small, online_softmax, online_softmax_parameters},
+    {"split_keys", SizeClass::few, split_keys, split_keys_parameters},
+};
+
+Halide::Callable compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values,
+                          const SoftmaxTemplate& by = softmax_templates[0]);
+/// With the template's defaults.
+Halide::Callable compiled_by(const SoftmaxTemplate& by, const AttentionCase& attention, const Machine& machine);
 /// The result as [batch, heads, group, queries, value_depth], whatever its order in memory.
 Halide::Buffer<float> computed(Halide::Callable& kernel, Arguments& a, const std::vector<std::string>& order_in_memory = in_order);
 

@@ -17,15 +17,15 @@ const std::vector<Shape> shapes = {
     {1, 2, 3, 50, 300, 40, 24}, {1, 1, 1, 1, 129, 8, 130}, {2, 2, 1, 100, 600, 17, 80}, {1, 1, 1, 257, 256, 32, 48},
 };
 
-/// One kernel for each size of call, over all shapes.
+/// One kernel by each template, over all shapes.
 void check(const AttentionCase& attention) {
   const Machine machine = host_machine();
-  for (const SizeClass size : {SizeClass::large, SizeClass::small}) {
-    Halide::Callable kernel = compiled(attention, machine, online_softmax_parameters(machine, size));
+  for (const SoftmaxTemplate& by : softmax_templates) {
+    Halide::Callable kernel = compiled_by(by, attention, machine);
     unsigned seed = 1;
     for (const Shape& s : shapes) {
       Arguments a(s, ++seed);
-      CAPTURE(size == SizeClass::large, seed, s.queries, s.keys, s.depth, s.value_depth);
+      CAPTURE(by.name, by.size == SizeClass::large, seed, s.queries, s.keys, s.depth, s.value_depth);
       CHECK(difference(attention, a, computed(kernel, a)) == "");
     }
   }

@@ -19,10 +19,15 @@ void fix_extents(AttentionCase& attention, const Shape& s) {
                        {"value_depth", s.value_depth}};
 }
 
-std::string run(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values, const Shape& shape) {
-  Halide::Callable kernel = compiled(attention, machine, values);
-  Arguments a(shape, 5);
-  return difference(attention, a, computed(kernel, a, attention.body.out), 40);
+std::string run(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values, const Shape& shape,
+                const SoftmaxTemplate& by = softmax_templates[0]) {
+  try {
+    Halide::Callable kernel = compiled(attention, machine, values, by);
+    Arguments a(shape, 5);
+    return difference(attention, a, computed(kernel, a, attention.body.out), 40);
+  } catch (const Halide::Error& error) {
+    return error.what();
+  }
 }
 
 }  // namespace
@@ -34,8 +39,8 @@ TEST_CASE("extents that are known are right", "[online_softmax]") {
     AttentionCase attention;
     fix_extents(attention, s);
     CAPTURE(s.queries, s.keys, s.value_depth);
-    CHECK(run(attention, host_machine(), {}, s) == "");
-    CHECK(run(attention, host_machine(), online_softmax_parameters(host_machine(), SizeClass::small), s) == "");
+    for (const SoftmaxTemplate& by : softmax_templates)
+      CHECK(run(attention, host_machine(), by.parameters(host_machine(), by.size), s, by) == "");
   }
 }
 
@@ -50,7 +55,7 @@ TEST_CASE("the result's dims may lie in any order", "[online_softmax]") {
                                                                  {"heads", "group", "value_depth", "batch", "queries"}}) {
     AttentionCase attention = causal();
     attention.body.out = order;
-    CHECK(run(attention, host_machine(), {}, {2, 2, 3, 37, 129, 16, 24}) == "");
+    for (const SoftmaxTemplate& by : softmax_templates) CHECK(run(attention, host_machine(), {}, {2, 2, 3, 37, 129, 16, 24}, by) == "");
   }
 }
 
@@ -73,15 +78,18 @@ TEST_CASE("no batch dims, two contracted dims, and other Funcs that read the res
   attention.body.out = {"queries", "value_depth"};
 
   const Machine machine = host_machine();
-  Stored stored = online_softmax(attention.body, attention.extents, machine, {});
-  Halide::Var d, i, g, h, b;
-  Halide::Func twice("twice");
-  twice(d, i, g, h, b) = stored.func(d, i) + stored.func(d, i);
-  Halide::Callable kernel = twice.compile_to_callable(attention.arguments(), machine.target);
-  Arguments a(s, 5);
-  Halide::Buffer<float> result = computed(kernel, a);
-  result.for_each_value([](float& e) { e /= 2; });
-  CHECK(difference(attention, a, result) == "");
+  for (const SoftmaxTemplate& by : softmax_templates) {
+    Stored stored = by.build(attention.body, attention.extents, machine, {});
+    Halide::Var d, i, g, h, b;
+    Halide::Func twice("twice");
+    twice(d, i, g, h, b) = stored.func(d, i) + stored.func(d, i);
+    Halide::Callable kernel = twice.compile_to_callable(attention.arguments(), machine.target);
+    Arguments a(s, 5);
+    Halide::Buffer<float> result = computed(kernel, a);
+    result.for_each_value([](float& e) { e /= 2; });
+    CAPTURE(by.name);
+    CHECK(difference(attention, a, result) == "");
+  }
 }
 
 TEST_CASE("keys that all heads share are packed once, and values may differ by group", "[online_softmax]") {
@@ -98,7 +106,7 @@ TEST_CASE("keys that all heads share are packed once, and values may differ by g
     return sum / std::sqrt(static_cast<double>(a.shape.depth));
   };
   attention.weight = [](double weight, const Arguments&, const Pair& p) { return weight * (p.g + 1); };
-  CHECK(run(attention, host_machine(), {}, {2, 3, 2, 50, 140, 16, 32}) == "");
+  for (const SoftmaxTemplate& by : softmax_templates) CHECK(run(attention, host_machine(), {}, {2, 3, 2, 50, 140, 16, 32}, by) == "");
 }
 
 TEST_CASE("a term may read what it needs itself, and the result may be finished", "[online_softmax]") {
@@ -115,22 +123,23 @@ TEST_CASE("a term may read what it needs itself, and the result may be finished"
     return sum;
   };
   attention.weight = [](double weight, const Arguments&, const Pair& p) { return weight * (p.h + 1); };
-  CHECK(run(attention, host_machine(), {}, {1, 2, 2, 50, 140, 16, 32}) == "");
+  for (const SoftmaxTemplate& by : softmax_templates) CHECK(run(attention, host_machine(), {}, {1, 2, 2, 50, 140, 16, 32}, by) == "");
 }
 
 TEST_CASE("nothing to attend to gives zeros, and an empty result is left alone", "[online_softmax]") {
   Machine machine = host_machine();
   machine.target = machine.target.with_feature(Target::NoAsserts).with_feature(Target::NoBoundsQuery);
   const AttentionCase dense, diagonal = causal();
-  for (const AttentionCase* attention : {&dense, &diagonal}) {
-    Halide::Callable kernel = compiled(*attention, machine, {});
-    for (const Shape& s : {Shape{1, 2, 1, 37, 0, 16, 16}, Shape{1, 2, 1, 0, 37, 16, 16}, Shape{1, 2, 1, 5, 37, 0, 16},
-                           Shape{1, 2, 1, 5, 37, 16, 0}, Shape{0, 2, 1, 5, 37, 16, 16}, Shape{1, 2, 0, 5, 37, 16, 16}}) {
-      Arguments a(s, 3);
-      CAPTURE(s.batch, s.group, s.queries, s.keys, s.depth, s.value_depth);
-      CHECK(difference(*attention, a, computed(kernel, a)) == "");
+  for (const AttentionCase* attention : {&dense, &diagonal})
+    for (const SoftmaxTemplate& by : softmax_templates) {
+      Halide::Callable kernel = compiled(*attention, machine, {}, by);
+      for (const Shape& s : {Shape{1, 2, 1, 37, 0, 16, 16}, Shape{1, 2, 1, 0, 37, 16, 16}, Shape{1, 2, 1, 5, 37, 0, 16},
+                             Shape{1, 2, 1, 5, 37, 16, 0}, Shape{0, 2, 1, 5, 37, 16, 16}, Shape{1, 2, 0, 5, 37, 16, 16}}) {
+        Arguments a(s, 3);
+        CAPTURE(s.batch, s.group, s.queries, s.keys, s.depth, s.value_depth);
+        CHECK(difference(*attention, a, computed(kernel, a)) == "");
+      }
     }
-  }
 }
 
 TEST_CASE("narrower vectors and extreme parameters are right", "[online_softmax]") {

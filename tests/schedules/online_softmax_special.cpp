@@ -32,23 +32,21 @@ Rows rows_of(const Halide::Buffer<float>& result, int h) {
   return rows;
 }
 
-/// The kernels of a case for sizes of calls.
+/// The kernels of a case by each template.
 class Kernels {
  public:
-  explicit Kernels(const AttentionCase& attention, const std::vector<SizeClass>& sizes = {SizeClass::large, SizeClass::small})
-      : attention_(attention) {
-    const Machine machine = host_machine();
-    for (const SizeClass size : sizes) kernels_.push_back(compiled(attention, machine, online_softmax_parameters(machine, size)));
+  explicit Kernels(const AttentionCase& attention) : attention_(attention) {
+    for (const SoftmaxTemplate& by : softmax_templates) kernels_.push_back(compiled_by(by, attention, host_machine()));
   }
 
   /// Runs them on arguments that `change` has changed; every result is what plain loops give, and passes `check`.
   template <class Change, class Check>
   void run(Change change, Check check) {
-    for (Halide::Callable& kernel : kernels_) {
+    for (std::size_t n = 0; n < kernels_.size(); ++n) {
       Arguments a(two_heads, 7);
       change(a);
-      const Halide::Buffer<float> result = computed(kernel, a);
-      CAPTURE(&kernel == &kernels_.front());
+      const Halide::Buffer<float> result = computed(kernels_[n], a);
+      CAPTURE(softmax_templates[n].name, n);
       CHECK(difference(attention_, a, result) == "");
       check(result);
     }
@@ -62,7 +60,7 @@ class Kernels {
 }  // namespace
 
 TEST_CASE("a NaN in a key reaches the rows that see it", "[online_softmax]") {
-  Kernels kernels(causal(), {SizeClass::large});
+  Kernels kernels(causal());
   for (const int j : {5, 100, 129}) {
     const auto change = [=](Arguments& a) { a.k(3, j, 0, 0) = not_a_number; };
     kernels.run(change, [=](const Halide::Buffer<float>& result) {
@@ -125,7 +123,7 @@ TEST_CASE("infinities and NaN in a bias do what they do in a softmax", "[online_
 }
 
 TEST_CASE("a length of zero gives zeros, and keys beyond a length may be NaN", "[online_softmax]") {
-  Kernels kernels(padded(), {SizeClass::small});
+  Kernels kernels(padded());
   const auto none = [](Arguments& a) { a.lengths(0) = 0; };
   kernels.run(none, [](const Halide::Buffer<float>& result) { CHECK(rows_of(result, 0) == Rows{0, 130, 0}); });
   const auto beyond = [](Arguments& a) {
@@ -136,7 +134,7 @@ TEST_CASE("a length of zero gives zeros, and keys beyond a length may be NaN", "
 }
 
 TEST_CASE("a row that a mask hides altogether is zeros", "[online_softmax]") {
-  Kernels kernels(masked(), {SizeClass::large});
+  Kernels kernels(masked());
   const auto change = [](Arguments& a) {
     for (int i : {0, 64, 129})
       for (int j = 0; j < 300; ++j) a.mask(j, i, 0) = 0;

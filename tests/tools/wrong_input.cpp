@@ -42,7 +42,7 @@ TEST_CASE("wrong commands and options are refused in one sentence", "[command li
            {{"check", "causal", "--seed", "x"}, "--seed = x; a whole number is right"},
            {{"list", "nothing"}, "list 'nothing': there is nothing of that name; variants, ops, schedules and targets are listed"},
            {{"show", "causal", "--stage", "x"}, "--stage 'x': is not one of graph, mlir, stages, loops, assembly"},
-           {{"show", "causal", "--size", "tiny"}, "--size 'tiny': is neither large nor small"},
+           {{"show", "causal", "--size", "tiny"}, "--size 'tiny': is not one of large, small, few"},
            {{"check", "causal", "--shape", "foo=3"}, "--shape foo=3: the graph has no dim 'foo'; it has batch, heads, queries, keys, depth, value_depth"},
            {{"check", "causal", "--shape", "queries=-1"}, "--shape: 'queries=-1' is not DIM=EXTENT with an extent of at least 0"},
            {{"check", "causal", "--shape", "queries"}, "--shape: 'queries' is not DIM=EXTENT"},

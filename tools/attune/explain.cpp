@@ -26,7 +26,11 @@ using Json = nlohmann::ordered_json;
 
 std::string limits_text(const std::vector<ExtentLimit>& limits) {
   std::string text;
-  for (const ExtentLimit& limit : limits) text += fmt::format("{}{} <= {}", text.empty() ? "" : " and ", limit.dim, limit.largest);
+  for (const ExtentLimit& limit : limits) {
+    text += text.empty() ? "" : " and ";
+    if (limit.smallest > 0) text += fmt::format("{} >= {}", limit.dim, limit.smallest);
+    else text += fmt::format("{} <= {}", limit.dim, limit.largest);
+  }
   return text;
 }
 
@@ -40,18 +44,19 @@ void print_stage(const StageReport& stage, const SizeRule& sizes) {
   fmt::print("    stores    {}\n", stage.result.empty() ? "a copy in the storage of the result" : stage.result);
   if (!stage.operations.empty()) fmt::print("    computes  {}\n", fmt::join(stage.operations, ", "));
   fmt::print("    because   {}\n", stage.reason);
-  if (sizes.has_large) fmt::print("    large     {}\n", schedule_text(stage.large));
-  if (sizes.has_small) fmt::print("    small     {}\n", schedule_text(stage.small));
+  for (const SizeRule::Entry& entry : sizes.entries) fmt::print("    {:9} {}\n", name_of(entry.size), schedule_text(stage.schedules.at(entry.size)));
 }
 
 void print_sizes(const SizeRule& sizes) {
-  if (sizes.has_small && sizes.has_large) fmt::print("  Calls with {} take the small schedules, others the large ones.\n", limits_text(sizes.small_up_to));
-  else fmt::print("  All calls take the {} schedules.\n", sizes.has_small ? "small" : "large");
+  for (const SizeRule::Entry& entry : sizes.entries) {
+    const char* calls = sizes.entries.size() == 1 ? "All calls" : entry.limits.empty() ? "Others" : "Calls with ";
+    fmt::print("  {}{} take the schedules '{}'.\n", calls, limits_text(entry.limits), name_of(entry.size));
+  }
 }
 
 void print_call(const Prepared& prepared, const Call& call) {
   const Work& work = call.work;
-  fmt::print("\n{}\n  This call takes the {} schedules.\n", shape_text(prepared.graph.graph, call.extents), work.size == SizeClass::small ? "small" : "large");
+  fmt::print("\n{}\n  This call takes the schedules '{}'.\n", shape_text(prepared.graph.graph, call.extents), name_of(work.size));
   for (const VisiblePairs& visible : work.pairs)
     fmt::print("  pairs       {} of {} visible ({:.1f} %)\n", visible.pairs.part, visible.pairs.whole, 100 * visible.pairs.share());
   if (!work.blocks.empty()) {
@@ -93,7 +98,7 @@ Json json_of(const Call& call) {
   Json pairs = Json::array();
   for (const VisiblePairs& visible : call.work.pairs) pairs.push_back(json_of(visible.pairs, "visible"));
   return {{"shape", shape},
-          {"size", call.work.size == SizeClass::small ? "small" : "large"},
+          {"size", name_of(call.work.size)},
           {"flops", call.work.flops},
           {"pairs", pairs},
           {"visited_blocks", call.work.all_blocks().part},
@@ -101,17 +106,18 @@ Json json_of(const Call& call) {
 }
 
 void print_json(const Prepared& prepared, const std::string& types, const KernelReport& report, const Call* call) {
-  Json limits = Json::object();
-  for (const ExtentLimit& limit : report.sizes.small_up_to) limits[limit.dim] = limit.largest;
+  Json sizes = Json::array();
+  for (const SizeRule::Entry& entry : report.sizes.entries) sizes.push_back({{"size", name_of(entry.size)}, {"if", limits_text(entry.limits)}});
   Json stages = Json::array();
   std::size_t walk = 0;
   for (const StageReport& stage : report.stages) {
     Json one = {{"kind", stage.kind}, {"reason", stage.reason}, {"dims", stage.dims}, {"operations", stage.operations}};
-    one["key"] = stage.large.key.stage;
-    one["types"] = stage.large.key.types;
-    one["body"] = lines_of(stage.large.key.body);
-    one["large"] = report.sizes.has_large ? json_of(stage.large) : Json();
-    one["small"] = report.sizes.has_small ? json_of(stage.small) : Json();
+    const StageKey& key = stage.schedules.at(SizeClass::large).key;
+    one["key"] = key.stage;
+    one["types"] = key.types;
+    one["body"] = lines_of(key.body);
+    one["schedules"] = Json::object();
+    for (const SizeRule::Entry& entry : report.sizes.entries) one["schedules"][std::string(name_of(entry.size))] = json_of(stage.schedules.at(entry.size));
     const bool has_blocks = call != nullptr && stage.kind == "online_softmax";
     one["blocks"] = has_blocks ? json_of(call->work.blocks[walk++], "visited") : Json();
     stages.push_back(std::move(one));
@@ -120,7 +126,7 @@ void print_json(const Prepared& prepared, const std::string& types, const Kernel
                      {"parameters", prepared.graph.parameters},
                      {"target", prepared.targets[0]->name},
                      {"type", types},
-                     {"small_up_to", limits},
+                     {"sizes", sizes},
                      {"stages", stages},
                      {"call", call != nullptr ? json_of(*call) : Json()}};
   fmt::print("{}\n", root.dump(2));

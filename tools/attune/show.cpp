@@ -30,7 +30,7 @@ void print_module(const StagedModule& staged) {
 
 /// What Halide makes of the stages: its loops, or the machine's instructions.
 int show_lowered(const Prepared& prepared, mlir::func::FuncOp function, const ShowOptions& options) {
-  const SizeClass size = options.size == "small" ? SizeClass::small : SizeClass::large;
+  const SizeClass size = *find_size(options.size);
   PipelineAnswer answer = lower_pipeline(function, *prepared.targets[0], size, prepared.schedule);
   if (!answer.problem.empty()) return refuse(answer.problem);
   const Machine machine = machine_of(*prepared.targets[0]);
@@ -51,7 +51,7 @@ int show_lowered(const Prepared& prepared, mlir::func::FuncOp function, const Sh
 }
 
 int show(const ShowOptions& options) {
-  if (options.size != "large" && options.size != "small") return refuse(fmt::format("--size '{}': is neither large nor small", options.size));
+  if (!find_size(options.size)) return refuse(fmt::format("--size '{}': is not one of large, small, few", options.size));
   const Prepared prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
   if (options.is_signature) {

@@ -25,7 +25,7 @@ std::vector<StageReport> stages_of(mlir::func::FuncOp function) {
   for (StageOp stage : function.getBody().front().getOps<StageOp>()) {
     const Graph graph = to_graph(stage);
     const Names& dims = graph.node(graph.outputs()[0].node).type.dims;
-    StageReport report{stage.kind().str(), {}, std::string(sentence(dims).view()), {}, {dims.begin(), dims.end()}, {}, {}};
+    StageReport report{stage.kind().str(), {}, std::string(sentence(dims).view()), {}, {dims.begin(), dims.end()}, {}};
     for (const Node& node : graph.nodes())
       if (!is_leaf(node)) report.operations.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, node.op));
     stages.push_back(std::move(report));
@@ -45,9 +45,16 @@ std::vector<KeyWalk> walks_of(const Graph& graph, bool fuse) {
   return walks;
 }
 
+/// A schedule without query_tile takes all queries at once, one without edge_tile has blocks of one size.
 void set_tiles(const LoweredStage& stage, KeyWalk& walk) {
-  for (const auto& [name, place] : {std::pair{"query_tile", &walk.query_tile}, std::pair{"key_tile", &walk.key_tile}, std::pair{"edge_tile", &walk.edge_tile}})
-    *place = value_of(stage.parameters, name);
+  constexpr std::int64_t all_queries = std::int64_t{1} << 40;
+  const auto value = [&](std::string_view name, std::int64_t otherwise) {
+    const auto place = std::ranges::find(stage.parameters, name, &Parameter::name);
+    return place == stage.parameters.end() ? otherwise : place->value;
+  };
+  walk.query_tile = value("query_tile", all_queries);
+  walk.key_tile = value_of(stage.parameters, "key_tile");
+  walk.edge_tile = value("edge_tile", walk.key_tile);
 }
 
 }  // namespace
@@ -63,20 +70,18 @@ KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target) {
   const StagedModule staged = compile_to_stages(graph.graph, graph.name, graph.parameters, prepared.staging, *context);
   if (!staged.problem.empty()) return fail(staged.problem);
   mlir::func::FuncOp function = function_of(*staged.module);
-  const PipelineAnswer large = lower_pipeline(function, target, SizeClass::large, prepared.schedule);
-  if (!large.problem.empty()) return fail(large.problem);
-  const PipelineAnswer small = lower_pipeline(function, target, SizeClass::small, prepared.schedule);
-  if (!small.problem.empty()) return fail(small.problem);
+  const Pipelines pipelines = lower_pipelines(function, target, prepared.schedule);
+  if (!pipelines.problem.empty()) return fail(pipelines.problem);
   KernelReport report;
   report.stages = stages_of(function);
-  for (std::size_t i = 0; i < large.lowered.stages.size(); ++i) {
-    if (i == report.stages.size()) report.stages.emplace_back();  // copies into the storage of results come last
-    report.stages[i].large = large.lowered.stages[i];
-    report.stages[i].small = small.lowered.stages[i];
-    report.stages[i].kind = large.lowered.stages[i].kind;
-    report.stages[i].reason = large.lowered.stages[i].reason;
-  }
-  report.sizes = size_rule(small.lowered, known_extents(function), target);
+  for (const auto& [size, lowered] : pipelines.of)
+    for (std::size_t i = 0; i < lowered.stages.size(); ++i) {
+      if (i == report.stages.size()) report.stages.emplace_back();  // copies into the storage of results come last
+      report.stages[i].schedules[size] = lowered.stages[i];
+      report.stages[i].kind = lowered.stages[i].kind;
+      report.stages[i].reason = lowered.stages[i].reason;
+    }
+  report.sizes = size_rule(pipelines, known_extents(function), target);
   report.staged = to_graph(function);
   report.owner = context;
   report.walks = walks_of(report.staged, prepared.staging.fuse);
@@ -104,7 +109,7 @@ Work work_of(const Prepared& prepared, const KernelReport& report, const Shape& 
   for (const StageReport& stage : report.stages) {
     if (stage.kind != "online_softmax") continue;
     KeyWalk walk = report.walks[next++];
-    set_tiles(work.size == SizeClass::small ? stage.small : stage.large, walk);
+    set_tiles(stage.schedules.at(work.size), walk);
     work.blocks.push_back(count_visited_blocks(report.staged, walk, extents, inputs));
   }
   return work;

@@ -18,7 +18,7 @@ struct StageReport {
   std::string result;                   ///< "[batch x heads x queries x value_depth]"
   std::vector<std::string> operations;  ///< in order
   std::vector<std::string> dims;        ///< of the result
-  LoweredStage large, small;
+  std::map<SizeClass, LoweredStage> schedules;
 };
 
 struct KernelReport {

@@ -1,0 +1,26 @@
+/// bf16 as kernels hold it: the upper half of an f32, in an UInt(16). Halide's own type is emulated slowly, and wrong on GPUs.
+#pragma once
+
+#include <Halide.h>
+
+namespace attune {
+
+/// The number that the bits stand for, exactly.
+Halide::Expr bf16_value(const Halide::Expr& bits);
+
+/// The nearest bf16, ties to even; NaN stays NaN.
+Halide::Expr bf16_bits(const Halide::Expr& value);
+
+/// The nearest bf16 of a number that is not negative, ties up, in three operations; NaN stays NaN.
+Halide::Expr bf16_bits_of_weight(const Halide::Expr& weight);
+
+/// A bf16 number times a constant. `bits` is undefined for what is anything else.
+struct ScaledBf16 {
+  Halide::Expr bits;
+  float factor = 1;
+};
+
+/// bf16_value(bits) or bf16_value(bits) * factor, taken apart again.
+ScaledBf16 scaled_bf16(const Halide::Expr& value);
+
+}  // namespace attune

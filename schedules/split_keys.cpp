@@ -1,0 +1,309 @@
+#include "schedules/split_keys.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "codegen/strict.h"
+#include "codegen/vector_math.h"
+#include "schedules/split_keys_stage.h"
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::Var;
+
+namespace attune {
+namespace {
+
+constexpr float lowest = std::numeric_limits<float>::lowest();
+
+bool contains(const std::vector<std::string>& dims, const std::string& dim) { return std::ranges::find(dims, dim) != dims.end(); }
+
+/// The dims of the batch that keys or values have.
+std::vector<std::string> shared_dims(const OnlineSoftmax& body) {
+  std::vector<std::string> dims;
+  for (const std::string& dim : body.batch)
+    if (contains(body.key.dims, dim) || contains(body.value.dims, dim)) dims.push_back(dim);
+  return dims;
+}
+
+std::vector<std::string> row_dims(const OnlineSoftmax& body) {
+  std::vector<std::string> dims;
+  for (const std::string& dim : body.batch)
+    if (!contains(body.key.dims, dim) && !contains(body.value.dims, dim)) dims.push_back(dim);
+  dims.push_back(body.queries);
+  return dims;
+}
+
+bool is_whole_vectors(const Expr& extent, int lanes) { return fixed_value(extent).value_or(1) % lanes == 0; }
+
+}  // namespace
+
+SplitKeysStage::SplitKeysStage(const OnlineSoftmax& body, const Extents& extents, const SplitTiles& tiles)
+    : body_(body),
+      extents_(extents),
+      tiles_(tiles),
+      keys_(extents.at(body.keys)),
+      depth_(extents.at(body.value_depth)),
+      batch_(vars_of(body.batch, shared_dims(body))),
+      rows_(row_dims(body), extents),
+      row_tiles_(tiles_of(rows_.extent(), tiles.rows)),
+      splits_(Halide::max(tiles_of(keys_, tiles.split_tile), 1)),
+      is_plain_product_(!body.change && !body.score.at && !body.combine),
+      keys_are_whole_(!body.over.empty() && is_whole_vectors(extents.at(body.over.back()), tiles.lanes)) {}
+
+Exprs SplitKeysStage::per_row(Exprs inner) const { return joined(joined(std::move(inner), {row_, block_, row_tile_, split_}), batch_); }
+
+Exprs SplitKeysStage::per_key(Exprs inner) const { return joined(joined(std::move(inner), {block_, split_}), batch_); }
+
+/// The row of this number, the last one instead of any beyond it.
+Expr SplitKeysStage::row_index(const Expr& row, const Expr& row_tile) const {
+  return max(min(row_tile * tiles_.rows + row, rows_.extent() - 1), 0);
+}
+
+Coordinates SplitKeysStage::batch_coordinates() const {
+  Coordinates at;
+  for (const std::string& dim : shared_dims(body_)) at[dim] = Var(dim);
+  return at;
+}
+
+/// Those of the batch and of the row at row_ and row_tile_.
+Coordinates SplitKeysStage::row_coordinates() const {
+  Coordinates at = batch_coordinates();
+  const std::vector<std::string> dims = row_dims(body_);
+  if (dims.size() == 1) {
+    at[dims[0]] = row_index(row_, row_tile_);
+    return at;
+  }
+  for (std::size_t n = 0; n < dims.size(); ++n) at[dims[n]] = within(place_(row_, row_tile_)[static_cast<int>(n)], extents_.at(dims[n]));
+  return at;
+}
+
+/// The key at a place in the block, the last one instead of any beyond it.
+Expr SplitKeysStage::key_at(const Expr& place) const { return max(min(first_key() + place, keys_ - 1), 0); }
+
+Expr SplitKeysStage::first_key() const { return split_ * tiles_.split_tile + block_ * tiles_.key_tile; }
+
+/// Rows, once for all blocks of keys; lanes beyond the contracted dim repeat its last element.
+void SplitKeysStage::define_query_panel() {
+  const std::vector<std::string> dims = row_dims(body_);
+  if (dims.size() > 1) {
+    Coordinates at;
+    rows_.place(row_index(row_, row_tile_), at);
+    std::vector<Expr> place;
+    for (const std::string& dim : dims) place.push_back(at.at(dim));
+    place_(row_, row_tile_) = Halide::Tuple(place);
+  }
+  if (body_.score.at || body_.over.empty()) return;
+  const std::string& last = body_.over.back();
+  Exprs over = {lane_};
+  Coordinates at = row_coordinates();
+  for (auto dim = body_.over.rbegin(); dim != body_.over.rend(); ++dim) {
+    over.emplace_back(Var(*dim));
+    at[*dim] = Var(*dim);
+  }
+  const Expr index = Var(last) * tiles_.lanes + lane_;
+  at[last] = keys_are_whole_ ? index : min(likely(index), extents_.at(last) - 1);
+  if (body_.query.at) {
+    const Expr query = body_.query.at(at);
+    query_panel_(joined(joined(over, {row_, row_tile_}), batch_)) = is_plain_product_ ? query * log2_e : query;
+  }
+}
+
+/// A term of the sum over body.over, at `over` and lane_ of a vector along its last dim; 0 beyond the end of a last vector.
+Expr SplitKeysStage::term(const RDom& over, const Expr& last_vector, bool is_whole) {
+  Coordinates at = row_coordinates();
+  Exprs panel = {lane_};
+  for (std::size_t n = 0; n < body_.over.size(); ++n) {
+    const Expr index = n == 0 ? last_vector : Expr(over[static_cast<int>(n)]);
+    panel.push_back(index);
+    at[body_.over[body_.over.size() - 1 - n]] = index;
+  }
+  const std::string& last = body_.over.back();
+  const Expr index = last_vector * tiles_.lanes + lane_;
+  at[last] = is_whole ? index : min(index, extents_.at(last) - 1);
+  at[body_.keys] = key_at(key_);
+  Expr query, key;
+  if (body_.query.at) query = query_panel_(joined(joined(panel, {row_, row_tile_}), batch_));
+  if (body_.key.at) key = body_.key.at(at);
+  const Expr term = body_.combine ? body_.combine(query, key, at) : query * key;
+  return is_whole ? term : select(index < extents_.at(last), term, 0.f);
+}
+
+/// Sums along the last dim of body.over by lane: whole vectors, then a last one that is not.
+void SplitKeysStage::define_product() {
+  const Expr extent = extents_.at(body_.over.back()), whole = extent / tiles_.lanes;
+  Halide::Region ranges;
+  for (auto dim = body_.over.rbegin(); dim != body_.over.rend(); ++dim) ranges.emplace_back(0, extents_.at(*dim));
+  product_(per_row({lane_, key_})) = 0.f;
+  const auto add = [&](const char* name, const Expr& first, const Expr& count, bool is_whole) {
+    ranges[0].extent = Halide::Internal::simplify(count);
+    if (is_const_zero(ranges[0].extent)) return;
+    const RDom& over = overs_.emplace_back(ranges, name);
+    product_(per_row({lane_, key_})) += term(over, first + over[0], is_whole);
+  };
+  add("over", 0, whole, true);
+  add("over_tail", whole, tiles_of(extent, tiles_.lanes) - whole, false);
+}
+
+/// The score before body.change; `at` is that of a vector of keys.
+Expr SplitKeysStage::raw_score(const Coordinates& at) {
+  if (body_.score.at) return body_.score.at(at);
+  if (body_.over.empty()) {
+    const Expr query = body_.query.at ? body_.query.at(at) : Expr(), key = body_.key.at ? body_.key.at(at) : Expr();
+    return body_.combine ? body_.combine(query, key, at) : query * key * (is_plain_product_ ? log2_e : 1.f);
+  }
+  define_product();
+  across_ = RDom(0, tiles_.lanes, "across");
+  product_sum_(per_row({key_})) = 0.f;
+  product_sum_(per_row({key_})) += product_(per_row({across_.x, key_}));
+  return product_sum_(per_row({key_}));
+}
+
+void SplitKeysStage::define_scores() {
+  Coordinates at = row_coordinates();
+  const Expr key = first_key() + key_;
+  at[body_.keys] = max(min(likely(key), keys_ - 1), 0);
+  Expr score = raw_score(at);
+  if (body_.change) score = body_.change(score, at);
+  if (!is_plain_product_) score = score * log2_e;
+  const Expr exists = key < keys_;
+  scores_(per_row({key_})) = select(body_.visible ? body_.visible(at) && exists : exists, score, -std::numeric_limits<float>::infinity());
+}
+
+void SplitKeysStage::define_weights() {
+  block_vectors_ = RDom(0, tiles_.key_tile / tiles_.lanes, "block_vectors");
+  block_vectors_.where(first_key() + block_vectors_.x * tiles_.lanes < keys_);
+  lanes_ = RDom(0, tiles_.lanes, "lanes");
+  const Exprs lane_of_vector = per_row({block_vectors_.x * tiles_.lanes + lane_});
+  maximum_by_lane_(per_row({lane_})) = lowest;
+  maximum_by_lane_(per_row({lane_})) = max(maximum_by_lane_(per_row({lane_})), scores_(lane_of_vector));
+  maximum_(per_row({})) = lowest;
+  maximum_(per_row({})) = max(maximum_(per_row({})), maximum_by_lane_(per_row({lanes_.x})));
+  reference_(per_row({})) = ceil(maximum_(per_row({})));
+  weights_(per_row({key_})) = softmax_exp2(scores_(per_row({key_})) - reference_(per_row({})));
+  sum_by_lane_(per_row({lane_})) = 0.f;
+  sum_by_lane_(per_row({lane_})) += weights_(lane_of_vector);
+  if (!body_.weight) return;
+  Coordinates at = row_coordinates();
+  at[body_.keys] = max(min(likely(first_key() + key_), keys_ - 1), 0);
+  changed_weights_(per_row({key_})) = body_.weight(weights_(per_row({key_})), at);
+}
+
+Expr SplitKeysStage::value_at(const Expr& vector, const Expr& key, bool is_whole) const {
+  Coordinates at = batch_coordinates();
+  const Expr depth = vector * tiles_.lanes + lane_;
+  at[body_.value_depth] = is_whole ? depth : min(depth, depth_ - 1);
+  at[body_.keys] = key_at(key);
+  return body_.value.at(at);
+}
+
+/// Groups of keys that stay in the first-level cache while all results take them: whole groups of register_vectors vectors first, then
+/// the whole vectors that are left, then a last one that is not.
+void SplitKeysStage::define_partial() {
+  const Func weights = body_.weight ? changed_weights_ : weights_;
+  const Expr vectors = Halide::Internal::simplify(depth_ / tiles_.lanes);
+  const int group = std::min(tiles_.vectors, std::max(fixed_value(vectors).value_or(tiles_.vectors), 1)), lanes = tiles_.lanes;
+  const int key_groups = tiles_.key_tile / lanes;
+  const auto add = [&](const Expr& vector, const Expr& key, bool is_whole) {
+    partial_(per_row({lane_, vector})) += weights(per_row({key})) * value_at(vector, key, is_whole);
+  };
+  partial_(per_row({lane_, vector_})) = 0.f;
+  const auto add_rest = [&](const char* name, const Expr& first, const Expr& count, bool is_whole) {
+    RDom rest({{0, lanes}, {0, Halide::Internal::simplify(count)}, {0, key_groups}}, name);
+    rest.where(first_key() + rest[2] * lanes < keys_);
+    add(first + rest[1], rest[2] * lanes + rest[0], is_whole);
+    rests_.push_back(rest);
+  };
+  if (fixed_value(vectors) != 0) {
+    whole_ = RDom({{0, group}, {0, lanes}, {0, vectors / group}, {0, key_groups}}, "whole");
+    whole_.where(first_key() + whole_[3] * lanes < keys_);
+    add(whole_[2] * group + whole_[0], whole_[3] * lanes + whole_[1], true);
+  }
+  if (fixed_value(vectors % group) != 0) add_rest("rest", vectors / group * group, vectors % group, true);
+  if (fixed_value(depth_ % lanes) != 0) add_rest("tail", vectors, tiles_of(depth_, lanes) - vectors, false);
+}
+
+/// Some key of the block exists and may be visible to some row: rows of a tile may be any queries of any head.
+Expr SplitKeysStage::is_visited(const Expr& block) const {
+  const Expr first = split_ * tiles_.split_tile + block * tiles_.key_tile, exists = first < keys_;
+  if (!body_.visible || !body_.visibility) return exists;
+  Block box;
+  for (const std::string& dim : shared_dims(body_)) box[dim] = {Var(dim), Var(dim)};
+  for (const std::string& dim : row_dims(body_)) box[dim] = {0, extents_.at(dim) - 1};
+  box[body_.keys] = {first, min(first + tiles_.key_tile, keys_) - 1};
+  return exists && body_.visibility(box).possibly;
+}
+
+void SplitKeysStage::define_splits() {
+  const Exprs outer = joined({row_tile_, split_}, batch_), at = joined({lane_, vector_, row_}, outer);
+  state_(at) = Halide::Tuple(0.f, lowest, 0.f);
+  blocks_ = RDom(0, tiles_.split_tile / tiles_.key_tile, "blocks");
+  blocks_.where(is_visited(blocks_.x));
+  const Exprs row = joined({row_, blocks_.x}, outer);
+  const Expr sum = state_(at)[0], reference = state_(at)[1], total = state_(at)[2];
+  const Expr block_reference = reference_(row), larger = max(reference, block_reference);
+  const Expr old_scale = whole_power(reference - larger), block_scale = whole_power(block_reference - larger);
+  state_(at) = Halide::Tuple(sum * old_scale + partial_(joined({lane_, vector_}, row)) * block_scale, larger,
+                             total * old_scale + sum_by_lane_(joined({lane_}, row)) * block_scale);
+  split_state_(at) = Halide::Tuple(state_(at)[0], state_(at)[1], state_(at)[2]);
+}
+
+void SplitKeysStage::define_out() {
+  all_splits_ = RDom(0, splits_, "all_splits");
+  const Exprs row = joined({row_, row_tile_}, batch_), row_of_split = joined({row_, row_tile_, all_splits_.x}, batch_);
+  const auto of_split = [&](const Expr& lane, const Expr& vector) { return split_state_(joined({lane, vector}, row_of_split)); };
+  maximum_of_splits_(row) = lowest;
+  maximum_of_splits_(row) = max(maximum_of_splits_(row), of_split(0, 0)[1]);
+  const auto merged = [&](const Expr& lane, const Expr& vector, int element) {
+    const Halide::FuncRef state = of_split(lane, vector);
+    return state[element] * whole_power(state[1] - maximum_of_splits_(row));
+  };
+  total_by_lane_(joined({lane_}, row)) = 0.f;
+  total_by_lane_(joined({lane_}, row)) += merged(lane_, 0, 2);
+  state_lanes_ = RDom(0, tiles_.lanes, "state_lanes");
+  total_(row) = 0.f;
+  total_(row) += total_by_lane_(joined({state_lanes_.x}, row));
+  sum_(joined({lane_, vector_}, row)) = 0.f;
+  sum_(joined({lane_, vector_}, row)) += merged(lane_, vector_, 0);
+
+  Coordinates at = batch_coordinates();
+  Expr index = 0;
+  for (const std::string& dim : row_dims(body_)) {
+    at[dim] = Var(dim);
+    index = index * extents_.at(dim) + at[dim];
+  }
+  const Var depth(body_.value_depth);
+  at[body_.value_depth] = depth;
+  const Exprs out_row = joined({index % tiles_.rows, within(index / tiles_.rows, row_tiles_)}, batch_);
+  const Expr total = total_(out_row), sum = sum_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, out_row));
+  const Expr result = select(strict_equal(total, 0.f), 0.f, sum / total);
+  out_(vars_of(body_.out, body_.out)) = body_.finish ? body_.finish(result, at) : result;
+}
+
+Stored SplitKeysStage::build() {
+  define_query_panel();
+  define_scores();
+  define_weights();
+  define_partial();
+  define_splits();
+  define_out();
+  schedule_out();
+  schedule_splits();
+  schedule_scores();
+  schedule_weights();
+  schedule_partial();
+  return {out_, body_.out};
+}
+
+Stored split_keys(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
+  if (const std::string problem = split_keys_problem(machine, values); !problem.empty()) throw Halide::CompileError(problem);
+  const std::vector<Parameter> all = with_values(split_keys_parameters(machine, SizeClass::few), values);
+  const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
+  return SplitKeysStage(body, extents,
+                        {machine.vector_bytes / 4, value("split_tile"), value("key_tile"), value("register_rows"), value("register_keys"),
+                         value("register_vectors"), machine.registers / 2})
+      .build();
+}
+
+}  // namespace attune

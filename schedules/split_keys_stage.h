@@ -1,0 +1,88 @@
+/// The Funcs of a split_keys stage over tile dims, and their schedule; used by split_keys.cpp alone.
+#pragma once
+
+#include <vector>
+
+#include "codegen/stage.h"
+#include "schedules/softmax_math.h"
+#include "schedules/tiles.h"
+
+namespace attune {
+
+struct SplitTiles {
+  int lanes, split_tile, key_tile, rows, keys, vectors;
+  int sums;  ///< vectors of results that a tile keeps in registers
+};
+
+/// Funcs of a block of keys end in the dims row, block, row_tile, split, batch.., innermost first; `batch` are the dims that keys or
+/// values have, a row is any of the others and a query.
+class SplitKeysStage {
+ public:
+  SplitKeysStage(const OnlineSoftmax& body, const Extents& extents, const SplitTiles& tiles);
+  Stored build();
+
+ private:
+  // split_keys.cpp: what is computed
+  void define_query_panel();
+  void define_scores();
+  void define_weights();
+  void define_partial();
+  void define_splits();
+  void define_out();
+  Halide::Expr raw_score(const Coordinates& at);
+  void define_product();
+  Halide::Expr term(const Halide::RDom& over, const Halide::Expr& last_vector, bool is_whole);
+  Halide::Expr value_at(const Halide::Expr& vector, const Halide::Expr& key, bool is_whole) const;
+  Halide::Expr key_at(const Halide::Expr& place) const;
+  Halide::Expr row_index(const Halide::Expr& row, const Halide::Expr& row_tile) const;
+  Halide::Expr first_key() const;
+  Halide::Expr is_visited(const Halide::Expr& block) const;
+  Coordinates batch_coordinates() const;
+  Coordinates row_coordinates() const;
+  Exprs per_row(Exprs inner) const;
+  Exprs per_key(Exprs inner) const;
+
+  // split_keys_schedule.cpp: when and where it is computed
+  void schedule_out();
+  void schedule_splits();
+  void schedule_scores();
+  void schedule_weights();
+  void schedule_partial();
+  Halide::Func& per_block(Halide::Func& f);
+
+  const OnlineSoftmax& body_;
+  const Extents& extents_;
+  const SplitTiles tiles_;
+  const Halide::Expr keys_, depth_;        ///< extents; of value_depth
+  const Exprs batch_;                      ///< Vars, innermost first
+  const Flat rows_;                        ///< the dims of rows
+  const Halide::Expr row_tiles_, splits_;  ///< how many
+  bool is_plain_product_;                  ///< nothing happens to the product but the mask: base 2 is folded into the query
+  bool keys_are_whole_;                    ///< the last dim of body.over is a multiple of a vector
+
+  Halide::Var lane_{"lane"}, vector_{"vector"}, key_{"key"};
+  Halide::Var row_{"row"}, block_{"block"}, row_tile_{"row_tile"}, split_{"split"};
+  Halide::RDom across_, block_vectors_, lanes_, whole_, blocks_, all_splits_, state_lanes_;
+  std::vector<Halide::RDom> overs_, rests_;
+  Halide::Func place_{"place"};                          ///< [row, row_tile] the coordinates of a row, where rows have several dims
+  Halide::Func query_panel_{"query_panel"};              ///< [lane, over.., row, row_tile, batch..]
+  Halide::Func product_{"product"};                      ///< [lane, key, ..] sums along the last dim of body.over, by lane
+  Halide::Func product_sum_{"product_sum"};              ///< [key, ..] of product over the lanes
+  Halide::Func scores_{"scores"};                        ///< [key, ..] base 2; -inf where not visible
+  Halide::Func maximum_by_lane_{"maximum_by_lane"};      ///< [lane, ..]
+  Halide::Func maximum_{"maximum"};                      ///< [..]
+  Halide::Func reference_{"reference"};                  ///< [..] maximum, rounded up to a whole number
+  Halide::Func weights_{"weights"};                      ///< [key, ..] 2^(scores - reference)
+  Halide::Func changed_weights_{"changed_weights"};      ///< [key, ..] after body.weight
+  Halide::Func sum_by_lane_{"sum_by_lane"};              ///< [lane, ..] of weights
+  Halide::Func partial_{"partial"};                      ///< [lane, vector, ..] sum over the block of weight * value
+  Halide::Func state_{"state"};                          ///< [lane, vector, row, row_tile, split, batch..] (o, m, l), l by lane
+  Halide::Func split_state_{"split_state"};              ///< the state behind the last block
+  Halide::Func maximum_of_splits_{"maximum_of_splits"};  ///< [row, row_tile, batch..] M
+  Halide::Func total_by_lane_{"total_by_lane"};          ///< [lane, row, row_tile, batch..]
+  Halide::Func total_{"total"};                          ///< [row, row_tile, batch..]
+  Halide::Func sum_{"sum"};                              ///< [lane, vector, row, row_tile, batch..]
+  Halide::Func out_{"split_keys"};
+};
+
+}  // namespace attune
