@@ -62,6 +62,11 @@ Lowered integer_result(const Lowered& a, const Lowered& b, std::initializer_list
   return Lowered::of(is_safe ? operation(a.expr, b.expr) : operation(wide(a), wide(b)), *ranges.begin());
 }
 
+/// x - x. Of strict nodes, too, Halide's analysis of bounds makes 0; bits are beyond it.
+Expr zero_if_finite(const Expr& x) {
+  return Halide::reinterpret<float>(Halide::select(has_finite_bits(x), Expr(0u), Expr(0x7fc00000u)));
+}
+
 /// What holds of integers by their ranges, or else the comparison of a and b.
 template <class Comparison>
 Lowered compared(const Lowered& a, const Lowered& b, bool is_always, bool is_never, Comparison comparison) {
@@ -99,8 +104,7 @@ Lowered operator+(const Lowered& a, const Lowered& b) {
 }
 
 Lowered operator-(const Lowered& a, const Lowered& b) {
-  // Halide makes 0 of x - x and of 0 * x; not so of infinities and NaN.
-  if (a.is_real()) return {Halide::Internal::graph_equal(a.expr, b.expr) ? strict_subtract(a.expr, b.expr) : a.expr - b.expr};
+  if (a.is_real()) return {Halide::Internal::graph_equal(a.expr, b.expr) ? zero_if_finite(a.expr) : a.expr - b.expr};
   const Range minus_b = negative(b.range);
   return integer_result(a, b, {{sum(a.range.low, minus_b.low), sum(a.range.high, minus_b.high)}}, [](Expr x, Expr y) { return x - y; });
 }
@@ -108,6 +112,7 @@ Lowered operator-(const Lowered& a, const Lowered& b) {
 Lowered operator-(const Lowered& a) { return a.is_real() ? Lowered{a.expr * -1.f} : Lowered::integer(0) - a; }
 
 Lowered operator*(const Lowered& a, const Lowered& b) {
+  // Halide makes 0 of 0 * x; not so of infinities and NaN.
   if (a.is_real()) return {is_const_zero(a.expr) || is_const_zero(b.expr) ? strict_multiply(a.expr, b.expr) : a.expr * b.expr};
   return integer_result(a, b, {corners(a.range, b.range, product)}, [](Expr x, Expr y) { return x * y; });
 }

@@ -40,8 +40,8 @@ void add_visibility(const Body& body, const std::vector<MaskPredicate>& predicat
     Visibility all{Halide::Internal::const_true(), Halide::Internal::const_true()};
     for (const MaskPredicate& p : predicates) {
       const Interval<Lowered> holds = body.over(p.node, block);
-      all.certainly = all.certainly && (p.is_hiding ? !holds.high.expr : holds.low.expr);
-      all.possibly = all.possibly && (p.is_hiding ? !holds.low.expr : holds.high.expr);
+      all.certainly = all.certainly && block_condition(p.is_hiding ? !holds.high : holds.low);
+      all.possibly = all.possibly && block_condition(p.is_hiding ? !holds.low : holds.high);
     }
     return all;
   };

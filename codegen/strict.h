@@ -4,6 +4,7 @@
 
 #include <Halide.h>
 
+#include <cstdint>
 #include <utility>
 
 namespace attune {
@@ -35,7 +36,19 @@ inline Halide::Expr strict_less(Halide::Expr a, Halide::Expr b) {
   return strict(Halide::Internal::Call::strict_lt, Halide::Bool(), std::move(a), std::move(b));
 }
 
+/// Whether x is not NaN, by its bits.
+inline Halide::Expr has_number_bits(const Halide::Expr& x) {
+  return (Halide::reinterpret<std::uint32_t>(x) & Halide::Expr(0x7fffffffu)) <= Halide::Expr(0x7f800000u);
+}
+
+/// Whether x is neither NaN nor infinite, by its bits.
+inline Halide::Expr has_finite_bits(const Halide::Expr& x) {
+  return (Halide::reinterpret<std::uint32_t>(x) & Halide::Expr(0x7fffffffu)) < Halide::Expr(0x7f800000u);
+}
+
+/// a == b, false if either is NaN. Where Halide partitions loops it takes strict comparisons for others, and x == x for true.
 inline Halide::Expr strict_equal(Halide::Expr a, Halide::Expr b) {
+  if (Halide::Internal::graph_equal(a, b)) return has_number_bits(a);
   return strict(Halide::Internal::Call::strict_eq, Halide::Bool(), std::move(a), std::move(b));
 }
 

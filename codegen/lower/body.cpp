@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "codegen/strict.h"
+
 namespace attune {
 namespace {
 
@@ -10,7 +12,13 @@ Lowered apply(const Site& site, std::index_sequence<I...>) {
   return Op::apply(site.operand(I)...);
 }
 
-Interval<Lowered> point(const Lowered& x) { return {x, x}; }
+/// Intervals promise nothing of infinite members: where a real is one, nothing is known of it.
+Interval<Lowered> point(const Lowered& x) {
+  if (!x.is_real() || Halide::Internal::is_const(x.expr)) return Interval<Lowered>::point(x);
+  // a choice of bits: Halide would take NaN for a bound
+  const Halide::Expr bits = Halide::select(has_finite_bits(x.expr), Halide::reinterpret<std::uint32_t>(x.expr), Halide::Expr(0x7fc00000u));
+  return Interval<Lowered>::point({Halide::reinterpret<float>(bits)});
+}
 
 /// What a value of the kind may be when nothing else is known.
 Interval<Lowered> anything(Kind kind) {

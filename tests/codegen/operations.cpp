@@ -5,8 +5,10 @@
 #include <limits>
 #include <random>
 
+#include "runtime/bfloat16.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/codegen/operation_graphs.h"
+#include "tests/skip.h"
 
 namespace attune {
 namespace {
@@ -50,8 +52,8 @@ std::vector<double> rare(Kind kind) {
 }
 
 /// The inputs of the graph: for elementwise operations special numbers in order, up to `limit` where they are finite reals or integers;
-/// for others random numbers, every eleventh or so a rare one.
-Arrays inputs_of(const Graph& graph, const Shape& shape, bool is_elementwise, double limit) {
+/// for others random numbers, every eleventh or so a rare one. Reals are such as their storage has.
+Arrays inputs_of(const Graph& graph, const Shape& shape, bool is_elementwise, double limit, bool is_bf16) {
   DimExtents extents;
   for (const auto& [dim, extent] : shape) extents[dim] = extent;
   Arrays inputs;
@@ -70,7 +72,8 @@ Arrays inputs_of(const Graph& graph, const Shape& shape, bool is_elementwise, do
       else if (kind == Kind::real) x = drawn;
       else x = kind == Kind::boolean ? drawn > -2 : std::trunc(std::abs(drawn) * 10);
       if (std::isfinite(x)) x = std::clamp(x, -limit, limit);
-      if (kind == Kind::real) x = static_cast<double>(static_cast<float>(x));
+      const auto stored = static_cast<float>(x);
+      if (kind == Kind::real) x = static_cast<double>(is_bf16 ? static_cast<float>(bfloat16(stored)) : stored);
     }
     inputs.emplace(input->label, std::move(array));
   }
@@ -80,14 +83,20 @@ Arrays inputs_of(const Graph& graph, const Shape& shape, bool is_elementwise, do
 /// Whether the language promises the number: an integer that its kind does not have has no value.
 bool is_promised(Kind kind, double x) { return kind == Kind::i64 ? x >= -0x1p63 && x < 0x1p63 : holds(kind, x); }
 
-/// Empty, or the first element that differs. A real may be off by `allowed` and by 4 ulp. `may_lose_infinity`: the value of the last key
-/// stands for keys beyond it, whose weight is 0, and 0 times infinity is NaN.
-std::string difference(const std::vector<double>& got, const Array& expected, double allowed, bool may_lose_infinity) {
+/// How far a real may be off: by a number, and by a share of itself. `may_lose_infinity`: the value of the last key stands for keys beyond
+/// it, whose weight is 0, and 0 times infinity is NaN.
+struct Allowed {
+  double number = 0, share = 0;
+  bool may_lose_infinity = false;
+};
+
+/// Empty, or the first element that differs.
+std::string difference(const std::vector<double>& got, const Array& expected, const Allowed& allowed) {
   for (std::size_t i = 0; i < got.size(); ++i) {
     const double x = expected.type.kind == Kind::real ? static_cast<double>(static_cast<float>(expected.data[i])) : expected.data[i];
     if (!is_promised(expected.type.kind, x) || got[i] == x || (std::isnan(got[i]) && std::isnan(x))) continue;
-    if (may_lose_infinity && std::isinf(x) && std::isnan(got[i])) continue;
-    const double bound = expected.type.kind == Kind::real ? allowed + 4 * 0x1p-23 * std::abs(x) : 0;
+    if (allowed.may_lose_infinity && std::isinf(x) && std::isnan(got[i])) continue;
+    const double bound = expected.type.kind == Kind::real ? allowed.number + allowed.share * std::abs(x) : 0;
     if (std::isfinite(got[i]) && std::abs(got[i] - x) <= bound) continue;
     Difference found{1, static_cast<std::int64_t>(got.size()), {static_cast<std::int64_t>(i)}, got[i], x, 0};
     return describe(found, bound);
@@ -95,29 +104,44 @@ std::string difference(const std::vector<double>& got, const Array& expected, do
   return {};
 }
 
-}  // namespace
-
-TEMPLATE_LIST_TEST_CASE("an operation's kernel agrees with the interpreter", "[operation]", AnyOp) {
-  constexpr bool is_elementwise = PointwiseOp<TestType>;
+/// Compares the operation's kernel with the interpreter on every shape.
+template <class Op>
+void check_operation(const KernelOptions& options) {
+  constexpr bool is_elementwise = PointwiseOp<Op>;
+  constexpr double ulp = 0x1p-23;
   // beyond, the error of these two grows
-  constexpr double limit = std::is_same_v<TestType, Sin> || std::is_same_v<TestType, Cos> ? 1e5 : infinity;
-  INFO(TestType::name);
-  const Graph graph = graph_of_operation<TestType>();
+  constexpr double limit = std::is_same_v<Op, Sin> || std::is_same_v<Op, Cos> ? 1e5 : infinity;
+  const bool is_bf16 = options.types == "bf16";
+  INFO(Op::name << " for " << options.target << " in " << options.types);
+  const Graph graph = graph_of_operation<Op>();
   REQUIRE(std::string(graph.problem().view()) == "");
-  const KernelCase kernel(graph, std::string(TestType::name));
+  const KernelCase kernel(graph, std::string(Op::name), options);
   for (const Shape& shape : shapes) {
     std::string said;
     for (const auto& [dim, extent] : shape) said += " " + dim + "=" + std::to_string(extent);
     INFO(said);
-    const Arrays inputs = inputs_of(graph, shape, is_elementwise, limit);
+    const Arrays inputs = inputs_of(graph, shape, is_elementwise, limit, is_bf16);
     const Interpretation expected = interpret(graph, inputs);
     REQUIRE(expected.problem == "");
-    const double allowed = is_elementwise ? 4 * 0x1p-23 : tolerance(expected.magnitudes, false);
+    const Allowed allowed{is_elementwise ? 4 * ulp : tolerance(expected.magnitudes, is_bf16), 4 * ulp + (is_bf16 ? 0x1p-8 : 0),
+                          std::is_same_v<Op, Softmax>};
     for (const auto& [name, got] : kernel.outputs(kernel.extents_of(inputs), inputs)) {
       INFO(name);
-      CHECK(difference(got, expected.outputs.find(name)->second, allowed, std::is_same_v<TestType, Softmax>) == "");
+      CHECK(difference(got, expected.outputs.find(name)->second, allowed) == "");
     }
   }
 }
 
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("an operation's kernel agrees with the interpreter", "[operation]", AnyOp) { check_operation<TestType>({}); }
+
+TEMPLATE_LIST_TEST_CASE("an operation's kernels for other CPUs and in bf16 agree with the interpreter", "[operation]", AnyOp) {
+  for (const KernelOptions& options : {KernelOptions{.target = "x86-64-v3"}, KernelOptions{.target = "x86-64-v4", .types = "bf16"}}) {
+    if (runs_here(*find_target(options.target))) check_operation<TestType>(options);
+    else skip("this CPU cannot run " + options.target);
+  }
+}
+
 }  // namespace attune
+

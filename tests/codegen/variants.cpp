@@ -11,7 +11,7 @@ namespace {
 const char* const shapes[] = {
     "queries=1,keys=1,tokens=1,depth=1", "queries=5,keys=37,tokens=5,depth=5", "queries=37,keys=5,tokens=37,depth=16",
     "batch=1,heads=1,queries=129,keys=129,tokens=129,depth=37", "queries=16,keys=64,tokens=17,depth=64", "queries=3,keys=0,tokens=0",
-    "queries=0,keys=3,batch=0"};
+    "queries=0,keys=3,batch=0", "batch=1,queries=3,keys=601,depth=33"};
 
 /// Those of a shape's dims that the graph has and that follow from no others.
 std::string fitting(const std::string& shape, const Graph& graph) {
@@ -27,8 +27,51 @@ void check_shapes(const KernelCase& kernel) {
   for (const char* shape : shapes) CHECK(kernel.difference(fitting(shape, kernel.graph()), seed++) == "");
 }
 
+/// A variant's optional parts: each alone, and all at once. A number that is 0 otherwise becomes 0.1.
+template <class Variant>
+std::vector<std::vector<std::string>> optional_parts() {
+  std::vector<std::vector<std::string>> choices = {{}};
+  std::vector<std::string> all;
+  const auto add = [&](std::string_view name, std::string_view value) {
+    choices.push_back({std::string(name) + "=" + std::string(value)});
+    all.push_back(choices.back()[0]);
+  };
+  const auto of_field = [&](const auto& field) {
+    const auto usual = Variant{}.*field.member;
+    using Value = std::remove_cv_t<decltype(usual)>;
+    if constexpr (std::is_same_v<Value, bool>) {
+      add(field.name, usual ? "false" : "true");
+    } else if constexpr (std::is_floating_point_v<Value>) {
+      if (usual == 0) add(field.name, "0.1");
+    } else if constexpr (std::is_enum_v<Value>) {
+      for (const std::string_view value : enumerators(Value{}))
+        if (value != enumerators(Value{})[static_cast<std::size_t>(usual)]) add(field.name, value);
+    }
+  };
+  std::apply([&](const auto&... fields) { (of_field(fields), ...); }, Variant::fields);
+  if (all.size() > 1) choices.push_back(all);
+  return choices;
+}
+
+/// Every choice of optional parts, of this CPU's targets and of storage types.
+template <class Variant>
+void check_full_product() {
+  for (const std::vector<std::string>& settings : optional_parts<Variant>())
+    for (const TargetInfo& target : targets())
+      for (const char* types : {"f32", "bf16"}) {
+        if (target.device != Device::cpu || !runs_here(target)) continue;
+        std::string said;
+        for (const std::string& setting : settings) said += " " + setting;
+        INFO(Variant::name << said << " for " << target.name << " in " << types);
+        check_shapes(KernelCase(std::string(Variant::name), {.settings = settings, .target = std::string(target.name), .types = types}));
+      }
+}
 
 }  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a variant's kernels for every CPU target and type agree with the interpreter", "[.full]", AnyVariant) {
+  check_full_product<TestType>();
+}
 
 TEMPLATE_LIST_TEST_CASE("a variant's kernel agrees with the interpreter on any extents", "[variant]", AnyVariant) {
   check_shapes(KernelCase(std::string(TestType::name)));
@@ -54,6 +97,7 @@ TEST_CASE("kernels for other CPUs agree with the interpreter", "[target]") {
 TEST_CASE("kernels of bf16 agree with the interpreter", "[type]") {
   check_shapes(KernelCase("causal", {.types = "bf16"}));
   check_shapes(KernelCase("grouped_query", {.types = "k=bf16,v=bf16"}));
+  check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .types = "bf16"}));
 }
 
 TEST_CASE("extents that are known when a kernel is compiled change no result", "[specialise]") {
