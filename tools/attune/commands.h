@@ -16,6 +16,7 @@ void add_compile(CLI::App& program, Chosen& chosen);
 void add_run(CLI::App& program, Chosen& chosen);
 void add_check(CLI::App& program, Chosen& chosen);
 void add_bench(CLI::App& program, Chosen& chosen);
+void add_tune(CLI::App& program, Chosen& chosen);
 void add_explain(CLI::App& program, Chosen& chosen);
 
 }  // namespace attune

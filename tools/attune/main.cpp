@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
       "`attune COMMAND --help` shows the options of a command, with examples.");
   attune::Chosen chosen;
   for (const auto add : {attune::add_list, attune::add_show, attune::add_compile, attune::add_run, attune::add_check, attune::add_bench,
-                         attune::add_explain})
+                         attune::add_explain, attune::add_tune})
     add(program, chosen);
   if (const std::string problem = command_problem(program, argc, argv); !problem.empty()) return attune::refuse(problem);
   try {

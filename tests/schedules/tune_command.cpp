@@ -1,0 +1,96 @@
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/skip.h"
+#include "tests/tools/program.h"
+
+namespace attune {
+namespace {
+
+const char* const shape = "batch=1,heads=1,queries=40,keys=70,depth=16";
+
+/// The name of this machine's target, or nothing.
+std::string host_target() {
+  const Ran ran = run_attune({"explain", "causal", "--json"});
+  return ran.status == 0 ? nlohmann::json::parse(ran.out)["target"].get<std::string>() : std::string();
+}
+
+std::string tune_problem(Words words) {
+  words.insert(words.begin(), {"tune", "causal", "--shape", shape});
+  const Ran ran = run_attune(words);
+  CHECK(ran.status == 2);
+  return ran.err;
+}
+
+}  // namespace
+
+TEST_CASE("a tuning run reports every stage and writes a file that kernels are compiled by", "[tuning]") {
+  const std::string target = host_target();
+  if (target.empty()) return skip("this CPU is none of the targets");
+  const Folder folder;
+  const std::string out = folder / "tuned.json";
+  const Ran ran = run_attune({"tune", "causal", "--shape", shape, "--budget", "12s", "--threads", "1", "--out", out, "--json"});
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  CHECK(ran.err.find("stage 1 of 1: online_softmax, large") != std::string::npos);
+  CHECK(!std::filesystem::exists(out + ".state"));
+  const auto json = nlohmann::json::parse(ran.out);
+  CHECK(json["target"] == target);
+  REQUIRE(json["stages"].size() == 1);
+  const auto& stage = json["stages"][0];
+  CHECK(stage["schedule"] == "online_softmax");
+  CHECK(stage["tried"].get<int>() >= stage["failed"].get<int>());
+  CHECK(stage["default_ms"].get<double>() > 0);
+  CHECK(stage["parameters"].size() == stage["default"].size());
+  CHECK(std::filesystem::exists(out) == stage["is_better"].get<bool>());
+  if (!std::filesystem::exists(out)) return;
+  const auto explained = nlohmann::json::parse(attune_says({"explain", "causal", "--tuned", out, "--json"}))["stages"][0];
+  CHECK(explained["key"] == stage["stage"]);
+  for (const auto& [size, schedule] : explained["schedules"].items()) {
+    const bool is_tuned = stage["size"] == size;
+    CHECK(schedule["origin"] == (is_tuned ? "tuned: exact" : "default"));
+    if (is_tuned) CHECK(schedule["parameters"] == stage["parameters"]);
+  }
+  attune_says({"check", "causal", "--tuned", out, "--shape", shape});
+}
+
+TEST_CASE("a tuning run that is interrupted goes on, and its state is for no other run", "[tuning]") {
+  if (host_target().empty()) return skip("this CPU is none of the targets");
+  const Folder folder;
+  const std::string out = folder / "tuned.json", state = out + ".state";
+  const Words command = {"tune", "causal", "--shape", shape, "--threads", "1", "--out", out};
+  const Folder messages;
+  // Ctrl-C some seconds after the search began: during its first candidates, whatever else the machine does.
+  Words words{"sh", "-c", R"("$@" 2>"$0" & while ! grep -q 'stage 1' "$0"; do sleep 0.1; done; sleep 6; kill -INT $!; wait $!; echo $?)",
+              messages / "err", ATTUNE_PROGRAM};
+  words.insert(words.end(), command.begin(), command.end());
+  words.insert(words.end(), {"--budget", "500s"});
+  CHECK(run_program(words).out == "130\n");
+  CHECK(contents(messages / "err").find("attune: tune was interrupted; the same command goes on with what '" + state + "' holds\n") != std::string::npos);
+  REQUIRE(std::filesystem::exists(state));
+  CHECK(folder.size() == 1);
+  const std::size_t tried = nlohmann::json::parse(contents(state))["tasks"][0].size();
+
+  const std::string other = tune_problem({"--threads", "2", "--out", out});
+  CHECK(other.find("attune: '" + state + "': is the state of another run, ") == 0);
+  Words again = command;
+  again.insert(again.end(), {"--budget", "1s", "--json"});
+  const auto json = nlohmann::json::parse(attune_says(again));
+  CHECK(json["stages"][0]["tried"] == tried);
+  CHECK(!std::filesystem::exists(state));
+}
+
+TEST_CASE("what cannot be tuned is refused in words", "[tuning]") {
+  if (host_target().empty()) return skip("this CPU is none of the targets");
+  CHECK(tune_problem({"--budget", "soon"}) == "attune: --budget 'soon': is not a time; 90s and 2m are\n");
+  CHECK(tune_problem({"--target", "cuda"}) == "attune: target 'cuda': is a GPU; tune measures kernels for CPUs\n");
+  CHECK(tune_problem({"--schedule", "online_softmax,key_tile=64"}) ==
+        "attune: --schedule online_softmax,key_tile=64: tune chooses parameters itself; only 'unfused' is taken\n");
+  CHECK(tune_problem({"--shape", "queries=0"}).find("queries = 0 leaves nothing to measure; all extents must be at least 1") != std::string::npos);
+  const Folder folder;
+  const std::string arm = folder.write("arm64.json", R"({"target": "arm64", "defaults": [], "stages": {}, "tuned": []})");
+  CHECK(tune_problem({"--out", arm}).find("attune: --out " + arm + ": is for target 'arm64'; this run tunes for '") == 0);
+}
+
+}  // namespace attune

@@ -1,0 +1,114 @@
+#include "tools/tune/child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+
+namespace attune {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void write_all(int file, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t count = write(file, text.data() + done, text.size() - done);
+    if (count <= 0) return;
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+/// The rest of the child's life: `body` with the writing end of the pipe.
+[[noreturn]] void live(int file, const std::function<void(int)>& body) {
+  std::signal(SIGINT, SIG_DFL);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  const int nowhere = open("/dev/null", O_RDWR);
+  dup2(nowhere, STDIN_FILENO);
+  dup2(nowhere, STDOUT_FILENO);
+  dup2(nowhere, STDERR_FILENO);
+  body(file);
+  _exit(0);
+}
+
+/// All that the pipe gives until its end; false if time is up or Ctrl-C was pressed.
+bool read_all(int file, double limit_s, std::string& text) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration<double>(limit_s);
+  std::array<char, 4096> buffer;
+  while (true) {
+    const double left_s = std::chrono::duration<double>(end - Clock::now()).count();
+    if (left_s <= 0 || is_interrupted()) return false;
+    pollfd events{file, POLLIN, 0};
+    constexpr double longest_s = 0.2;  // Ctrl-C may come just before poll
+    if (poll(&events, 1, static_cast<int>(std::min(left_s, longest_s) * 1e3) + 1) <= 0) continue;
+    const ssize_t count = read(file, buffer.data(), buffer.size());
+    if (count == 0) return true;
+    if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+}
+
+std::string end_text(int status, bool is_ended, double limit_s) {
+  if (is_interrupted()) return "was interrupted";
+  if (!is_ended) return "took more than " + std::to_string(static_cast<int>(limit_s)) + " s";
+  if (WIFSIGNALED(status)) return std::string("ended by a signal: ") + strsignal(WTERMSIG(status));
+  return WEXITSTATUS(status) == 0 ? std::string() : "ended with status " + std::to_string(WEXITSTATUS(status));
+}
+
+ChildAnswer in_process(const std::function<void(int)>& body, double limit_s) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {{}, std::string("no pipe: ") + std::strerror(errno)};
+  const pid_t child = fork();
+  if (child == 0) live(ends[1], body);
+  close(ends[1]);
+  ChildAnswer answer;
+  if (child < 0) {
+    answer.problem = std::string("no process: ") + std::strerror(errno);
+  } else {
+    const bool is_ended = read_all(ends[0], limit_s, answer.text);
+    if (!is_ended) kill(child, SIGKILL);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    answer.problem = end_text(status, is_ended, limit_s);
+  }
+  close(ends[0]);
+  return answer;
+}
+
+}  // namespace
+
+ChildAnswer in_child(const std::function<std::string()>& work, double limit_s) {
+  return in_process([&](int file) { write_all(file, work()); }, limit_s);
+}
+
+ChildAnswer run_self(const std::vector<std::string>& arguments, double limit_s) {
+  return in_process(
+      [&](int file) {
+        dup2(file, STDERR_FILENO);
+        std::vector<char*> words{const_cast<char*>("attune")};
+        for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+        words.push_back(nullptr);
+        execv("/proc/self/exe", words.data());
+        _exit(127);
+      },
+      limit_s);
+}
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool is_interrupted() { return interrupted != 0; }
+
+}  // namespace attune

@@ -1,0 +1,26 @@
+/// Work in a process of its own: a crash or a hang costs that process and no more.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace attune {
+
+/// What a process wrote; or how it ended without success, in words.
+struct ChildAnswer {
+  std::string text, problem;
+};
+
+/// Calls `work` in a fork of this process, which must have no threads, and gives what it returns. It is killed after `limit_s` seconds, when
+/// is_interrupted() becomes true, and when this process ends.
+ChildAnswer in_child(const std::function<std::string()>& work, double limit_s);
+
+/// Runs the program that this process is with other arguments; `text` is what it printed on stderr.
+ChildAnswer run_self(const std::vector<std::string>& arguments, double limit_s);
+
+/// From now on Ctrl-C does not end the process: is_interrupted() says that it was pressed.
+void catch_interrupts();
+bool is_interrupted();
+
+}  // namespace attune

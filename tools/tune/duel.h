@@ -1,0 +1,39 @@
+/// A duel: a candidate kernel is checked, then raced against the incumbent in pairs of calls. Runs kernels: call it in a child.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schedules/tuning/race.h"
+#include "tools/attune/trial.h"
+
+namespace attune {
+
+/// What a kernel is called with. `expected` is the interpreter's; where it is empty the trusted kernel's outputs are right.
+struct DuelCall {
+  Shape extents;
+  Arrays inputs, expected;
+  Magnitudes magnitudes;  ///< bounds on rounding errors follow from them
+};
+
+struct Duel {
+  std::string trusted, incumbent, candidate;  ///< kernel files
+  std::string kernel;                         ///< its name in each
+  std::vector<DuelCall> checks, races;        ///< what the candidate must get right, and what is timed
+  int threads = 1;
+  RaceRules rules;
+};
+
+/// The problem: a call that is refused, wrong numbers.
+struct DuelAnswer {
+  Verdict verdict = Verdict::undecided;
+  double ratio = 0;                              ///< candidate's over incumbent's time, the median of the pairs
+  double incumbent_ms = 0, candidate_ms = 0;     ///< of a call: medians; the geometric mean over `races`
+  int pairs = 0;
+  std::string problem;
+};
+
+/// The duel in a child that may take `limit_s` seconds; its end without an answer is a problem like any other.
+DuelAnswer run_duel(const Duel& duel, double limit_s);
+
+}  // namespace attune

@@ -1,0 +1,98 @@
+#include "tools/tune/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/attune/work.h"
+
+namespace attune {
+namespace {
+
+/// The task of the stage, or nothing if it has no record (a copy) or nothing to choose.
+std::optional<TuneTask> task_of(const LoweredStage& stage, SizeClass size, const Machine& machine) {
+  for (const ScheduleInfo& info : all_schedules()) {
+    if (info.name != stage.schedule || stage.key.stage.empty()) continue;
+    const ParameterAnswer by_default = choose_parameters(info, machine, size, {}, {});
+    TuneTask task{stage.kind, stage.schedule, size, stage.key, {info.parameters(machine, size), {}}, {}, {}, by_default.small_up_to, {}};
+    if (info.problem != nullptr)
+      task.space.problem = [problem = info.problem, machine](const std::vector<Parameter>& values) { return problem(machine, values); };
+    task.by_default = task.space.point(by_default.parameters);
+    task.start = task.space.point(stage.parameters);
+    return task;
+  }
+  return std::nullopt;
+}
+
+/// Adds the tasks that a call of the size reaches.
+void add_tasks(const KernelReport& report, SizeClass size, std::size_t call, const Machine& machine, std::vector<TuneTask>& tasks) {
+  for (const StageReport& stage : report.stages) {
+    std::optional<TuneTask> task = task_of(stage.schedules.at(size), size, machine);
+    if (!task) continue;
+    auto place = std::ranges::find_if(tasks, [&](const TuneTask& t) { return t.key == task->key && t.size == size && t.schedule == task->schedule; });
+    if (place == tasks.end()) place = tasks.insert(place, std::move(*task));
+    if (place->calls.empty() || place->calls.back() != call) place->calls.push_back(call);
+  }
+}
+
+/// A small call: the extents of `shape`, none longer than a few odd ones. Its numbers are about as large as those of the shape's call.
+DuelCall small_call(const Prepared& prepared, const Shape& shape) {
+  const Graph& graph = prepared.graph.graph;
+  const Shape& known = prepared.staging.specialisation.extents;
+  Shape given;
+  for (const DimInfo& info : graph.dim_infos())
+    if (info.derivation.formula == Formula::free) {
+      const std::int64_t extent = shape.find(info.name())->second;
+      constexpr std::int64_t most = 67;  // many keys, as schedules for few queries count them
+      given.emplace(info.name(), known.contains(info.name()) ? extent : std::min(extent, most));
+    }
+  FilledShape filled = fill_shape(graph, given);
+  // Dims whose extents follow from each other may not go together when cut: the odd defaults do.
+  if (!filled.problem.empty()) filled = fill_shape(graph, known);
+  DuelCall call{filled.extents, random_inputs(graph, filled.extents, 7), {}, {}};
+  Interpretation right = interpret(graph, call.inputs);
+  if (right.problem.empty()) call.expected = std::move(right.outputs);
+  call.magnitudes = right.magnitudes;
+  return call;
+}
+
+/// The most that the extents of a shape exceed those of another.
+double growth(const Shape& from, const Shape& to) {
+  double most = 1;
+  for (const auto& [dim, extent] : to)
+    if (const auto small = from.find(dim); small != from.end() && small->second > 0)
+      most = std::max(most, static_cast<double>(extent) / static_cast<double>(small->second));
+  return most;
+}
+
+}  // namespace
+
+TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std::vector<std::string>& shapes) {
+  TunePlan plan;
+  const KernelReport report = report_kernel(prepared, target);
+  plan.problem = report.problem;
+  if (!plan.problem.empty()) return plan;
+  const Graph& graph = prepared.graph.graph;
+  for (const std::string& text : shapes) {
+    const FilledShape filled = fill_shape(prepared, text);
+    plan.problem = filled.problem;
+    if (!plan.problem.empty()) return plan;
+    for (const auto& [dim, extent] : filled.extents)
+      if (extent == 0) plan.problem = fmt::format("--shape {}: {} = 0 leaves nothing to measure; all extents must be at least 1", text, dim);
+    if (!plan.problem.empty()) return plan;
+    add_tasks(report, report.sizes.size_of(filled.extents), plan.calls.size(), machine_of(target), plan.tasks);
+    plan.calls.push_back({filled.extents, random_inputs(graph, filled.extents, 1), {}, {}});
+    plan.shapes.push_back(shape_text(graph, filled.extents));
+  }
+  plan.check = small_call(prepared, plan.calls.front().extents);
+  for (DuelCall& call : plan.calls) {
+    // Maxima of normal numbers grow slowly: those of a call with more elements are below twice those of a small one.
+    call.magnitudes = plan.check.magnitudes;
+    call.magnitudes.score *= 2;
+    call.magnitudes.factor *= 2;
+    call.magnitudes.sum_length = static_cast<std::int64_t>(static_cast<double>(call.magnitudes.sum_length) * growth(plan.check.extents, call.extents));
+  }
+  return plan;
+}
+
+}  // namespace attune

@@ -1,0 +1,28 @@
+/// What a tuning run has tried so far, in a file: an interrupted run goes on where it was.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schedules/tuning/search.h"
+
+namespace attune {
+
+struct TuneState {
+  std::string run;                      ///< what is tuned, in words: a state is for one run only
+  double elapsed_s = 0;
+  std::vector<std::vector<Try>> tries;  ///< of each task
+};
+
+/// The state in the file; an empty one if there is no file. The problem: it is of another run, or not a state.
+struct TuneStateAnswer {
+  TuneState state;
+  std::string problem;
+};
+TuneStateAnswer read_state(const std::string& path, const std::string& run);
+
+/// Writes a file beside the path and renames it, so that the path always names a whole file; the problem in words, or nothing.
+std::string write_whole(const std::string& path, const std::string& text);
+std::string write_state(const std::string& path, const TuneState& state);
+
+}  // namespace attune

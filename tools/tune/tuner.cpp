@@ -1,0 +1,246 @@
+#include "tools/tune/tuner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "tools/tune/child.h"
+
+namespace attune {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A kernel takes a second or two to compile; one that takes this long is a schedule that nobody wants.
+constexpr double compile_limit_s = 60;
+/// Of the budget, for the last duels.
+constexpr double share_of_last_duels = 0.15;
+
+/// A point for each task.
+using Choice = std::vector<Point>;
+
+/// A compiled kernel, or why there is none.
+struct Built {
+  std::string path, problem;
+};
+
+class Tuner {
+ public:
+  Tuner(const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show)
+      : plan_(plan), settings_(settings), show_(show), folder_(make_folder()) {
+    for (const TuneTask& task : plan.tasks) {
+      defaults_.push_back(task.by_default);
+      best_.push_back(task.start);
+    }
+  }
+  ~Tuner() {
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+  Tuner(const Tuner&) = delete;
+
+  TuneResult run() {
+    TuneResult result;
+    result.problem = prepare();
+    if (result.problem.empty()) result.problem = save();  // a place that cannot be written to is better known before than after
+    for (std::size_t i = 0; i < plan_.tasks.size() && result.problem.empty() && !is_interrupted(); ++i) result.tasks.push_back(search(i));
+    for (TunedTask& task : result.tasks)
+      if (!is_interrupted()) verify(task);
+    result.is_interrupted = is_interrupted();
+    if (result.is_interrupted && result.problem.empty()) result.problem = save();
+    return result;
+  }
+
+ private:
+  static std::string make_folder() {
+    std::string folder = (std::filesystem::temp_directory_path() / "attune_tune.XXXXXX").string();
+    return mkdtemp(folder.data()) == nullptr ? std::string() : folder;
+  }
+
+  double elapsed_s() const { return state_.elapsed_s + std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  /// Reads the state, compiles the kernel of the defaults, which the others are checked against, and checks it.
+  std::string prepare() {
+    if (folder_.empty()) return "the folder for temporary files cannot be written to; TMPDIR names another";
+    TuneStateAnswer answer = read_state(settings_.state_path, state_text());
+    if (!answer.problem.empty()) return answer.problem;
+    state_ = std::move(answer.state);
+    state_.tries.resize(plan_.tasks.size());
+    const Built trusted = built(defaults_);
+    if (!trusted.problem.empty()) return is_interrupted() ? std::string() : trusted.problem;
+    trusted_ = trusted.path;
+    std::vector<std::size_t> all(plan_.calls.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+    RaceRules rules;
+    rules.most_pairs = 1;
+    constexpr double first_limit_s = 120;
+    const DuelAnswer first = run_duel(duel(trusted_, trusted_, all, rules), first_limit_s);
+    call_s_ = first.incumbent_ms * 1e-3 * static_cast<double>(all.size());
+    return first.problem.empty() || is_interrupted() ? std::string() : "the kernel by the default schedules: " + first.problem;
+  }
+
+  /// What the state must be of: everything that a try depends on.
+  std::string state_text() const {
+    return fmt::format("{} with {} threads for {} and {}", fmt::join(settings_.compile_arguments, " "), settings_.threads, settings_.target,
+                       fmt::join(plan_.shapes, " and "));
+  }
+
+  /// The kernel of the choice, compiled at most once.
+  Built built(const Choice& choice) {
+    const auto [place, is_fresh] = kernels_.try_emplace(choice);
+    if (is_fresh) place->second = compile(choice, (std::filesystem::path(folder_) / std::to_string(kernels_.size())).string());
+    return place->second;
+  }
+
+  Built compile(const Choice& choice, const std::string& folder) {
+    std::filesystem::create_directory(folder);
+    TunedFile file;
+    file.target = settings_.target;
+    for (std::size_t i = 0; i < choice.size(); ++i) {
+      const TuneTask& task = plan_.tasks[i];
+      const Measured nothing{"none", "none", "none", "none", 1, 1, 1};
+      insert(file, {task.schedule, task.size, task.key.stage, task.key.types, task.key.extents, task.space.values(choice[i]), task.small_up_to, nothing},
+             task.key.body);
+    }
+    const std::string tuned = folder + "/tuned.json";
+    std::ofstream(tuned) << tuned_text(file);
+    // The candidate's file comes first: of records at the same distance the first is taken.
+    std::vector<std::string> arguments{"compile"};
+    arguments.insert(arguments.end(), settings_.compile_arguments.begin(), settings_.compile_arguments.end());
+    for (const char* word : {"--shared", "--name", settings_.kernel.c_str(), "-o", folder.c_str()}) arguments.emplace_back(word);
+    arguments.insert(arguments.begin() + 2, {"--tuned", tuned});
+    const ChildAnswer child = run_self(arguments, compile_limit_s);
+    if (child.problem.empty()) return {folder + "/" + settings_.kernel + ".so", {}};
+    const std::string sentence = child.text.substr(0, child.text.find('\n'));
+    return {{}, sentence.starts_with("attune: ") ? sentence.substr(8) : "the compiler " + child.problem};
+  }
+
+  Duel duel(const std::string& incumbent, const std::string& candidate, const std::vector<std::size_t>& calls, const RaceRules& rules) const {
+    Duel duel{trusted_, incumbent, candidate, settings_.kernel, {}, {}, settings_.threads, rules};
+    if (!plan_.check.expected.empty()) duel.checks.push_back(plan_.check);
+    for (const std::size_t call : calls) duel.races.push_back(plan_.calls[call]);
+    return duel;
+  }
+
+  /// Long enough for a race of a candidate ten times as slow, and for checks by plain loops.
+  double duel_limit_s(const RaceRules& rules) const { return 20 + 11 * call_s_ * (4 + rules.most_pairs); }
+
+  /// Races take pairs until they are sure, but not more than some seconds.
+  RaceRules rules_of(int most_pairs, double seconds) const {
+    RaceRules rules;
+    rules.most_pairs = std::clamp(static_cast<int>(seconds / std::max(2 * call_s_, 1e-3)), 8, most_pairs);
+    return rules;
+  }
+
+  Try compare(std::size_t i, const Point& candidate, const Point& incumbent, TunedTask& report) {
+    Choice with = best_, without = best_;
+    with[i] = candidate;
+    without[i] = incumbent;
+    const Built one = built(with), other = built(without);
+    DuelAnswer answer;
+    answer.problem = one.problem.empty() ? other.problem : one.problem;
+    const RaceRules rules = rules_of(64, 3);
+    if (answer.problem.empty()) answer = run_duel(duel(other.path, one.path, plan_.tasks[i].calls, rules), duel_limit_s(rules));
+    std::error_code ignored;
+    if (answer.verdict != Verdict::faster && !one.path.empty()) std::filesystem::remove_all(std::filesystem::path(one.path).parent_path(), ignored);
+    if (answer.verdict != Verdict::faster) kernels_.erase(with);
+    if (!answer.problem.empty() && report.first_failure.empty()) report.first_failure = describe(i, candidate) + ": " + answer.problem;
+    if (!answer.problem.empty()) return {candidate, Outcome::failed, 0};
+    return {candidate, answer.verdict == Verdict::faster ? Outcome::won : Outcome::lost, answer.ratio};
+  }
+
+  std::string describe(std::size_t i, const Point& point) const {
+    std::string text;
+    for (const Parameter& p : plan_.tasks[i].space.values(point)) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", p.name, p.value);
+    return text;
+  }
+
+  /// Attention is worth more time than products, and these more than the rest.
+  static double weight(const TuneTask& task) { return task.kind == "online_softmax" ? 4 : task.kind == "gemm" ? 2 : 1; }
+
+  /// When the task has had its share of what is left of the budget.
+  double end_of(std::size_t i) const {
+    double all = 0;
+    for (std::size_t j = i; j < plan_.tasks.size(); ++j) all += weight(plan_.tasks[j]);
+    const double left_s = settings_.budget_s * (1 - share_of_last_duels) - elapsed_s();
+    return elapsed_s() + left_s * weight(plan_.tasks[i]) / all;
+  }
+
+  TunedTask search(std::size_t i) {
+    const TuneTask& task = plan_.tasks[i];
+    TunedTask report;
+    report.task = &task;
+    Search search(task.space, task.start, settings_.seed + state_.tries[i].size());
+    double speedup = 1;
+    const auto count = [&](const Try& tried) {
+      report.tried += 1;
+      report.failed += tried.outcome == Outcome::failed ? 1 : 0;
+      if (tried.outcome == Outcome::won) speedup /= tried.ratio;
+    };
+    for (const Try& tried : state_.tries[i]) search.tell(tried), count(tried);
+    const auto show = [&] { show_({elapsed_s(), task.title(), i, plan_.tasks.size(), report.tried, report.failed, speedup}); };
+    show();
+    const double end_s = end_of(i);
+    run_search(
+        search, [&](const Point& candidate, const Point& incumbent) { return compare(i, candidate, incumbent, report); },
+        [&] { return elapsed_s() >= end_s || is_interrupted(); },
+        [&] {
+          count(search.tries().back());
+          state_.tries[i] = search.tries();
+          save();
+          show();
+        });
+    best_[i] = search.incumbent();
+    return report;
+  }
+
+  /// The problem in words, or nothing.
+  std::string save() const {
+    TuneState state = state_;
+    state.elapsed_s = elapsed_s();
+    return write_state(settings_.state_path, state);
+  }
+
+  /// The best so far against the default once more, in pairs that did not choose it: luck does not repeat itself.
+  void verify(TunedTask& report) {
+    const std::size_t i = static_cast<std::size_t>(report.task - plan_.tasks.data());
+    Choice with = best_, without = best_;
+    without[i] = defaults_[i];
+    const Built one = built(with), other = built(without);
+    RaceRules rules = rules_of(64, 8);
+    rules.least_gain = 0.005;
+    rules.hopeless = 1e9;
+    rules.doubt_of_losing = rules.doubt_of_winning;
+    const bool is_changed = best_[i] != defaults_[i] && one.problem.empty() && other.problem.empty();
+    const DuelAnswer answer = run_duel(duel(other.path, is_changed ? one.path : other.path, report.task->calls, rules), duel_limit_s(rules));
+    report.is_better = is_changed && answer.problem.empty() && answer.verdict == Verdict::faster;
+    if (!report.is_better) best_[i] = defaults_[i];
+    report.default_ms = answer.incumbent_ms;
+    report.tuned_ms = report.is_better ? answer.candidate_ms : answer.incumbent_ms;
+    report.parameters = report.task->space.values(best_[i]);
+  }
+
+  const TunePlan& plan_;
+  const TuneSettings& settings_;
+  const std::function<void(const TuneProgress&)>& show_;
+  const std::string folder_;
+  const Clock::time_point start_ = Clock::now();
+  TuneState state_;
+  Choice defaults_, best_;
+  std::map<Choice, Built> kernels_;
+  std::string trusted_;
+  double call_s_ = 0;  // of all shapes, by the default schedules
+};
+
+}  // namespace
+
+TuneResult run_tuner(const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show) {
+  return Tuner(plan, settings, show).run();
+}
+
+}  // namespace attune

@@ -1,0 +1,49 @@
+/// The tuner: searches the schedules of a kernel's stages by compiling and measuring kernels until a budget is spent.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/tune/plan.h"
+#include "tools/tune/state.h"
+
+namespace attune {
+
+struct TuneSettings {
+  std::vector<std::string> compile_arguments;  ///< of `attune compile`: the graph, how it is specialised, tuned files
+  std::string kernel;                          ///< its name
+  std::string target;
+  int threads = 1;
+  double budget_s = 60;
+  std::uint64_t seed = 1;
+  std::string state_path;
+};
+
+/// What came of a task. Times and ratio are of the last duel against the default, in which the record had to win once more.
+struct TunedTask {
+  const TuneTask* task = nullptr;
+  std::size_t tried = 0, failed = 0;
+  std::vector<Parameter> parameters;  ///< the default's unless is_better
+  bool is_better = false;
+  double default_ms = 0, tuned_ms = 0;
+  std::string first_failure;  ///< why a candidate failed, in words
+};
+
+/// How far a run is, for a progress bar. `speedup` is that of the stage's best so far over what it began with, as the search saw it.
+struct TuneProgress {
+  double elapsed_s = 0;
+  std::string title;
+  std::size_t task = 0, tasks = 0, tried = 0, failed = 0;
+  double speedup = 1;
+};
+
+/// `is_interrupted`: the state file holds what was tried, and there are no results.
+struct TuneResult {
+  std::vector<TunedTask> tasks;
+  bool is_interrupted = false;
+  std::string problem;
+};
+TuneResult run_tuner(const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show);
+
+}  // namespace attune
