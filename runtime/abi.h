@@ -61,7 +61,7 @@ enum attune_device { attune_cpu = 0, attune_opencl = 1, attune_cuda = 2 };
    Devices hold no empty memory: bodies for a device are passed over when a tensor is empty; one for the CPU may follow.
 
    Buffers describe every tensor as Halide does: innermost dim first with stride 1, minimum 0, host memory that is not null; empty
-   tensors too. bf16 is bfloat16 for the CPU and uint16 for devices; boolean is uint8. No body runs if all outputs are empty. */
+   tensors too. bf16 is uint16, its bits; boolean is uint8. No body runs if all outputs are empty. */
 struct attune_code_v1 {
   const char* target;   /* a name of the table of targets */
   const char* schedule; /* what `attune explain` prints */

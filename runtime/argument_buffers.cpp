@@ -5,13 +5,13 @@
 namespace attune {
 namespace {
 
-halide_type_t type_of(attune_storage storage, attune_device device) {
+halide_type_t type_of(attune_storage storage) {
   switch (storage) {
     case attune_f32:
       return {halide_type_float, 32};
-    // Halide 21 computes with bfloat wrongly on GPUs: their kernels take the bits.
+    // Halide 21 computes with bfloat slowly on CPUs and wrongly on GPUs: kernels take the bits.
     case attune_bf16:
-      return device == attune_cpu ? halide_type_t(halide_type_bfloat, 16) : halide_type_t(halide_type_uint, 16);
+      return {halide_type_uint, 16};
     case attune_f16:
       return {halide_type_float, 16};
     case attune_f64:
@@ -49,7 +49,7 @@ void fill_buffers(const attune_kernel_v1& kernel, Arguments arguments, attune_de
     halide_buffer_t& buffer = call.buffers[t];
     buffer = {};
     buffer.host = is_empty ? nothing.data() : static_cast<std::uint8_t*>(tensor.data);
-    buffer.type = type_of(tensor.storage, device);
+    buffer.type = type_of(tensor.storage);
     buffer.dimensions = tensor.rank;
     buffer.dim = call.shapes[t].data();
     if (device != attune_cpu && tensors_of(kernel)[t].is_output == 0) buffer.set_host_dirty();

@@ -38,7 +38,7 @@ struct CallBuffers {
 };
 
 /// Describes checked arguments as Halide takes them: innermost dim first, no null pointers.
-/// bf16 is bfloat on the CPU and u16 on other devices; boolean is u8.
+/// bf16 is u16, its bits; boolean is u8.
 void fill_buffers(const attune_kernel_v1& kernel, Arguments arguments, attune_device device, CallBuffers& call);
 
 }  // namespace attune

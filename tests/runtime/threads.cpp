@@ -12,6 +12,7 @@
 #include "runtime/library.h"
 #include "tests/runtime/kernel_files.h"
 #include "tests/runtime/kernels/kernels.h"
+#include "tests/runtime/product_case.h"
 
 namespace attune {
 namespace {
@@ -65,6 +66,25 @@ TEST_CASE("eight callers at once get right results", "[threads]") {
   const Kernel linked = Kernel::from(attune_kernel_v1_linear).value();
   std::atomic<int> wrong = 0;
   on_all_callers([&](int caller) { wrong += wrong_results(caller % 2 == 0 ? from_file : linked, caller); });
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("eight callers at once of Halide's kernels in two files get right results for extents of their own", "[threads]") {
+  set_num_threads(4).value();
+  const Folder folder;
+  const Kernel product = Library::open(kernel_file(folder, "product")).value().kernel("product").value();
+  const Kernel linear = Library::open(kernel_file(folder, "kernels")).value().kernel("linear").value();
+  const Kernel linked = Kernel::from(attune_kernel_v1_product).value();
+  std::atomic<int> wrong = 0;
+  on_all_callers([&](int caller) {
+    for (int call = 0; call < calls; ++call) {
+      ProductCase c(1 + caller + call % 5, 1 + 3 * caller, 37 - call % 7);
+      Workspace workspace;
+      const Result<void> result = c.run(caller % 2 == 0 ? product : linked, call % 3 == 0 ? &workspace : nullptr);
+      if (!result || c.out != c.expected) ++wrong;
+    }
+    wrong += wrong_results(linear, caller);
+  });
   CHECK(wrong == 0);
 }
 
