@@ -43,13 +43,37 @@ def table_of(document):
     return "\n".join(lines)
 
 
+def markdown_of(document):
+    """The table as docs/performance.md holds it."""
+    lines = ["| case | time | speed | share of peak | times as fast as | goals missed |", "| --- | --- | --- | --- | --- | --- |"]
+    for name, result in document["rows"].items():
+        if "skipped" in result:
+            lines.append(f"| `{name}`: {result['case']} | | | | | not measured: {result['skipped']} |")
+            continue
+        own = time_text(result["own"]["seconds_min"]) if result["own"] else ""
+        share = f"{100 * result['peak_share']:.1f} % {result['peak_kind']}" if result.get("peak_share") else ""
+        peers = ", ".join(f"{peer} {figures['ratio']:.2f}" for peer, figures in result["peers"].items() if "ratio" in figures)
+        missed = ", ".join(f"{g['goal']} {g['reached']:.2f} of {g['wanted']:g}{' (stretch)' if g['is_stretch'] else ''}" for g in result["goals"] if g["met"] is False)
+        lines.append(f"| `{name}`: {result['case']} | {own} | {speed_text(result)} | {share} | {peers} | {missed or 'none'} |")
+    return "\n".join(lines)
+
+
 def summary_of(document):
     """How many goals are met, and which are not."""
     goals = [(name, goal) for name, result in document["rows"].items() for goal in result.get("goals", [])]
     firm = [(name, goal) for name, goal in goals if not goal["is_stretch"] and goal["met"] is not None]
     missed = sorted({name for name, goal in firm if not goal["met"]})
     text = f"{sum(goal['met'] for _, goal in firm)} of {len(firm)} goals that were measured are met"
-    return text + (f"; rows that miss one: {', '.join(missed)}" if missed else "")
+    text += f"; rows that miss one: {', '.join(missed)}" if missed else ""
+    return text + load_text(document["machine"])
+
+
+def load_text(machine):
+    """What else ran: the measurement itself is a load of 1, now and then 2."""
+    loads = machine["load_before"], machine["load_after"]
+    if max(loads) < machine["cpus"] + 0.5:
+        return ""
+    return f"\nother work ran beside: load averages of {loads[0]:.1f} before and {loads[1]:.1f} after on {machine['cpus']} CPUs; shares of peaks are too small"
 
 
 def draw(document, path):

@@ -14,7 +14,7 @@ from measure import Bench
 from own import Attune
 from peers import Peers
 from problem import Problem, Skipped, sentence_of
-from report import draw, summary_of, table_of
+from report import draw, markdown_of, summary_of, table_of
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
@@ -75,10 +75,11 @@ def measure_all(bench, rows):
 def write(document, folder, has_plot):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "results.json").write_text(json.dumps(document, indent=1) + "\n")
+    (folder / "table.md").write_text(markdown_of(document) + "\n")
     (folder / "table.txt").write_text(table_of(document) + "\n" + summary_of(document) + "\n")
     if has_plot:
         draw(document, folder / "plot.png")
-    return ["results.json", "table.txt"] + (["plot.png"] if has_plot else [])
+    return ["results.json", "table.txt", "table.md"] + (["plot.png"] if has_plot else [])
 
 
 def main(arguments):
