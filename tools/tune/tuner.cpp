@@ -144,7 +144,7 @@ class Tuner {
     const Built one = built(with), other = built(without);
     DuelAnswer answer;
     answer.problem = one.problem.empty() ? other.problem : one.problem;
-    const RaceRules rules = rules_of(64, 3);
+    const RaceRules rules = rules_of(64, 8);
     if (answer.problem.empty()) answer = run_duel(duel(other.path, one.path, plan_.tasks[i].calls, rules), duel_limit_s(rules));
     std::error_code ignored;
     if (answer.verdict != Verdict::faster && !one.path.empty()) std::filesystem::remove_all(std::filesystem::path(one.path).parent_path(), ignored);

@@ -1,0 +1,77 @@
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "dsl/variants.h"
+#include "tests/skip.h"
+#include "tests/tools/program.h"
+#include "tools/measure/example.h"
+#include "tools/tune/child.h"
+#include "tools/tune/duel.h"
+
+namespace attune {
+namespace {
+
+/// The kernel file of a variant that goes by the name "causal", or nothing where this machine has no target.
+std::string kernel_of(const Folder& folder, const std::string& variant) {
+  const std::filesystem::path place = folder / variant.c_str();
+  std::filesystem::create_directory(place);
+  const Ran ran = run_attune({"compile", variant, "--name", "causal", "--shared", "-o", place});
+  return ran.status == 0 ? (place / "causal.so").string() : std::string();
+}
+
+/// A call of `causal` with the interpreter's outputs.
+DuelCall call_of(const Graph& graph, const Shape& given) {
+  const FilledShape filled = fill_shape(graph, given);
+  REQUIRE(filled.problem == "");
+  DuelCall call{filled.extents, random_inputs(graph, filled.extents, 3), {}, {}};
+  Interpretation right = interpret(graph, call.inputs);
+  REQUIRE(right.problem == "");
+  call.expected = std::move(right.outputs);
+  call.magnitudes = right.magnitudes;
+  return call;
+}
+
+}  // namespace
+
+TEST_CASE("what a child does to itself costs the child", "[tuning]") {
+  constexpr double limit_s = 60;
+  CHECK(in_child([] { return std::string("done"); }, limit_s).text == "done");
+  CHECK(in_child([] { return std::string(100000, 'x'); }, limit_s).text.size() == 100000);
+  CHECK(in_child([]() -> std::string { std::abort(); }, limit_s).problem == "ended by a signal: Aborted");
+  CHECK(in_child([]() -> std::string { _exit(3); }, limit_s).problem == "ended with status 3");
+  const ChildAnswer hang = in_child(
+      []() -> std::string {
+        while (true) pause();
+      },
+      1);
+  CHECK(hang.problem == "took more than 1 s");
+  CHECK(hang.text == "");
+}
+
+TEST_CASE("a candidate that computes something else loses before it is timed", "[tuning]") {
+  const Folder folder;
+  const std::string right = kernel_of(folder, "causal"), wrong = kernel_of(folder, "scaled_dot_product");
+  if (right.empty()) return skip("this CPU is none of the targets");
+  const Graph graph = build_any(choose_variant("causal", {}).variant);
+  Duel duel{right, right, wrong, "causal", {call_of(graph, {})}, {call_of(graph, {{"queries", 70}, {"keys", 70}})}, 1, {}};
+  constexpr double limit_s = 120;
+  const DuelAnswer by_interpreter = run_duel(duel, limit_s);
+  CHECK(by_interpreter.problem.find("elements differ; worst at") != std::string::npos);
+  CHECK(by_interpreter.pairs == 0);
+  duel.checks.clear();
+  duel.races[0].expected.clear();
+  CHECK(run_duel(duel, limit_s).problem.find("elements differ; worst at") != std::string::npos);
+
+  duel.candidate = right;
+  const DuelAnswer same = run_duel(duel, limit_s);
+  CHECK(same.problem == "");
+  CHECK(same.verdict != Verdict::undecided);
+  CHECK(same.pairs > 0);
+  duel.candidate = (folder / "none.so").string();
+  CHECK(run_duel(duel, limit_s).problem.find("none.so") != std::string::npos);
+}
+
+}  // namespace attune
