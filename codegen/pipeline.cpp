@@ -157,8 +157,12 @@ class Lowering {
     Stored stored;
     const Element storage = storage_of_only_result(stage);
     report.key = key_of(stage, graph, out, storage, constant_extents());
-    if (kind == "online_softmax") stored = build(finished(online_softmax_body(body, out), storage), report);
-    else if (kind == "gemm") stored = build(finished(gemm_body(body, out), storage), report);
+    if (kind == "online_softmax") {
+      const OnlineSoftmax softmax = online_softmax_body(body, out);
+      stored = build(finished(softmax, storage), report);
+      score_dims_.push_back(softmax.batch);
+      score_dims_.back().insert(score_dims_.back().end(), {softmax.queries, softmax.keys});
+    } else if (kind == "gemm") stored = build(finished(gemm_body(body, out), storage), report);
     else if (kind == "row_softmax") stored = build(row_softmax_body(body, out), report);
     else stored = build(finished(pointwise_body(body, out), storage), report);
     if (!problem_.empty()) return;
@@ -231,6 +235,23 @@ class Lowering {
     for (auto& [value, stored] : stored_)
       if (!taken.contains(value)) stored.func.compute_root();
     lowered_.pipeline = Halide::Pipeline(outputs);
+    if (machine_.target.has_gpu_feature()) limit_elements();
+  }
+
+  /// On devices, which store stages' results and scores whole: no more elements than Halide's 32-bit indices tell apart.
+  void limit_elements() {
+    for (const auto& [value, stored] : stored_) limit_elements(stored.dims);
+    for (const std::vector<std::string>& dims : score_dims_) limit_elements(dims);
+  }
+  void limit_elements(const std::vector<std::string>& dims) {
+    Halide::Expr count = Halide::cast<std::int64_t>(1);
+    std::string names;
+    for (const std::string& dim : dims) {
+      count = count * Halide::cast<std::int64_t>(extents_.at(dim));
+      names += (names.empty() ? "" : " x ") + dim;
+    }
+    lowered_.pipeline.add_requirement(count <= Halide::Expr(std::int64_t{0x7fffffff}), "what a stage stores as [" + names + "] has", count,
+                                      "elements; on devices it must be 2147483647 at most");
   }
 
   Halide::Func copy(const void* value, const Result& result) {
@@ -252,6 +273,7 @@ class Lowering {
   std::map<const void*, Source> sources_;      // by MLIR value
   std::map<const void*, Stored> stored_;
   std::vector<std::pair<const void*, Result>> results_;
+  std::vector<std::vector<std::string>> score_dims_;  // of each online softmax
   LoweredPipeline lowered_;
   std::string problem_;
 };

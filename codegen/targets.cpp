@@ -61,9 +61,9 @@ Machine machine_of(const TargetInfo& target) {
   Machine machine;
   machine.name = target.name;
   machine.target = Halide::Target(std::string(target.halide));
-  // the runtime has checked the arguments, and buffers without elements are legal
-  for (const auto feature : {Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery, Halide::Target::NoRuntime, Halide::Target::UserContext})
-    machine.target.set_feature(feature);
+  for (const auto feature : {Halide::Target::NoBoundsQuery, Halide::Target::NoRuntime, Halide::Target::UserContext}) machine.target.set_feature(feature);
+  // The runtime has checked the arguments, and buffers without elements are legal. Devices get none, and code for them checks what it stores.
+  if (target.device == Device::cpu) machine.target.set_feature(Halide::Target::NoAsserts);
   machine.vector_bytes = target.vector_bytes;
   machine.registers = target.registers;
   machine.has_bf16_dot = target.has_bf16_dot;

@@ -76,6 +76,18 @@ TEST_CASE("sums that are no products on OpenCL agree with the interpreter", "[op
   check_on_opencl("additive", {}, {"batch=2,queries=5,keys=37", "batch=1,queries=1,keys=1"});
 }
 
+TEST_CASE("what OpenCL kernels cannot compute is refused in words", "[opencl]") {
+  const KernelCase kernel("scaled_dot_product", {.target = "opencl"});
+  if (const std::string problem = opencl_problem(kernel, "batch=1,heads=1,queries=1,keys=1,depth=1"); !problem.empty()) return skip(problem);
+  CHECK(kernel.difference("batch=1,heads=1,queries=5,keys=0,depth=4", 1).find("opencl takes no empty tensors") != std::string::npos);
+  const Shape extents = fill_shape(kernel.graph(), parse_shape("batch=1,heads=1,queries=60000,keys=60000,depth=1", "shape").extents).extents;
+  Trial trial = trial_of(kernel.kernel(), extents, random_inputs(kernel.graph(), extents, 1));
+  const Result<void> called = trial.call(kernel.kernel());
+  REQUIRE(!called);
+  INFO(called.error().message);
+  CHECK(called.error().message.find("[batch x heads x queries x keys] has 3600000000 elements") != std::string::npos);
+}
+
 TEST_CASE("the PTX of CUDA kernels passes ptxas", "[cuda]") {
   const std::string program = ptxas();
   if (program.empty()) return skip("there is no ptxas on the PATH or in /usr/local/cuda/bin");
