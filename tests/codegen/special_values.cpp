@@ -35,8 +35,10 @@ bool is_zero(double x) { return x == 0; }
 }  // namespace
 
 TEST_CASE("a NaN key reaches exactly the queries that see it", "[special]") {
-  const KernelCase causal("causal");
-  for (const char* shape : {"queries=9,keys=9,depth=8", "queries=70,keys=70,depth=8"}) {
+  const std::string types = GENERATE("f32", "bf16");
+  CAPTURE(types);
+  const KernelCase causal("causal", {.types = types});
+  for (const char* shape : {"queries=9,keys=9,depth=8", "queries=70,keys=70,depth=8", "queries=4,keys=70,depth=8"}) {
     Setting s(causal, shape);
     s.at("k", 5, 3, 8) = std::nan("");
     const auto out = causal.outputs(s.extents, s.inputs).at("out");
@@ -48,8 +50,10 @@ TEST_CASE("a NaN key reaches exactly the queries that see it", "[special]") {
 }
 
 TEST_CASE("an infinite score gives NaN, a score of minus infinity weighs nothing", "[special]") {
-  const KernelCase plain("scaled_dot_product");
-  Setting s(plain, "queries=3,keys=40,depth=4");
+  const std::string types = GENERATE("f32", "bf16");
+  CAPTURE(types);
+  const KernelCase plain("scaled_dot_product", {.types = types});
+  Setting s(plain, "queries=3,keys=" + std::to_string(GENERATE(40, 80)) + ",depth=4");
   for (std::int64_t d = 0; d < 4; ++d) s.at("q", 0, d, 4) = 1;
   s.at("k", 7, 0, 4) = infinity;
   s.at("q", 1, 0, 4) = -1;
@@ -62,20 +66,24 @@ TEST_CASE("an infinite score gives NaN, a score of minus infinity weighs nothing
 }
 
 TEST_CASE("a query that sees no key gives zeros", "[special]") {
-  const KernelCase masked("masked");
+  const std::string types = GENERATE("f32", "bf16");
+  CAPTURE(types);
+  const KernelCase masked("masked", {.types = types});
   Setting s(masked, "queries=20,keys=33,depth=8");
   for (std::int64_t j = 0; j < 33; ++j) s.at("mask", 4, j, 33) = 0;
   const auto out = masked.outputs(s.extents, s.inputs).at("out");
   CHECK(is_row(out, 4, 8, is_zero));
   CHECK(masked.difference(s.extents, s.inputs) == "");
-  const KernelCase padded("padded");
+  const KernelCase padded("padded", {.types = types});
   Setting p(padded, "queries=20,keys=33,depth=8");
   p.inputs.at("lengths").data[0] = 0;
   CHECK(is_row(padded.outputs(p.extents, p.inputs).at("out"), 0, 8, is_zero));
 }
 
 TEST_CASE("scores of ten thousand do not overflow", "[special]") {
-  const KernelCase plain("scaled_dot_product");
+  const std::string types = GENERATE("f32", "bf16");
+  CAPTURE(types);
+  const KernelCase plain("scaled_dot_product", {.types = types});
   Setting s(plain, "queries=18,keys=70,depth=4");
   for (double& x : s.inputs.at("q").data) x *= 5000;
   const auto out = plain.outputs(s.extents, s.inputs).at("out");
@@ -83,7 +91,9 @@ TEST_CASE("scores of ten thousand do not overflow", "[special]") {
 }
 
 TEST_CASE("stored weights obey the same rules", "[special]") {
-  const KernelCase layer("multi_head", {.settings = {"mask=true", "weights=true"}});
+  const std::string types = GENERATE("f32", "bf16");
+  CAPTURE(types);
+  const KernelCase layer("multi_head", {.settings = {"mask=true", "weights=true"}, .types = types});
   Setting s(layer, "tokens=6,model=8,depth=4");
   for (std::int64_t j = 0; j < 6; ++j) s.at("mask", 2, j, 6) = 0;
   const auto outputs = layer.outputs(s.extents, s.inputs);
