@@ -43,6 +43,7 @@ TEST_CASE("a tuning run reports every stage and writes a file that kernels are c
   CHECK(stage["tried"].get<int>() >= stage["failed"].get<int>());
   CHECK(stage["default_ms"].get<double>() > 0);
   CHECK(stage["parameters"].size() == stage["default"].size());
+  CHECK(stage["small_up_to"].is_null());
   CHECK(std::filesystem::exists(out) == stage["is_better"].get<bool>());
   if (!std::filesystem::exists(out)) return;
   const auto explained = nlohmann::json::parse(attune_says({"explain", "causal", "--tuned", out, "--json"}))["stages"][0];
@@ -53,6 +54,23 @@ TEST_CASE("a tuning run reports every stage and writes a file that kernels are c
     if (is_tuned) CHECK(schedule["parameters"] == stage["parameters"]);
   }
   attune_says({"check", "causal", "--tuned", out, "--shape", shape});
+}
+
+TEST_CASE("a tuning run of small calls learns up to which extent they are small", "[tuning]") {
+  if (host_target().empty()) return skip("this CPU is none of the targets");
+  const Folder folder;
+  const std::string out = folder / "tuned.json";
+  const auto json = nlohmann::json::parse(
+      attune_says({"tune", "causal", "--shape", "batch=1,heads=2,queries=3,keys=40,depth=64", "--threads", "1", "--budget", "2s", "--out", out, "--json"}));
+  const auto& stage = json["stages"][0];
+  CHECK(stage["size"] == "small");
+  const std::int64_t limit = stage["small_up_to"];
+  CHECK((limit >= 1 && limit <= 256));
+  if (json["out"].is_null()) return;
+  const auto explained = nlohmann::json::parse(attune_says({"explain", "causal", "--tuned", out, "--json"}));
+  CHECK(explained.dump().find("tuned: exact") != std::string::npos);
+  attune_says({"check", "causal", "--tuned", out, "--shape", "queries=3,keys=40"});
+  attune_says({"check", "causal", "--tuned", out, "--shape", "queries=67,keys=40"});
 }
 
 TEST_CASE("a tuning run that is interrupted goes on, and its state is for no other run", "[tuning]") {

@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "schedules/tuning/limit.h"
 #include "schedules/tuning/race.h"
 #include "schedules/tuning/search.h"
 
@@ -120,6 +121,15 @@ TEST_CASE("a search that is told what another tried goes on from there", "[tunin
   std::set<Point> points;
   for (const Try& tried : second.tries()) CHECK(points.insert(tried.point).second);
   CHECK(cost(second.incumbent()) <= 1.081);
+}
+
+TEST_CASE("the limit of small calls is where the small schedule becomes slower", "[tuning]") {
+  const auto crossing = [](std::int64_t at) { return [at](std::int64_t extent) { return extent <= at ? 0.8 : 1.3; }; };
+  CHECK(learned_limit(crossing(16), 256) == 16);
+  CHECK(learned_limit(crossing(100), 256) == 64);
+  CHECK(learned_limit(crossing(1), 256) == 1);
+  CHECK(learned_limit(crossing(10000), 256) == 256);
+  CHECK(learned_limit([](std::int64_t extent) { return extent == 4 ? 1.1 : 0.9; }, 256) == 2);  // not beyond a slower one
 }
 
 TEST_CASE("a race is seldom won by one that is no faster", "[tuning]") {

@@ -112,7 +112,8 @@ void print_text(const TunePlan& plan, const TuneResult& result, const std::strin
     if (task.is_better) fmt::print("  tuned    {:.4g} ms  {}  {:.3f} x\n", task.tuned_ms, parameters_text(task.parameters), task.default_ms / task.tuned_ms);
     else fmt::print("  tuned    nothing was surely faster than the default\n");
     if (!task.first_failure.empty()) fmt::print("  failed   {}\n", task.first_failure);
-    written += task.is_better ? 1 : 0;
+    if (task.task->small_up_to > 0) fmt::print("  calls are small up to {}{}\n", task.small_up_to, task.small_up_to == task.task->small_up_to ? "" : fmt::format(", not {}", task.task->small_up_to));
+    written += is_worth_a_record(task) ? 1 : 0;
   }
   if (written > 0) fmt::print("{} record{} written to {}\n", written, written == 1 ? "" : "s", out);
   else fmt::print("No record is written\n");
@@ -135,9 +136,10 @@ void print_json(const TunePlan& plan, const TuneResult& result, const TuneSettin
                      {"default", by_default},
                      {"parameters", parameters},
                      {"is_better", task.is_better},
+                     {"small_up_to", task.small_up_to > 0 ? Json(task.small_up_to) : Json()},
                      {"default_ms", task.default_ms},
                      {"tuned_ms", task.tuned_ms}});
-    is_written |= task.is_better;
+    is_written |= is_worth_a_record(task);
   }
   const Json root = {{"target", settings.target}, {"threads", settings.threads}, {"out", is_written ? Json(out) : Json()}, {"stages", tasks}};
   fmt::print("{}\n", root.dump(2));
@@ -160,9 +162,9 @@ TunedFileAnswer file_for(const std::string& out, std::string_view target) {
 std::string write_records(const TunePlan& plan, const TuneResult& result, const TuneSettings& settings, TunedFile& file, const std::string& out) {
   bool is_changed = false;
   for (const TunedTask& task : result.tasks) {
-    if (!task.is_better) continue;
+    if (!is_worth_a_record(task)) continue;
     const TuneTask& t = *task.task;
-    insert(file, {t.schedule, t.size, t.key.stage, t.key.types, t.key.extents, task.parameters, t.small_up_to,
+    insert(file, {t.schedule, t.size, t.key.stage, t.key.types, t.key.extents, task.parameters, task.small_up_to,
                   {shapes_of(plan, t), cpu_model(), ATTUNE_VERSION_NUMBER, today(), settings.threads, task.default_ms, task.tuned_ms}},
            t.key.body);
     is_changed = true;
@@ -195,7 +197,7 @@ int tune(const TuneOptions& options) {
                         options.threads == 0 ? num_threads() : options.threads, seconds_of(options.budget), options.seed, out + ".state"};
   catch_interrupts();
   Progress progress(settings.budget_s);
-  const TuneResult result = run_tuner(plan, settings, [&](const TuneProgress& p) { progress(p); });
+  const TuneResult result = run_tuner(prepared, plan, settings, [&](const TuneProgress& p) { progress(p); });
   progress.end();
   if (!result.problem.empty()) return refuse(result.problem);
   if (result.is_interrupted) {

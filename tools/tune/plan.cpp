@@ -65,7 +65,25 @@ double growth(const Shape& from, const Shape& to) {
   return most;
 }
 
+/// The dim that alone is limited for small calls, if the kernel chooses between these and large ones.
+std::string small_dim(const SizeRule& sizes) {
+  if (!sizes.has(SizeClass::large)) return {};
+  for (const SizeRule::Entry& entry : sizes.entries)
+    if (entry.size == SizeClass::small && entry.limits.size() == 1) return entry.limits[0].dim;
+  return {};
+}
+
 }  // namespace
+
+DuelCall TunePlan::with_extent(const Prepared& prepared, const DuelCall& call, std::int64_t extent) const {
+  const Graph& graph = prepared.graph.graph;
+  Shape given;
+  for (const DimInfo& info : graph.dim_infos())
+    if (info.derivation.formula == Formula::free) given.emplace(info.name(), info.name() == small_dim ? extent : call.extents.find(info.name())->second);
+  const FilledShape filled = fill_shape(graph, given);
+  if (!filled.problem.empty()) return {};
+  return {filled.extents, random_inputs(graph, filled.extents, 1), {}, call.magnitudes};
+}
 
 TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std::vector<std::string>& shapes) {
   TunePlan plan;
@@ -73,6 +91,7 @@ TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std
   plan.problem = report.problem;
   if (!plan.problem.empty()) return plan;
   const Graph& graph = prepared.graph.graph;
+  plan.small_dim = small_dim(report.sizes);
   for (const std::string& text : shapes) {
     const FilledShape filled = fill_shape(prepared, text);
     plan.problem = filled.problem;

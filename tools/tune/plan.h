@@ -29,7 +29,11 @@ struct TunePlan {
   std::vector<DuelCall> calls;      ///< a call of each shape
   std::vector<std::string> shapes;  ///< as text
   DuelCall check;                   ///< a small call with odd extents, with the interpreter's outputs
+  std::string small_dim;            ///< by which the kernel tells small calls from large ones; empty where that is not one dim alone
   std::string problem;
+
+  /// The call with another extent of that dim.
+  DuelCall with_extent(const Prepared& prepared, const DuelCall& call, std::int64_t extent) const;
 };
 
 /// The plan for the target; shapes as --shape gives them. The problem is one of the shapes.

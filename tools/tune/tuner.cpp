@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 
+#include "schedules/tuning/limit.h"
 #include "tools/tune/child.h"
 
 namespace attune {
@@ -31,8 +32,8 @@ struct Built {
 
 class Tuner {
  public:
-  Tuner(const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show)
-      : plan_(plan), settings_(settings), show_(show), folder_(make_folder()) {
+  Tuner(const Prepared& prepared, const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show)
+      : prepared_(prepared), plan_(plan), settings_(settings), show_(show), folder_(make_folder()) {
     for (const TuneTask& task : plan.tasks) {
       defaults_.push_back(task.by_default);
       best_.push_back(task.start);
@@ -51,6 +52,7 @@ class Tuner {
     for (std::size_t i = 0; i < plan_.tasks.size() && result.problem.empty() && !is_interrupted(); ++i) result.tasks.push_back(search(i));
     for (TunedTask& task : result.tasks)
       if (!is_interrupted()) verify(task);
+    if (result.problem.empty() && !is_interrupted()) learn_limit(result.tasks);
     result.is_interrupted = is_interrupted();
     if (result.is_interrupted && result.problem.empty()) result.problem = save();
     return result;
@@ -97,14 +99,16 @@ class Tuner {
     return place->second;
   }
 
-  Built compile(const Choice& choice, const std::string& folder) {
+  /// `small_up_to` is that of all records of small calls; 0 leaves them theirs.
+  Built compile(const Choice& choice, const std::string& folder, std::int64_t small_up_to = 0) {
     std::filesystem::create_directory(folder);
     TunedFile file;
     file.target = settings_.target;
     for (std::size_t i = 0; i < choice.size(); ++i) {
       const TuneTask& task = plan_.tasks[i];
       const Measured nothing{"none", "none", "none", "none", 1, 1, 1};
-      insert(file, {task.schedule, task.size, task.key.stage, task.key.types, task.key.extents, task.space.values(choice[i]), task.small_up_to, nothing},
+      insert(file, {task.schedule, task.size, task.key.stage, task.key.types, task.key.extents, task.space.values(choice[i]),
+                    small_up_to > 0 && task.size == SizeClass::small ? small_up_to : task.small_up_to, nothing},
              task.key.body);
     }
     const std::string tuned = folder + "/tuned.json";
@@ -175,6 +179,7 @@ class Tuner {
     const TuneTask& task = plan_.tasks[i];
     TunedTask report;
     report.task = &task;
+    report.small_up_to = task.small_up_to;
     Search search(task.space, task.start, settings_.seed + state_.tries[i].size());
     double speedup = 1;
     const auto count = [&](const Try& tried) {
@@ -212,7 +217,7 @@ class Tuner {
     Choice with = best_, without = best_;
     without[i] = defaults_[i];
     const Built one = built(with), other = built(without);
-    RaceRules rules = rules_of(64, 8);
+    RaceRules rules = rules_of(64, 15);
     rules.least_gain = 0.005;
     rules.hopeless = 1e9;
     rules.doubt_of_losing = rules.doubt_of_winning;
@@ -225,6 +230,30 @@ class Tuner {
     report.parameters = report.task->space.values(best_[i]);
   }
 
+  /// Up to which extent small calls are better off with their schedules than with the large ones, both as they are best.
+  void learn_limit(std::vector<TunedTask>& reports) {
+    const auto small = std::ranges::find_if(reports, [](const TunedTask& t) { return t.task->size == SizeClass::small && t.task->small_up_to > 0; });
+    if (plan_.small_dim.empty() || small == reports.end()) return;
+    constexpr std::int64_t most = 256;
+    const Built always = compile(best_, folder_ + "/always_small", most), never = compile(best_, folder_ + "/never_small", 1);
+    if (!always.problem.empty() || !never.problem.empty()) return;
+    RaceRules rules;  // no winner is looked for: the median of all pairs is wanted
+    rules.doubt_of_winning = rules.doubt_of_losing = 0;
+    rules.hopeless = 1e9;
+    rules.most_pairs = 16;
+    const std::int64_t limit = learned_limit(
+        [&](std::int64_t extent) {
+          Duel d = duel(never.path, always.path, {}, rules);
+          for (const std::size_t call : small->task->calls) d.races.push_back(plan_.with_extent(prepared_, plan_.calls[call], extent));
+          const DuelAnswer answer = run_duel(d, duel_limit_s(rules));
+          return answer.problem.empty() ? answer.ratio : rules.hopeless;
+        },
+        most);
+    for (TunedTask& report : reports)
+      if (report.task->size == SizeClass::small && report.task->small_up_to > 0 && !is_interrupted()) report.small_up_to = limit;
+  }
+
+  const Prepared& prepared_;
   const TunePlan& plan_;
   const TuneSettings& settings_;
   const std::function<void(const TuneProgress&)>& show_;
@@ -239,8 +268,9 @@ class Tuner {
 
 }  // namespace
 
-TuneResult run_tuner(const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show) {
-  return Tuner(plan, settings, show).run();
+TuneResult run_tuner(const Prepared& prepared, const TunePlan& plan, const TuneSettings& settings,
+                     const std::function<void(const TuneProgress&)>& show) {
+  return Tuner(prepared, plan, settings, show).run();
 }
 
 }  // namespace attune

@@ -27,8 +27,12 @@ struct TunedTask {
   std::vector<Parameter> parameters;  ///< the default's unless is_better
   bool is_better = false;
   double default_ms = 0, tuned_ms = 0;
+  std::int64_t small_up_to = 0;       ///< learned where the kernel tells small calls from large ones by one dim; the default's elsewhere
   std::string first_failure;  ///< why a candidate failed, in words
 };
+
+/// A record is worth writing if its parameters or its limit are better than the default's.
+inline bool is_worth_a_record(const TunedTask& task) { return task.is_better || task.small_up_to != task.task->small_up_to; }
 
 /// How far a run is, for a progress bar. `speedup` is that of the stage's best so far over what it began with, as the search saw it.
 struct TuneProgress {
@@ -44,6 +48,6 @@ struct TuneResult {
   bool is_interrupted = false;
   std::string problem;
 };
-TuneResult run_tuner(const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show);
+TuneResult run_tuner(const Prepared& prepared, const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show);
 
 }  // namespace attune
