@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include <memory>
+#include <optional>
 
 #include "runtime/threads.h"
 #include "tools/attune/kernel_file.h"
@@ -50,8 +51,10 @@ OpenStage open_stage(const StageBenchmark& stage) {
   return result;
 }
 
-void run_stage(benchmark::State& state, const StageBenchmark& stage) {
-  OpenStage open = open_stage(stage);
+/// Google Benchmark calls it with growing numbers of iterations: the kernel is compiled in the first call and kept in `kept`.
+void run_stage(benchmark::State& state, const StageBenchmark& stage, std::optional<OpenStage>& kept) {
+  if (!kept) kept = open_stage(stage);
+  OpenStage& open = *kept;
   if (open.problem.empty())
     if (const Result<void> called = open.trial.call(*open.open.kernel); !called) open.problem = called.error().message;
   if (!open.problem.empty()) return state.SkipWithError(open.problem.c_str());
@@ -68,7 +71,10 @@ void run_peak(benchmark::State& state, double (*measure)()) {
 }
 
 void register_all() {
-  for (const StageBenchmark& stage : stage_benchmarks) benchmark::RegisterBenchmark(stage.name, run_stage, stage);
+  for (const StageBenchmark& stage : stage_benchmarks) {
+    const auto kept = std::make_shared<std::optional<OpenStage>>();
+    benchmark::RegisterBenchmark(stage.name, [&stage, kept](benchmark::State& state) { run_stage(state, stage, *kept); });
+  }
   const std::pair<const char*, double (*)()> peaks[] = {
       {"peak/fma_512", [] { return fma_peak_gflops("x86-64-v4", 1); }}, {"peak/fma_256", [] { return fma_peak_gflops("x86-64-v3", 1); }},
       {"peak/bf16_dot", [] { return bf16_peak_gflops("zen4", 1); }},    {"peak/fma_512/2_threads", [] { return fma_peak_gflops("x86-64-v4", 2); }},
