@@ -58,9 +58,9 @@ def versions(has_peers):
     return found
 
 
-def measure_all(bench, rows):
-    """The results by name; what is skipped says why. Progress on stderr."""
-    results = {}
+def measure_all(bench, rows, results, keep):
+    """Fills the results by name; what is skipped says why. keep() is called after each row, so that a run that is stopped loses nothing.
+    Progress on stderr."""
     for number, row in enumerate(rows, 1):
         print(f"[{number}/{len(rows)}] {row.name}: {row.case}", file=sys.stderr, flush=True)
         try:
@@ -69,7 +69,7 @@ def measure_all(bench, rows):
         except Skipped as skipped:
             result = {"skipped": str(skipped)}
         results[row.name] = {"case": row.case, "threads": row.threads} | result
-    return results
+        keep()
 
 
 def write(document, folder, has_plot):
@@ -93,9 +93,14 @@ def main(arguments):
     attune = Attune(SOURCE, options.build.resolve())
     document = {"format": 1, "date": datetime.date.today().isoformat(), "machine": machine(), "versions": versions(not options.no_peers)}
     bench = Bench(attune, None if options.no_peers else Peers(attune), 0.0 if options.shrink else 1.0 if options.quick else 6.0, options.shrink)
-    document["rows"] = measure_all(bench, rows)
-    document["machine"]["load_after"] = os.getloadavg()[0]
+    document["rows"] = {}
     folder = (options.out or options.build / "bench/results").resolve()
+
+    def keep():
+        document["machine"]["load_after"] = os.getloadavg()[0]
+        write(document, folder, False)
+
+    measure_all(bench, rows, document["rows"], keep)
     files = write(document, folder, not options.no_peers)
     print(table_of(document))
     print(summary_of(document))
