@@ -17,8 +17,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A kernel takes a second or two to compile; one that takes this long is a schedule that nobody wants.
-constexpr double compile_limit_s = 60;
+/// A kernel takes a second or two to compile, much longer on a machine that is busy. A schedule that takes several times as long as the default's
+/// is one that nobody wants.
+constexpr double first_compile_limit_s = 600, least_compile_limit_s = 60, compile_limit_ratio = 5;
 /// Of the budget, for the last duels.
 constexpr double share_of_last_duels = 0.15;
 
@@ -73,7 +74,9 @@ class Tuner {
     if (!answer.problem.empty()) return answer.problem;
     state_ = std::move(answer.state);
     state_.tries.resize(plan_.tasks.size());
+    const double before_s = elapsed_s();
     const Built trusted = built(defaults_);
+    compile_limit_s_ = std::max(least_compile_limit_s, compile_limit_ratio * (elapsed_s() - before_s));
     if (!trusted.problem.empty()) return is_interrupted() ? std::string() : trusted.problem;
     trusted_ = trusted.path;
     std::vector<std::size_t> all(plan_.calls.size());
@@ -118,7 +121,7 @@ class Tuner {
     arguments.insert(arguments.end(), settings_.compile_arguments.begin(), settings_.compile_arguments.end());
     for (const char* word : {"--shared", "--name", settings_.kernel.c_str(), "-o", folder.c_str()}) arguments.emplace_back(word);
     arguments.insert(arguments.begin() + 2, {"--tuned", tuned});
-    const ChildAnswer child = run_self(arguments, compile_limit_s);
+    const ChildAnswer child = run_self(arguments, compile_limit_s_);
     if (child.problem.empty()) return {folder + "/" + settings_.kernel + ".so", {}};
     const std::string sentence = child.text.substr(0, child.text.find('\n'));
     return {{}, sentence.starts_with("attune: ") ? sentence.substr(8) : "the compiler " + child.problem};
@@ -263,6 +266,7 @@ class Tuner {
   Choice defaults_, best_;
   std::map<Choice, Built> kernels_;
   std::string trusted_;
+  double compile_limit_s_ = first_compile_limit_s;
   double call_s_ = 0;  // of all shapes, by the default schedules
 };
 
