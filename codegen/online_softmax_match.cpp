@@ -27,17 +27,45 @@ int linear_operand(const Graph& graph, const Node& node, int weight) {
   return -1;
 }
 
+std::string name_of(const Node& node) {
+  return std::string(std::visit([]<class Op>(const Op&) { return Op::name; }, node.op));
+}
+
+/// A softmax (over the dim, if one is given) whose weights come to the node through elementwise operations alone, or -1.
+int nearest_softmax(const Graph& graph, int id, std::optional<Name> over = std::nullopt) {
+  const Node& node = graph.node(id);
+  if (const auto* softmax = as<Softmax>(node)) return !over || softmax->over == *over ? id : -1;
+  if (is_anchor(node)) return -1;
+  for (const int operand : node.operands())
+    if (const int found = nearest_softmax(graph, operand, over); found >= 0) return found;
+  return -1;
+}
+
+/// The softmax that an operand of a matmul consists of; if it cannot be computed together with the matmul, why.
+struct Weights {
+  int softmax = -1;
+  std::string refusal;
+};
+
 /// Follows the weights of a matmul's operand back to a softmax over `keys` through changes that are linear in it.
-int softmax_below(const Graph& graph, int node, Name keys, const std::vector<std::vector<int>>& users) {
+Weights weights_below(const Graph& graph, int node, Name keys, const std::vector<std::vector<int>>& users) {
+  const int softmax = nearest_softmax(graph, node, keys);
+  const auto refuse = [&](std::string why) { return Weights{softmax, std::move(why)}; };
+  if (softmax < 0) {
+    const int other = nearest_softmax(graph, node);
+    if (other < 0) return {};
+    return {other, "the softmax runs over " + std::string(as<Softmax>(graph.node(other))->over) + ", the matmul over " + std::string(keys)};
+  }
   while (true) {
-    if (users[static_cast<std::size_t>(node)].size() != 1) return -1;
-    if (const auto* softmax = as<Softmax>(graph.node(node))) return softmax->over == keys ? node : -1;
+    const std::vector<int>& uses = users[static_cast<std::size_t>(node)];
+    if (std::ranges::find(uses, -1) != uses.end()) return refuse("the weights are an output and must be stored");
+    if (uses.size() != 1) return refuse("the weights are used " + std::to_string(uses.size()) + " times and must be stored");
+    if (node == softmax) return {softmax, {}};
     int next = -1;
-    for (int operand : graph.node(node).operands())
-      if (linear_operand(graph, graph.node(node), operand) == operand && graph.node(operand).type.dims.has(keys) &&
-          softmax_below(graph, operand, keys, users) >= 0)
-        next = operand;
-    if (next < 0) return -1;
+    for (const int operand : graph.node(node).operands())
+      if (graph.node(operand).type.dims.has(keys) && nearest_softmax(graph, operand, keys) == softmax) next = operand;
+    if (next < 0 || linear_operand(graph, graph.node(node), next) != next)
+      return refuse(name_of(graph.node(node)) + " between softmax and matmul is not linear in the weights");
     node = next;
   }
 }
@@ -103,21 +131,30 @@ void match_sum(const Graph& graph, const std::set<int>& cone, OnlineSoftmaxMatch
 }  // namespace
 
 OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, int id) {
-  const auto refuse = [](std::string reason) { return OnlineSoftmaxAnswer{std::nullopt, std::move(reason)}; };
+  OnlineSoftmaxMatch match;
+  const auto refuse = [&](std::string reason) { return OnlineSoftmaxAnswer{std::nullopt, match.softmax, std::move(reason)}; };
   const Node& node = graph.node(id);
   const auto* matmul = as<Matmul>(node);
-  if (matmul == nullptr || matmul->over.size() != 1) return refuse("is not a matmul over one dim");
+  if (matmul == nullptr) return refuse("is no matmul");
+  if (matmul->over.size() != 1) {
+    match.softmax = std::max(nearest_softmax(graph, node.inputs[0]), nearest_softmax(graph, node.inputs[1]));
+    return refuse(match.softmax < 0 ? "no operand is the result of a softmax" : "the matmul runs over several dims, the softmax over one");
+  }
   const auto users = users_of(graph);
-  OnlineSoftmaxMatch match;
   match.matmul = id;
   match.keys = matmul->over[0];
   int weights = -1;
-  for (std::size_t i = 0; i < 2 && match.softmax < 0; ++i) {
-    match.softmax = softmax_below(graph, node.inputs[i], match.keys, users);
+  std::string refusal = "no operand is the result of a softmax";
+  for (std::size_t i = 0; i < 2 && weights < 0; ++i) {
+    Weights found = weights_below(graph, node.inputs[i], match.keys, users);
+    if (found.softmax < 0) continue;
+    match.softmax = found.softmax;
+    refusal = std::move(found.refusal);
+    if (!refusal.empty()) continue;
     weights = node.inputs[i];
     match.value = node.inputs[1 - i];
   }
-  if (match.softmax < 0) return refuse("no operand is a softmax over " + std::string(match.keys) + " that is used here alone");
+  if (weights < 0) return refuse(std::move(refusal));
 
   const Names &weight_dims = graph.node(weights).type.dims, &value_dims = graph.node(match.value).type.dims;
   const Names value_only = value_dims.without(weight_dims);
@@ -129,8 +166,8 @@ OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, int id) {
 
   Score score;
   explore(graph, graph.node(match.softmax).inputs[0], match.queries, match.keys, score);
-  if (!score.stored.empty()) return refuse("the scores hold a result that is stored whole");
-  if (score.products.size() > 1) return refuse("the scores hold two products of queries and keys");
+  if (!score.stored.empty()) return refuse("the scores hold the result of another " + name_of(graph.node(score.stored[0])) + ", which is stored whole");
+  if (score.products.size() > 1) return refuse("the scores hold " + std::to_string(score.products.size()) + " products of queries and keys; one can be computed in tiles");
   if (!score.products.empty()) {
     match.product = score.products[0];
     score.cone.insert(match.product);
@@ -146,9 +183,9 @@ OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, int id) {
     const Names& dims = graph.node(inside).type.dims;
     if (!dims.has(match.queries) || !dims.has(match.keys) || inside == match.softmax) continue;
     for (int user : users[static_cast<std::size_t>(inside)])
-      if (!score.cone.contains(user) && is_anchor(graph.node(inside))) return refuse("the scores are used elsewhere too");
+      if (!score.cone.contains(user) && is_anchor(graph.node(inside))) return refuse("the scores are used elsewhere too and must be stored");
   }
-  return {match, "scores of " + std::string(match.queries) + " x " + std::string(match.keys) + " are never stored"};
+  return {match, match.softmax, "the weights of " + std::string(match.queries) + " x " + std::string(match.keys) + " are used by one matmul alone"};
 }
 
 }  // namespace attune

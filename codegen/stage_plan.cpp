@@ -48,7 +48,7 @@ class Planner {
 
   Anchor describe(int id) const {
     const Node& node = graph_.node(id);
-    if (std::holds_alternative<Softmax>(node.op)) return {StageKind::row_softmax, id, {}, "the weights are stored"};
+    if (std::holds_alternative<Softmax>(node.op)) return {StageKind::row_softmax, id, {}, why_stored(id)};
     if (!std::holds_alternative<Matmul>(node.op)) return {StageKind::reduce, id, {}, "a reduction"};
     if (!is_fusing_) return {StageKind::gemm, id, {}, "fusion is off"};
     OnlineSoftmaxAnswer answer = match_online_softmax(graph_, id);
@@ -59,6 +59,17 @@ class Planner {
     else
       collect_sums(graph_.node(answer.match->softmax).inputs[0], *answer.match, anchor.inside);
     return anchor;
+  }
+
+  /// Why the weights of a softmax are stored: the words of the matmul that cannot take them.
+  std::string why_stored(int softmax) const {
+    if (!is_fusing_) return "fusion is off";
+    for (int id = softmax + 1; id < static_cast<int>(graph_.nodes().size()); ++id) {
+      if (!std::holds_alternative<Matmul>(graph_.node(id).op)) continue;
+      const OnlineSoftmaxAnswer answer = match_online_softmax(graph_, id);
+      if (!answer.match && answer.softmax == softmax) return answer.reason;
+    }
+    return "no matmul sums over its weights";
   }
 
   /// The sums over pairs inside a score.

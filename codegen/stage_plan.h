@@ -43,6 +43,7 @@ bool is_anchor(const Node& node);
 /// The match for the matmul `node`, or the reason why there is none.
 struct OnlineSoftmaxAnswer {
   std::optional<OnlineSoftmaxMatch> match;
+  int softmax = -1;  ///< that the reason is about, or -1: the matmul has nothing to do with one
   std::string reason;
 };
 OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, int node);

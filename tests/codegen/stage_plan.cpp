@@ -16,6 +16,30 @@ std::string kinds(const std::string& variant, std::vector<std::string> settings 
   return text;
 }
 
+/// The reasons of the stages of a kind.
+std::vector<std::string> reasons(const Graph& graph, StageKind kind, bool fuse = true) {
+  std::vector<std::string> found;
+  for (const StagePlan& plan : plan_stages(expanded(graph), fuse))
+    if (plan.kind == kind) found.push_back(plan.reason);
+  return found;
+}
+
+/// q k^T over depth, softmax over keys, times v, with something in between.
+struct OneHead {
+  Graph g;
+  Dim queries, keys, depth;
+  Value q, k, v;
+  OneHead() {
+    auto [i, j, d] = g.dims("queries", "keys", "depth");
+    queries = i, keys = j, depth = d;
+    q = g.input("q", {i, d});
+    k = g.input("k", {j, d});
+    v = g.input("v", {j, d});
+  }
+  Value scores() { return matmul(q, k, depth); }
+  void output(const Value& weights) { g.output("out", matmul(weights, v, keys), {queries, depth}); }
+};
+
 }  // namespace
 
 TEST_CASE("attention is one stage", "[plan]") {
@@ -31,6 +55,69 @@ TEST_CASE("a layer is its projections around one attention", "[plan]") {
 
 TEST_CASE("weights that are an output are stored", "[plan]") {
   CHECK(kinds("multi_head", {"weights=true"}) == "gemm gemm gemm row_softmax gemm gemm gemm");
+}
+
+TEST_CASE("what is not fused says why", "[plan]") {
+  using Reasons = std::vector<std::string>;
+  const auto both = [](const Graph& graph) {
+    REQUIRE(std::string(graph.problem().view()) == "");
+    Reasons all = reasons(graph, StageKind::row_softmax);
+    REQUIRE(all.size() == 1);
+    // the matmul of the weights has the same words
+    const Reasons matmuls = reasons(graph, StageKind::gemm);
+    CHECK(std::find(matmuls.begin(), matmuls.end(), all[0]) != matmuls.end());
+    return all[0];
+  };
+  SECTION("weights that are an output") {
+    CHECK(both(build_any(MultiHead{.weights = true})) == "the weights are an output and must be stored");
+  }
+  SECTION("weights that are used twice") {
+    OneHead a;
+    const Value weights = softmax(a.scores(), a.keys);
+    a.output(weights);
+    a.g.output("sums", sum(weights, a.queries), {a.keys});
+    CHECK(both(a.g) == "the weights are used 2 times and must be stored");
+  }
+  SECTION("two products in one score") {
+    OneHead a;
+    a.output(softmax(a.scores() + matmul(a.q, a.v, a.depth), a.keys));
+    CHECK(both(a.g) == "the scores hold 2 products of queries and keys; one can be computed in tiles");
+  }
+  SECTION("a change of the weights that is not linear") {
+    OneHead a;
+    a.output(exp(softmax(a.scores(), a.keys)));
+    CHECK(both(a.g) == "exp between softmax and matmul is not linear in the weights");
+  }
+  SECTION("another softmax inside the scores") {
+    OneHead a;
+    a.output(softmax(softmax(a.scores(), a.queries), a.keys));
+    const Reasons all = reasons(a.g, StageKind::row_softmax);
+    REQUIRE(all.size() == 2);
+    CHECK(all[0] == "no matmul sums over its weights");
+    CHECK(all[1] == "the scores hold the result of another softmax, which is stored whole");
+  }
+  SECTION("a softmax over another dim than the matmul") {
+    OneHead a;
+    a.output(softmax(a.scores(), a.queries));
+    CHECK(both(a.g) == "the softmax runs over queries, the matmul over keys");
+  }
+  SECTION("scores that are used elsewhere") {
+    OneHead a;
+    const Value scores = a.scores();
+    a.output(softmax(scores, a.keys));
+    a.g.output("scores", scores, {a.queries, a.keys});
+    CHECK(both(a.g) == "the scores are used elsewhere too and must be stored");
+  }
+  SECTION("fusion that is off") {
+    OneHead a;
+    a.output(softmax(a.scores(), a.keys));
+    CHECK(reasons(a.g, StageKind::row_softmax, false) == Reasons{"fusion is off"});
+    CHECK(reasons(a.g, StageKind::gemm, false) == Reasons{"fusion is off", "fusion is off"});
+  }
+  SECTION("nothing to fuse") {
+    const Reasons projections = reasons(build_any(MultiHead{}), StageKind::gemm);
+    CHECK(projections == Reasons(4, "no operand is the result of a softmax"));
+  }
 }
 
 TEST_CASE("without fusion every product and softmax is a stage", "[plan]") {

@@ -9,7 +9,7 @@
 !s = !attn.tensor<queries, keys, real>
 
 // CHECK: func.func @attention({{.*}} attributes {attn.dims = {keys = {formula = "product", operands = ["tokens"], value = 1 : i64}}} {
-// CHECK-NEXT: %[[OUT:.*]] = attn.stage "online_softmax" ({{.*}} = %arg0, {{.*}} = %arg1) {decisions = {reason = "scores of queries x keys are never stored"}}
+// CHECK-NEXT: %[[OUT:.*]] = attn.stage "online_softmax" ({{.*}} = %arg0, {{.*}} = %arg1) {decisions = {reason = "the weights of queries x keys are used by one matmul alone"}}
 // CHECK: attn.matmul
 // CHECK: attn.softmax
 // CHECK: attn.matmul
