@@ -12,6 +12,7 @@
 #include "codegen/kernel_text.h"
 #include "codegen/manifest.h"
 #include "codegen/pipeline.h"
+#include "codegen/scratch_folder.h"
 #include "codegen/size_rule.h"
 #include "runtime/abi.h"
 
@@ -19,26 +20,6 @@ namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder beside the results that is gone at the end, whatever happens.
-class Scratch {
- public:
-  Scratch(const fs::path& directory, const std::string& name) {
-    std::string path = (directory / ("." + name + ".XXXXXX")).string();
-    if (mkdtemp(path.data()) != nullptr) path_ = path;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  bool exists() const { return !path_.empty(); }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 /// Runs a program of the PATH; the problem in words, or nothing.
 std::string run(const std::string& program, const std::vector<std::string>& arguments, const std::string& log) {
@@ -88,7 +69,7 @@ int storage_number(Element element) {
 class Emission {
  public:
   Emission(mlir::func::FuncOp function, const EmitOptions& options)
-      : function_(function), options_(options), scratch_(options.directory, options.name) {}
+      : function_(function), options_(options), scratch_(options.directory, "." + options.name) {}
 
   Emitted run_all() {
     if (!scratch_.exists()) return {{}, fmt::format("'{}': is not a folder that can be written to", options_.directory)};
@@ -217,7 +198,7 @@ class Emission {
 
   mlir::func::FuncOp function_;
   const EmitOptions& options_;
-  Scratch scratch_;
+  ScratchFolder scratch_;
   Manifest manifest_;
   KnownExtents known_;
   std::vector<std::string> objects_;

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <functional>
+#include <limits>
 
 #include "codegen/import.h"
 
@@ -71,6 +72,7 @@ class Specialiser {
         return fmt::format("specialise: {} is not a dim of {}; its dims are {}", name, name_, joined(names));
       }
       if (extent < 1) return fmt::format("specialise: {} is {}; an extent must be positive", name, extent);
+      if (extent > std::numeric_limits<std::int32_t>::max()) return fmt::format("specialise: {} is {}; kernels count up to 2147483647", name, extent);
       const auto stated = known_.try_emplace(name, extent).first;
       if (stated->second != extent)
         return fmt::format("specialise: {} is {}, but {} fixes it to {}", name, extent, name_, stated->second);

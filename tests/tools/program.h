@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@ using Words = std::vector<std::string>;
 inline Ran run_program(const Words& words, const std::vector<std::pair<std::string, std::string>>& environment = {}) {
   const Folder folder;
   const std::string out = folder / "out", err = folder / "err";
+  std::fflush(nullptr);  // or the child writes what this process had yet to write
   const pid_t child = fork();
   if (child == 0) {
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);

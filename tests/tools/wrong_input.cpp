@@ -37,22 +37,40 @@ TEST_CASE("wrong commands and options are refused in one sentence", "[command li
   for (const Refused& refused : std::vector<Refused>{
            {{}, "a command is missing; there are list, show, compile, run, check"},
            {{"frobnicate"}, "'frobnicate': is not a command; there are list, show"},
-           {{"check"}, "GRAPH is required"},
-           {{"check", "causal", "--frob"}, "--frob"},
-           {{"check", "causal", "--seed", "x"}, "--seed = x; a whole number is right"},
+           {{"check"}, "check: GRAPH is missing; expected a variant's name, FILE.mlir, or FILE.h with --struct"},
+           {{"-x"}, "'-x': is not a command; there are list, show"},
+           {{"check", "causal", "--frob"}, "check: '--frob' is not an option; attune check --help shows those that there are"},
+           {{"check", "causal", "again"}, "check: 'again' is one word too many; attune check --help shows what may stand where"},
+           {{"show", "causal", "--json=x"}, "--json: takes no value; it stands alone"},
+           {{"check", "causal", "--seed", "x"}, "--seed: 'x' is not a whole number from 0 to 9223372036854775807"},
+           {{"check", "causal", "--seed", "-1"}, "--seed: '-1' is not a whole number from 0 to "},
+           {{"check", "causal", "--shape"}, "--shape: has no value; expected DIM=EXTENT"},
+           {{"check", "causal", "--shape", "queries=1", "--shape", "keys=1"}, "--shape: is given 2 times; once is right"},
            {{"list", "nothing"}, "list 'nothing': there is nothing of that name; variants, ops, schedules and targets are listed"},
            {{"show", "causal", "--stage", "x"}, "--stage 'x': is not one of graph, mlir, stages, loops, assembly"},
            {{"show", "causal", "--size", "tiny"}, "--size 'tiny': is not one of large, small, few"},
            {{"check", "causal", "--shape", "foo=3"}, "--shape foo=3: the graph has no dim 'foo'; it has batch, heads, queries, keys, depth, value_depth"},
-           {{"check", "causal", "--shape", "queries=-1"}, "--shape: 'queries=-1' is not DIM=EXTENT with an extent of at least 0"},
+           {{"check", "causal", "--shape", "queries=-1"}, "--shape: 'queries=-1' is not DIM=EXTENT with an extent from 0 to 2147483647"},
+           {{"check", "causal", "--shape", "queries=3000000000"}, "--shape: 'queries=3000000000' is not DIM=EXTENT with an extent from 0 to"},
+           {{"check", "causal", "--shape", "queries=99999999999999999999"}, "is not DIM=EXTENT with an extent from 0 to 2147483647"},
+           {{"check", "causal", "--shape", "queries=3,queries=4"}, "--shape queries=4: sets queries twice; once is right"},
+           {{"check", "causal", "--shape", "queries=2000000000,keys=2000000000"}, "--shape: the interpreter would take "},
+           {{"bench", "causal", "--shape", "queries=2000000000,batch=1000000"}, "--shape: inputs and outputs would take "},
+           {{"explain", "causal", "--shape", "queries=2000000000,keys=2000000000,batch=1000000"},
+            "--shape: [batch x heads x queries x keys] would have 1.2e+25 elements; up to 4.61e+18 are counted"},
            {{"check", "causal", "--shape", "queries"}, "--shape: 'queries' is not DIM=EXTENT"},
            {{"explain", "causal", "--set", "depth=64", "--shape", "depth=32"}, "--shape depth=32: --set says depth=64; they must agree"},
            {{"check", "causal", "--target", "arm64"}, "target 'arm64': this machine cannot run it; it runs "},
-           {{"bench", "causal"}, "--shape is required"},
-           {{"bench", "causal", "--shape", "queries=3", "--threads", "0"}, "--threads: Value 0 not in range 1 to 256"},
+           {{"bench", "causal"}, "bench: --shape is missing; expected DIM=EXTENT"},
+           {{"bench", "causal", "--shape", "queries=3", "--threads", "0"}, "--threads: '0' is not a whole number from 1 to 256"},
            {{"bench", "causal", "--shape", "queries=3", "--target", "cuda"}, "target 'cuda': is a GPU; bench measures kernels for CPUs"},
            {{"bench", "causal", "--shape", "queries=3", "--target", "arm64"}, "target 'arm64': this machine cannot run it; it runs "},
            {{"explain", "causal", "--target", "x86-64-v3,x86-64-v4"}, "--target x86-64-v3,x86-64-v4: explain takes one target"},
+           {{"show", "causal", "--json"}, "--json: is for the signature; --signature --json prints it"},
+           {{"show", "causal", "--signature", "--stage", "mlir"}, "--signature: is shown instead of --stage mlir; one of them is right"},
+           {{"compile", "causal", "--name", std::string(201, 'a')}, "--name: has 201 letters; 200 are the most"},
+           {{"compile", "causal", "--name", "int"}, "--name 'int': is a keyword of C++"},
+           {{"compile", "causal", "-o", "/dev/null"}, "-o '/dev/null': is not a folder, and none can be made there"},
            {{"compile", "causal", "--name", "3x"}, "--name '3x': is not a name; letters, digits and _ are, and no digit first"},
        })
     check_refused(refused);
@@ -75,7 +93,19 @@ TEST_CASE("wrong variants, parameters, dims, types, targets and schedules are re
            {{"causal", "--type", "z=f32"}, "'z' is neither an input nor an output of 'causal'; they are q, k, v, out"},
            {{"causal", "--target", "m68k"}, "target 'm68k': does not exist; there are host, zen4, x86-64-v4, x86-64-v3, arm64, opencl, cuda"},
            {{"causal", "--target", "arm64,x86-64-v3"}, "is another architecture than 'arm64'; one file holds kernels of one"},
-           {{"causal", "--target", ""}, "--target: names no target; there are host, zen4"},
+           {{"causal", "--target", ","}, "--target: names no target; there are host, zen4"},
+           {{"causal", "--set", "depth=3000000000"}, "depth is 3000000000; kernels count up to 2147483647"},
+           {{"causal", "--set", "depth=64", "--set", "depth=32"}, "--set depth=32: sets depth twice; once is right"},
+           {{"sliding_window", "--param", "window=3,window=4"}, "--param window=4: sets window twice; once is right"},
+           {{"causal", "--type", "f32,bf16"}, "--type bf16: sets the type of all twice; once is right"},
+           {{"causal", "--type", "q=f32,q=bf16"}, "--type q=bf16: sets q twice; once is right"},
+           {{"causal", "--schedule", "online_softmax,key_tile=64,key_tile=128"}, "--schedule key_tile=128: sets key_tile twice; once is right"},
+           {{"some/causal"}, "'some/causal': is no graph; a variant's name, FILE.mlir, and FILE.h with --struct are"},
+           {{"causal.so"}, "'causal.so': is no graph; a variant's name, FILE.mlir, and FILE.h with --struct are"},
+           {{""}, "GRAPH '': is empty; expected a variant's name, FILE.mlir, or FILE.h with --struct"},
+           {{"causal", "--set", ""}, "--set '': is empty; expected DIM=EXTENT"},
+           {{"causal", "--type", ""}, "--type '': is empty; expected storage of reals: f32 or bf16"},
+           {{"causal", "--target", ""}, "--target '': is empty; expected what to compile for"},
            {{"causal", "--schedule", "foo"}, "schedule 'foo': does not exist; there are online_softmax"},
            {{"causal", "--schedule", "online_softmax,foo=5"}, "schedule 'online_softmax': has no parameter 'foo'; it has query_tile, key_tile"},
            {{"causal", "--schedule", "online_softmax,query_tile=5"}, "schedule 'online_softmax': query_tile = 5 is not one of 4, 6, 8"},
@@ -98,8 +128,10 @@ TEST_CASE("files that hold no graph are refused with their line", "[command line
   misspelt.replace(softmax, 12, "attn.softmix");
   const auto line = std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(softmax), '\n'));
   const std::string unknown = folder.write("unknown.mlir", misspelt), good = folder.write("good.mlir", text);
+  std::filesystem::create_directory(folder / "folder.mlir");
   for (const Refused& refused : std::vector<Refused>{
            {{"check", folder / "missing.mlir"}, "missing.mlir': cannot be read"},
+           {{"check", folder / "folder.mlir"}, "folder.mlir': is a folder; text of MLIR is expected"},
            {{"check", cut}, "cut.mlir: line 2: "},
            {{"check", unknown}, "unknown.mlir: line " + line + ": custom op 'attn.softmix' is unknown"},
            {{"check", good, "--param", "a=1"}, "good.mlir': has no parameters to set; a variant or a header has"},
@@ -111,7 +143,9 @@ TEST_CASE("headers without a right graph are refused with the compiler's sentenc
   const Folder folder;
   const std::string good = folder.write("good.h", good_header), wrong = folder.write("wrong.h", wrong_header);
   const std::string broken = folder.write("broken.h", "int x = ;\n");
+  std::filesystem::create_directory(folder / "folder.h");
   for (const Refused& refused : std::vector<Refused>{
+           {{"check", folder / "folder.h", "--struct", "A"}, "folder.h': is a folder; a header is expected"},
            {{"check", folder / "missing.h", "--struct", "A"}, "missing.h': does not exist"},
            {{"check", good}, "good.h': is a header; --struct names the variant in it"},
            {{"check", good, "--struct", "a b"}, "--struct 'a b': is not the name of a struct"},

@@ -8,6 +8,7 @@
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/kernel_file.h"
+#include "tools/attune/parse.h"
 #include "tools/attune/trial.h"
 #include "tools/attune/work.h"
 #include "tools/measure/peak.h"
@@ -119,6 +120,7 @@ int bench(const BenchOptions& options) {
     if (target->device != Device::cpu) return refuse(fmt::format("target '{}': is a GPU; bench measures kernels for CPUs", target->name));
   const FilledShape filled = fill_shape(prepared, options.shape);
   if (!filled.problem.empty()) return refuse(filled.problem);
+  if (const std::string problem = memory_problem(prepared.graph.graph, filled.extents, false); !problem.empty()) return refuse(problem);
   const OpenKernel open = open_kernel(prepared);
   if (!open.problem.empty()) return refuse(open.problem);
   const TargetInfo& target = *running_target(prepared);
@@ -148,7 +150,7 @@ void add_bench(CLI::App& program, Chosen& chosen) {
   CLI::App* command = program.add_subcommand("bench", "Measure a kernel on this machine, beside the machine's peak");
   add_graph_options(*command, *options);
   command->add_option("--shape", options->shape, "DIM=EXTENT,...: what is not given has an odd default; value_depth is depth")->required();
-  command->add_option("--threads", options->threads, "1 to 256; as many as the machine has CPUs without it")->check(CLI::Range(1, 256));
+  command->add_option("--threads", options->threads, "1 to 256; as many as the machine has CPUs without it")->check(whole_number(1, 256));
   command->add_flag("--json", options->is_json, "Print one JSON object");
   command->footer(
       "Arithmetic is that of the matmuls over visible pairs; the speed is that of the fastest call. A block is query_tile x edge_tile\n"

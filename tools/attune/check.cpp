@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <limits>
 #include <memory>
 
 #include "tools/attune/commands.h"
 #include "tools/attune/kernel_file.h"
+#include "tools/attune/parse.h"
 #include "tools/attune/trial.h"
 
 namespace attune {
@@ -38,7 +40,7 @@ void add_check(CLI::App& program, Chosen& chosen) {
   CLI::App* command = program.add_subcommand("check", "Compare a kernel with the interpreter on random inputs; exit status 1 if they differ");
   add_graph_options(*command, *options);
   command->add_option("--shape", options->shape, "DIM=EXTENT,...: what is not given has an odd default; value_depth is depth");
-  command->add_option("--seed", options->seed, "Of the random inputs")->capture_default_str();
+  command->add_option("--seed", options->seed, "Of the random inputs")->check(whole_number(0, std::numeric_limits<std::int64_t>::max()))->capture_default_str();
   command->footer(
       "Examples:\n"
       "  attune check causal --shape batch=2,heads=3,queries=37,keys=53,depth=64\n"

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tools/attune/commands.h"
+#include "tools/attune/trial.h"
 #include "tools/attune/work.h"
 #include "tools/measure/score_mask.h"
 
@@ -40,10 +41,29 @@ std::string schedule_text(const LoweredStage& stage) {
   return fmt::format("{} ({}, {})", text, stage.origin, stage.file);
 }
 
-void print_stage(const StageReport& stage, const SizeRule& sizes) {
+/// Of a table of f32.
+double bytes_of(const KeptTable& table, const Shape& extents) {
+  double bytes = 4;
+  for (const std::string& dim : table.dims) bytes *= static_cast<double>(extents.find(dim)->second);
+  return bytes;
+}
+
+std::string kept_text(const StageReport& stage, const Call* call) {
+  if (stage.kept.empty()) return "tiles of scores alone, never all of them";
+  std::string text;
+  double bytes = 0;
+  for (const KeptTable& table : stage.kept) {
+    text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", table.what, fmt::join(table.dims, " x "));
+    if (call != nullptr) bytes += bytes_of(table, call->extents);
+  }
+  return text + (call != nullptr ? fmt::format(" as f32: {:.4g} MB", bytes * 1e-6) : " as f32");
+}
+
+void print_stage(const StageReport& stage, const SizeRule& sizes, const Call* call) {
   fmt::print("    stores    {}\n", stage.result.empty() ? "a copy in the storage of the result" : stage.result);
   if (!stage.operations.empty()) fmt::print("    computes  {}\n", fmt::join(stage.operations, ", "));
   fmt::print("    because   {}\n", stage.reason);
+  if (stage.kind == "online_softmax") fmt::print("    keeps     {}\n", kept_text(stage, call));
   for (const SizeRule::Entry& entry : sizes.entries) fmt::print("    {:9} {}\n", name_of(entry.size), schedule_text(stage.schedules.at(entry.size)));
 }
 
@@ -72,7 +92,7 @@ void print_text(const Prepared& prepared, const std::string& types, const Kernel
   print_sizes(report.sizes);
   for (std::size_t i = 0; i < report.stages.size(); ++i) {
     fmt::print("\n  stage {} of {}: {}\n", i + 1, report.stages.size(), report.stages[i].kind);
-    print_stage(report.stages[i], report.sizes);
+    print_stage(report.stages[i], report.sizes, call);
   }
   if (call != nullptr) print_call(prepared, *call);
 }
@@ -88,6 +108,13 @@ Json lines_of(const std::string& text) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
+}
+
+Json json_of(const std::vector<KeptTable>& kept, const Call* call) {
+  Json tables = Json::array();
+  for (const KeptTable& table : kept)
+    tables.push_back({{"what", table.what}, {"dims", table.dims}, {"bytes", call != nullptr ? Json(bytes_of(table, call->extents)) : Json()}});
+  return tables;
 }
 
 Json json_of(const Portion& portion, const char* part) { return {{part, portion.part}, {"all", portion.whole}}; }
@@ -112,13 +139,14 @@ void print_json(const Prepared& prepared, const std::string& types, const Kernel
   std::size_t walk = 0;
   for (const StageReport& stage : report.stages) {
     Json one = {{"kind", stage.kind}, {"reason", stage.reason}, {"dims", stage.dims}, {"operations", stage.operations}};
+    one["kept"] = json_of(stage.kept, call);
     const StageKey& key = stage.schedules.at(SizeClass::large).key;
     one["key"] = key.stage;
     one["types"] = key.types;
     one["body"] = lines_of(key.body);
     one["schedules"] = Json::object();
     for (const SizeRule::Entry& entry : report.sizes.entries) one["schedules"][std::string(name_of(entry.size))] = json_of(stage.schedules.at(entry.size));
-    const bool has_blocks = call != nullptr && stage.kind == "online_softmax";
+    const bool has_blocks = call != nullptr && stage.kind == "online_softmax" && stage.kept.empty();
     one["blocks"] = has_blocks ? json_of(call->work.blocks[walk++], "visited") : Json();
     stages.push_back(std::move(one));
   }
@@ -132,6 +160,17 @@ void print_json(const Prepared& prepared, const std::string& types, const Kernel
   fmt::print("{}\n", root.dump(2));
 }
 
+/// Pairs and blocks are counted in 64 bits.
+std::string counting_problem(const Graph& graph, const Shape& extents) {
+  for (const Node& node : graph.nodes()) {
+    double elements = 1;
+    for (const Name dim : node.type.dims) elements *= static_cast<double>(extents.find(dim)->second);
+    if (elements > 0x1p62)
+      return fmt::format("--shape: {} would have {:.3g} elements; up to {:.3g} are counted", sentence(node.type.dims).view(), elements, 0x1p62);
+  }
+  return !mask_inputs(graph).empty() ? memory_problem(graph, extents, false) : std::string();
+}
+
 int explain(const ExplainOptions& options) {
   const Prepared prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
@@ -143,6 +182,7 @@ int explain(const ExplainOptions& options) {
     const FilledShape filled = fill_shape(prepared, options.shape);
     if (!filled.problem.empty()) return refuse(filled.problem);
     const Graph& graph = prepared.graph.graph;
+    if (const std::string problem = counting_problem(graph, filled.extents); !problem.empty()) return refuse(problem);
     const Arrays inputs = mask_inputs(graph).empty() ? Arrays{} : random_inputs(graph, filled.extents, 1);
     call = Call{filled.extents, work_of(prepared, report, filled.extents, inputs)};
   }

@@ -40,8 +40,18 @@ LoadedGraph load_variant(const GraphRequest& request) {
   return loaded;
 }
 
+/// The parameters that the text says it was made with.
+std::string parameters_of(mlir::func::FuncOp function) {
+  std::vector<Setting> settings;
+  if (const auto said = function->getAttrOfType<mlir::DictionaryAttr>(parameters_attribute))
+    for (const mlir::NamedAttribute& one : said)
+      if (const auto value = llvm::dyn_cast<mlir::StringAttr>(one.getValue())) settings.push_back({one.getName().str(), {}, value.getValue().str()});
+  return joined(settings);
+}
+
 LoadedGraph load_mlir(const GraphRequest& request) {
   if (!request.settings.empty()) return refuse(fmt::format("'{}': has no parameters to set; a variant or a header has", request.graph));
+  if (std::filesystem::is_directory(request.graph)) return refuse(fmt::format("'{}': is a folder; text of MLIR is expected", request.graph));
   std::ifstream in(request.graph);
   std::stringstream text;
   text << in.rdbuf();
@@ -53,6 +63,7 @@ LoadedGraph load_mlir(const GraphRequest& request) {
   mlir::func::FuncOp function = function_of(*parsed.module);
   LoadedGraph loaded;
   loaded.name = function.getName().str();
+  loaded.parameters = parameters_of(function);
   loaded.graph = to_graph(function);
   loaded.owner = context;
   if (!loaded.graph.problem().empty()) return refuse(fmt::format("'{}': {}", request.graph, problem_of(loaded.graph)));
@@ -67,6 +78,9 @@ LoadedGraph load_graph(const GraphRequest& request) {
   if (!is_header && !request.struct_name.empty())
     return refuse(fmt::format("--struct {}: names a struct of a header; '{}' is none", request.struct_name, request.graph));
   if (is_header) return load_header(request);
+  const bool is_path = request.graph.find_first_of("./") != std::string::npos;
+  if (is_path && extension != ".mlir")
+    return refuse(fmt::format("'{}': is no graph; a variant's name, FILE.mlir, and FILE.h with --struct are", request.graph));
   return extension == ".mlir" ? load_mlir(request) : load_variant(request);
 }
 

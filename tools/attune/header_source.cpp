@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "codegen/scratch_folder.h"
 #include "dsl/parameters.h"
 #include "tools/attune/graph_source.h"
 
@@ -90,34 +91,20 @@ std::string compile(const fs::path& header, const std::string& struct_name, cons
   return fmt::format("'{}': {}", header.string(), sentence_of(log, header, source, struct_name));
 }
 
-/// A folder that is gone with this object.
-struct Folder {
-  fs::path path;
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "attune.XXXXXX").string();
-    if (mkdtemp(pattern.data()) != nullptr) path = pattern;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    if (!path.empty()) fs::remove_all(path, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-};
-
 }  // namespace
 
 LoadedGraph load_header(const GraphRequest& request) {
   if (request.struct_name.empty()) return refuse(fmt::format("'{}': is a header; --struct names the variant in it", request.graph));
   if (!fs::exists(request.graph)) return refuse(fmt::format("'{}': does not exist", request.graph));
+  if (fs::is_directory(request.graph)) return refuse(fmt::format("'{}': is a folder; a header is expected", request.graph));
   for (const char c : request.struct_name)
     if (!(std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':'))
       return refuse(fmt::format("--struct '{}': is not the name of a struct", request.struct_name));
-  const Folder folder;
-  if (folder.path.empty()) return refuse("the folder for temporary files cannot be written to; TMPDIR names another");
-  if (std::string problem = compile(request.graph, request.struct_name, folder.path); !problem.empty()) return refuse(std::move(problem));
+  const ScratchFolder folder;
+  if (!folder.exists()) return refuse(no_scratch_folder);
+  if (std::string problem = compile(request.graph, request.struct_name, folder.path()); !problem.empty()) return refuse(std::move(problem));
   // names in the graph point into the library, which therefore stays open
-  void* handle = dlopen((folder.path / "variant.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* handle = dlopen(folder.file("variant.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return refuse(fmt::format("'{}': {}", request.graph, dlerror()));
   LoadedGraph loaded;
   loaded.owner = std::shared_ptr<void>(handle, dlclose);

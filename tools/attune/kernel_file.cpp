@@ -7,6 +7,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/import.h"
+#include "codegen/scratch_folder.h"
 #include "runtime/library.h"
 #include "runtime/trailer.h"
 
@@ -49,9 +50,9 @@ OpenKernel open_kernel(const Prepared& prepared) {
   const auto is_for_here = [](const TargetInfo* target) { return target->device != Device::cpu || runs_here(*target); };
   if (std::ranges::none_of(prepared.targets, is_for_here))
     return {{}, fmt::format("target '{}': this machine cannot run it; it runs {}", prepared.targets[0]->name, names_of_targets_here())};
-  std::string folder = (std::filesystem::temp_directory_path() / "attune.XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) return {{}, "the folder for temporary files cannot be written to; TMPDIR names another"};
-  const KernelFile file = compile_kernel(prepared, {}, folder, true);
+  const ScratchFolder folder;
+  if (!folder.exists()) return {{}, no_scratch_folder};
+  const KernelFile file = compile_kernel(prepared, {}, folder.path().string(), true);
   OpenKernel open;
   if (!file.problem.empty()) {
     open.problem = file.problem;
@@ -62,8 +63,6 @@ OpenKernel open_kernel(const Prepared& prepared) {
   } else {
     open.kernel = std::move(kernel).value();
   }
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
   return open;
 }
 

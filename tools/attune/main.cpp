@@ -1,46 +1,58 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <iostream>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 
+#include "codegen/scratch_folder.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/options.h"
+#include "tools/attune/parse.h"
 
 namespace {
 
-/// What is wrong with the command's name, or nothing.
-std::string command_problem(const CLI::App& program, int argc, char** argv) {
-  const std::vector<const CLI::App*> commands = program.get_subcommands({});
-  std::string names;
-  for (const CLI::App* command : commands) names += (names.empty() ? "" : ", ") + command->get_name();
-  if (argc < 2) return fmt::format("a command is missing; there are {}; attune --help shows them", names);
-  const std::string_view name = argv[1];
-  const bool is_command = std::ranges::any_of(commands, [&](const CLI::App* command) { return command->get_name() == name; });
-  return is_command || name.starts_with('-') ? std::string() : fmt::format("'{}': is not a command; there are {}", name, names);
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App program{"Attune compiles attention variants ahead of time: a graph of named dims becomes a kernel for CPUs and GPUs."};
+int run(int argc, char** argv) {
+  CLI::App program{"Attune compiles attention variants ahead of time: a graph of named dims becomes a kernel for CPUs and GPUs.", "attune"};
   program.set_version_flag("--version", ATTUNE_VERSION);
   program.require_subcommand(1);
   program.footer(
-      "A first kernel:\n"
+      "`attune COMMAND --help` shows the options of a command, with examples.\n"
+      "Examples:\n"
       "  attune list variants\n"
       "  attune check causal --shape queries=129,keys=129\n"
-      "  attune compile causal --set depth=64 -o kernels --shared\n"
-      "`attune COMMAND --help` shows the options of a command, with examples.");
+      "  attune compile causal --set depth=64 -o kernels --shared");
   attune::Chosen chosen;
   for (const auto add : {attune::add_list, attune::add_show, attune::add_compile, attune::add_run, attune::add_check, attune::add_bench,
                          attune::add_explain, attune::add_tune})
     add(program, chosen);
-  if (const std::string problem = command_problem(program, argc, argv); !problem.empty()) return attune::refuse(problem);
   try {
-    program.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return program.exit(error);
-    const bool is_number = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ConversionError);
-    return attune::refuse(error.what() + std::string(is_number ? "; a whole number is right" : ""));
+    if (const std::string problem = attune::parse(program, argc, argv); !problem.empty()) return attune::refuse(problem);
+  } catch (const CLI::Success& help_or_version) {
+    return program.exit(help_or_version);
   }
   return chosen();
+}
+
+/// A disk that is full is noticed by the last write at the latest.
+int refuse_output(const std::error_code& error) { return attune::refuse("standard output: cannot be written: " + error.message()); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  attune::remove_scratch_folders_on_signals();
+  try {
+    const int status = run(argc, argv);
+    const bool is_written = std::cout.flush().good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    return is_written || status != 0 ? status : refuse_output({errno, std::generic_category()});
+  } catch (const std::bad_alloc&) {
+    return attune::refuse("there is not enough memory; smaller extents take less");
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) != 0) return refuse_output(error.code());
+    return attune::refuse(fmt::format("internal: {}", error.what()));
+  } catch (const std::exception& error) {
+    return attune::refuse(fmt::format("internal: {}", error.what()));
+  }
 }

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
+#include <limits>
+#include <set>
 
 namespace attune {
 namespace {
@@ -35,13 +37,36 @@ std::string find_targets(const std::string& names, std::vector<const TargetInfo*
   return {};
 }
 
+/// The first of the items NAME=VALUE whose name another has, as a sentence. A type without a name is that of all tensors.
+std::string repetition(const std::vector<std::string>& items, std::string_view option) {
+  std::set<std::string_view> names;
+  for (const std::string_view item : items) {
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos && option != "--type") continue;
+    const std::string_view name = item.substr(0, equals == std::string_view::npos ? 0 : equals);
+    if (!names.insert(name).second) return fmt::format("{} {}: sets {} twice; once is right", option, item, name.empty() ? "the type of all" : name);
+  }
+  return {};
+}
+
+/// What is set twice, in any of the options.
+std::string repetition(const Options& options) {
+  std::vector<std::string> values = split(options.schedule, ',');
+  if (!values.empty()) values.erase(values.begin());
+  const std::pair<std::vector<std::string>, const char*> lists[] = {
+      {options.graph.settings, "--param"}, {options.set, "--set"}, {split(options.types, ','), "--type"}, {values, "--schedule"}};
+  for (const auto& [items, option] : lists)
+    if (std::string problem = repetition(items, option); !problem.empty()) return problem;
+  return {};
+}
+
 }  // namespace
 
 void add_graph_options(CLI::App& command, Options& options) {
   command.add_option("GRAPH", options.graph.graph, "A variant's name, FILE.mlir, or FILE.h with --struct")->required();
   command.add_option("--struct", options.graph.struct_name, "The variant in FILE.h");
-  command.add_option("--param", options.graph.settings, "NAME=VALUE: a parameter of the variant, as window=512")->delimiter(',');
-  command.add_option("--set", options.set, "DIM=EXTENT: an extent that is known when the kernel is compiled, as depth=64")->delimiter(',');
+  command.add_option("--param", options.graph.settings, "NAME=VALUE: a parameter of the variant, as window=512")->delimiter(',')->allow_extra_args(false);
+  command.add_option("--set", options.set, "DIM=EXTENT: an extent that is known when the kernel is compiled, as depth=64")->delimiter(',')->allow_extra_args(false);
   command.add_option("--type", options.types, "Storage of reals: f32 or bf16, and NAME=TYPE for single tensors")->capture_default_str();
   command.add_option("--target", options.targets, "What to compile for, as x86-64-v3,x86-64-v4; attune list targets")->capture_default_str();
   command.add_option("--schedule", options.schedule, "NAME,parameter=value,...; attune list schedules. 'unfused' fuses nothing");
@@ -66,6 +91,7 @@ Prepared prepare(const Options& options) {
     prepared.problem = std::move(problem);
     return std::move(prepared);
   };
+  if (std::string problem = repetition(options); !problem.empty()) return fail(std::move(problem));
   if (std::string problem = find_targets(options.targets, prepared.targets); !problem.empty()) return fail(std::move(problem));
   for (const std::string& set : options.set)
     if (std::string problem = read_extents(set, prepared.staging.specialisation); !problem.empty()) return fail(std::move(problem));
@@ -88,6 +114,7 @@ Prepared prepare(const Options& options) {
 }
 
 ShapeAnswer parse_shape(std::string_view text, std::string_view who) {
+  constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();  // what kernels count with
   ShapeAnswer answer;
   for (const std::string& part : split(text, ',')) {
     const std::size_t equals = part.find('=');
@@ -95,9 +122,9 @@ ShapeAnswer parse_shape(std::string_view text, std::string_view who) {
     const char* begin = part.data() + (equals == std::string::npos ? part.size() : equals + 1);
     const char* end = part.data() + part.size();
     const auto [stop, error] = std::from_chars(begin, end, extent);
-    if (equals == std::string::npos || equals == 0 || error != std::errc{} || stop != end || extent < 0)
-      return {{}, fmt::format("{}: '{}' is not DIM=EXTENT with an extent of at least 0", who, part)};
-    answer.extents[part.substr(0, equals)] = extent;
+    if (equals == std::string::npos || equals == 0 || error != std::errc{} || stop != end || extent < 0 || extent > largest)
+      return {{}, fmt::format("{}: '{}' is not DIM=EXTENT with an extent from 0 to {}", who, part, largest)};
+    if (!answer.extents.emplace(part.substr(0, equals), extent).second) return {{}, fmt::format("{} {}: sets {} twice; once is right", who, part, part.substr(0, equals))};
   }
   return answer;
 }

@@ -10,6 +10,7 @@
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/kernel_file.h"
+#include "tools/attune/parse.h"
 #include "tools/measure/stored_array.h"
 #include "tools/npy.h"
 
@@ -237,10 +238,10 @@ void add_run(CLI::App& program, Chosen& chosen) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = program.add_subcommand("run", "Call a kernel with arrays from .npy files; GRAPH may be a kernel file (.so) too");
   add_graph_options(*command, *options);
-  command->add_option("--in", options->inputs, "NAME=FILE.npy: an input; bf16 as uint16");
-  command->add_option("--out", options->outputs, "NAME=FILE.npy: where an output goes");
+  command->add_option("--in", options->inputs, "NAME=FILE.npy: an input; bf16 as uint16")->allow_extra_args(false);
+  command->add_option("--out", options->outputs, "NAME=FILE.npy: where an output goes")->allow_extra_args(false);
   command->add_flag("--interpret", options->is_interpreted, "Interpret the graph in double precision; outputs are f64");
-  command->add_option("--threads", options->threads, "1 to 256; as many as the machine has CPUs without it")->check(CLI::Range(1, 256));
+  command->add_option("--threads", options->threads, "1 to 256; as many as the machine has CPUs without it")->check(whole_number(1, 256));
   command->footer(
       "Examples:\n"
       "  attune run causal --in q=q.npy --in k=k.npy --in v=v.npy --out out=out.npy\n"

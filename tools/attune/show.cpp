@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 
-#include <unistd.h>
-
-#include <filesystem>
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "codegen/import.h"
 #include "codegen/pipeline.h"
+#include "codegen/scratch_folder.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/graph_text.h"
 #include "tools/attune/options.h"
@@ -34,24 +33,31 @@ int show_lowered(const Prepared& prepared, mlir::func::FuncOp function, const Sh
   PipelineAnswer answer = lower_pipeline(function, *prepared.targets[0], size, prepared.schedule);
   if (!answer.problem.empty()) return refuse(answer.problem);
   const Machine machine = machine_of(*prepared.targets[0]);
-  const std::string folder = (std::filesystem::temp_directory_path() / "attune.XXXXXX").string();
-  std::string path = folder;
-  const int file = mkstemp(path.data());
-  if (file < 0) return refuse("the folder for temporary files cannot be written to; TMPDIR names another");
-  close(file);
+  const ScratchFolder folder;
+  if (!folder.exists()) return refuse(no_scratch_folder);
+  const std::string path = folder.file("lowered");
   const bool is_loops = options.stage == "loops";
   answer.lowered.pipeline.compile_to({{is_loops ? Halide::OutputFileType::stmt : Halide::OutputFileType::assembly, path}}, answer.lowered.arguments,
                                      "attune_" + prepared.graph.name, machine.target);
   std::ifstream in(path);
   std::string line;
   while (std::getline(in, line)) fmt::print("{}\n", line);
-  std::error_code ignored;
-  std::filesystem::remove(path, ignored);
   return 0;
 }
 
+/// What is wrong with the options together.
+std::string problem_of(const ShowOptions& options) {
+  constexpr std::string_view stages[] = {"graph", "mlir", "stages", "loops", "assembly"};
+  if (std::ranges::find(stages, options.stage) == std::end(stages))
+    return fmt::format("--stage '{}': is not one of {}", options.stage, fmt::join(stages, ", "));
+  if (!find_size(options.size)) return fmt::format("--size '{}': is not one of large, small, few", options.size);
+  if (options.is_signature && options.stage != "graph") return fmt::format("--signature: is shown instead of --stage {}; one of them is right", options.stage);
+  if (options.is_json && !options.is_signature) return "--json: is for the signature; --signature --json prints it";
+  return {};
+}
+
 int show(const ShowOptions& options) {
-  if (!find_size(options.size)) return refuse(fmt::format("--size '{}': is not one of large, small, few", options.size));
+  if (const std::string problem = problem_of(options); !problem.empty()) return refuse(problem);
   const Prepared prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
   if (options.is_signature) {
@@ -71,8 +77,7 @@ int show(const ShowOptions& options) {
     print_module(staged);
     return 0;
   }
-  if (options.stage == "loops" || options.stage == "assembly") return show_lowered(prepared, function_of(*staged.module), options);
-  return refuse(fmt::format("--stage '{}': is not one of graph, mlir, stages, loops, assembly", options.stage));
+  return show_lowered(prepared, function_of(*staged.module), options);
 }
 
 }  // namespace

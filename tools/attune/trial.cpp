@@ -1,6 +1,7 @@
 #include "tools/attune/trial.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace attune {
 
@@ -20,10 +21,28 @@ Trial trial_of(const Kernel& kernel, const Shape& extents, const Arrays& inputs)
   return trial;
 }
 
+std::string memory_problem(const Graph& graph, const Shape& extents, bool is_interpreted) {
+  const auto bytes_of = [&](const Names& dims) {
+    double bytes = sizeof(double);
+    for (const Name dim : dims)
+      if (const auto extent = extents.find(dim); extent != extents.end()) bytes *= static_cast<double>(extent->second);
+    return bytes;
+  };
+  double needed = 0;
+  for (const Node& node : graph.nodes())
+    if (is_interpreted || std::holds_alternative<Input>(node.op)) needed += bytes_of(node.type.dims);
+  for (const Output& output : graph.outputs()) needed += bytes_of(output.dims);
+  const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (needed < present) return {};
+  return fmt::format("--shape: {} {:.3g} GB; this machine has {:.3g} GB", is_interpreted ? "the interpreter would take" : "inputs and outputs would take",
+                     needed * 1e-9, present * 1e-9);
+}
+
 Trial make_trial(const Prepared& prepared, const Kernel& kernel, const Shape& shape, std::uint64_t seed) {
   Shape given = shape;
   for (const auto& [dim, extent] : prepared.staging.specialisation.extents) given.try_emplace(dim, extent);
   FilledShape filled = fill_shape(prepared.graph.graph, given);
+  if (filled.problem.empty()) filled.problem = memory_problem(prepared.graph.graph, filled.extents, true);
   if (!filled.problem.empty()) {
     Trial trial;
     trial.problem = filled.problem;

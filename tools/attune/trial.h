@@ -35,6 +35,10 @@ struct Trial {
 /// The given inputs, rounded to the kernel's storage, and zeros for its outputs; `extents` has every dim of the kernel.
 Trial trial_of(const Kernel& kernel, const Shape& extents, const Arrays& inputs);
 
+/// If a call of these extents takes more memory than the machine has, a sentence. The interpreter keeps every value as doubles; without it
+/// only inputs and outputs are kept.
+std::string memory_problem(const Graph& graph, const Shape& extents, bool is_interpreted);
+
 /// Random inputs of the shape for the kernel, and zeros for its outputs.
 Trial make_trial(const Prepared& prepared, const Kernel& kernel, const Shape& shape, std::uint64_t seed);
 

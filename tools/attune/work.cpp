@@ -25,7 +25,10 @@ std::vector<StageReport> stages_of(mlir::func::FuncOp function) {
   for (StageOp stage : function.getBody().front().getOps<StageOp>()) {
     const Graph graph = to_graph(stage);
     const Names& dims = graph.node(graph.outputs()[0].node).type.dims;
-    StageReport report{stage.kind().str(), {}, std::string(sentence(dims).view()), {}, {dims.begin(), dims.end()}, {}};
+    StageReport report;
+    report.kind = stage.kind().str();
+    report.result = sentence(dims).view();
+    report.dims.assign(dims.begin(), dims.end());
     for (const Node& node : graph.nodes())
       if (!is_leaf(node)) report.operations.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, node.op));
     stages.push_back(std::move(report));
@@ -55,6 +58,18 @@ void set_tiles(const LoweredStage& stage, KeyWalk& walk) {
   walk.query_tile = value("query_tile", all_queries);
   walk.key_tile = value_of(stage.parameters, "key_tile");
   walk.edge_tile = value("edge_tile", walk.key_tile);
+}
+
+/// The schedules for GPUs compute a softmax in steps, with tables between them.
+void add_kept_tables(KernelReport& report) {
+  std::size_t walk = 0;
+  for (StageReport& stage : report.stages) {
+    if (stage.kind != "online_softmax") continue;
+    const Node& softmax = report.staged.node(report.walks[walk++].softmax);
+    const Names& pairs = softmax.type.dims;
+    const Names rows = pairs.without({std::get<Softmax>(softmax.op).over});
+    stage.kept = {{"scores", {pairs.begin(), pairs.end()}}, {"row maxima", {rows.begin(), rows.end()}}, {"row sums", {rows.begin(), rows.end()}}};
+  }
 }
 
 }  // namespace
@@ -87,6 +102,7 @@ KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target) {
   report.walks = walks_of(report.staged, prepared.staging.fuse);
   const auto online = std::ranges::count(report.stages, std::string("online_softmax"), &StageReport::kind);
   if (online != static_cast<std::ptrdiff_t>(report.walks.size())) return fail("internal: the stages are not those of the plan");
+  if (target.device != Device::cpu) add_kept_tables(report);
   return report;
 }
 
@@ -109,6 +125,7 @@ Work work_of(const Prepared& prepared, const KernelReport& report, const Shape& 
   for (const StageReport& stage : report.stages) {
     if (stage.kind != "online_softmax") continue;
     KeyWalk walk = report.walks[next++];
+    if (!stage.kept.empty()) continue;  // all scores are stored: no block is left out
     set_tiles(stage.schedules.at(work.size), walk);
     work.blocks.push_back(count_visited_blocks(report.staged, walk, extents, inputs));
   }

@@ -12,6 +12,12 @@
 
 namespace attune {
 
+/// What the schedule of a stage keeps in memory besides the result, as f32.
+struct KeptTable {
+  std::string what;               ///< "scores"
+  std::vector<std::string> dims;
+};
+
 /// A stage: what it stores, of which operations, and its schedule for calls of each size.
 struct StageReport {
   std::string kind, reason;
@@ -19,6 +25,7 @@ struct StageReport {
   std::vector<std::string> operations;  ///< in order
   std::vector<std::string> dims;        ///< of the result
   std::map<SizeClass, LoweredStage> schedules;
+  std::vector<KeptTable> kept;          ///< of an online_softmax on a GPU; on a CPU its scores stand in tiles
 };
 
 struct KernelReport {
@@ -36,7 +43,7 @@ struct Work {
   SizeClass size = SizeClass::large;
   double flops = 0;                ///< of the matmuls, over visible pairs only
   std::vector<VisiblePairs> pairs; ///< of each softmax as the variant says it
-  std::vector<Portion> blocks;     ///< of each stage that is an online_softmax
+  std::vector<Portion> blocks;     ///< of each stage that is an online_softmax in tiles
 
   /// Over all stages; none of none without any.
   Portion all_blocks() const;

@@ -1,0 +1,124 @@
+/// The command line where things go wrong around it: full disks, closed pipes, signals, folders with spaces.
+#include <catch2/catch.hpp>
+
+#include "tests/tools/headers.h"
+#include "tests/tools/program.h"
+#include "tools/npy.h"
+
+namespace attune {
+namespace {
+
+/// Runs the line in a shell, in the folder; $A is attune.
+Ran shell(const Folder& folder, const std::string& line) {
+  return run_program({"sh", "-c", "cd '" + (folder / ".").string() + "' || exit 9; " + line}, {{"A", ATTUNE_PROGRAM}});
+}
+
+}  // namespace
+
+TEST_CASE("a full disk is said, not passed over", "[command line]") {
+  const Folder folder;
+  for (const char* command : {"list ops", "show causal", "show causal --stage assembly", "explain causal --json", "check causal", "--help", "--version"}) {
+    INFO(command);
+    const Ran ran = shell(folder, std::string("exec \"$A\" ") + command + " > /dev/full");
+    CHECK(ran.status == 2);
+    CHECK(ran.err == "attune: standard output: cannot be written: No space left on device\n");
+  }
+}
+
+TEST_CASE("a pipe that is closed early ends the program without a word", "[command line]") {
+  const Folder folder;
+  const Ran ran = shell(folder, "\"$A\" show causal --stage assembly | head -n 1");
+  CHECK(ran.status == 0);
+  CHECK(ran.err.empty());
+}
+
+TEST_CASE("a compilation that is stopped leaves nothing behind", "[command line]") {
+  for (const char* signal : {"TERM", "HUP"}) {
+    const Folder folder, temporary;
+    // two targets take long enough for the shell to see the folder of the compilation
+    const Ran ran = shell(folder, std::string("\"$A\" compile multi_head --shared --target x86-64-v3,x86-64-v4 & "
+                                              "while [ -z \"$(ls -A)\" ] && kill -0 $!; do sleep 0.01; done; ls -A; kill -") + signal + " $!; wait $!");
+    INFO(ran.out << ran.err);
+    CHECK(ran.status == 128 + (std::string(signal) == "TERM" ? SIGTERM : SIGHUP));
+    CHECK_THAT(ran.out, Catch::StartsWith(".multi_head."));
+    CHECK(folder.size() == 0);
+  }
+}
+
+TEST_CASE("a command that is stopped while it compiles a kernel or a header leaves no temporary files", "[command line]") {
+  const Folder folder, temporary;
+  folder.write("good.h", good_header);
+  // a compiler that takes its time, and has no files of its own among the temporary ones
+  std::filesystem::permissions(folder.write("slow", "#!/bin/sh\nexec sleep 1\n"), std::filesystem::perms::owner_all);
+  for (const char* command : {"check multi_head --target x86-64-v3,x86-64-v4", "check good.h --struct Reach"}) {
+    const std::string tmp = (temporary / ".").string();
+    const Ran ran = shell(folder, "export TMPDIR='" + tmp + "' CXX=\"$PWD/slow\"; \"$A\" " + command + " & while [ -z \"$(ls -A \"$TMPDIR\")\" ] && kill -0 $!; do sleep 0.01; done; "
+                                  "ls -A \"$TMPDIR\"; kill -TERM $!; wait $!");
+    INFO(command << ran.out << ran.err);
+    CHECK(ran.status == 128 + SIGTERM);
+    CHECK_THAT(ran.out, Catch::StartsWith("attune."));
+    CHECK(temporary.size() == 0);
+  }
+}
+
+TEST_CASE("Ctrl-C ends the program as a shell expects", "[command line]") {
+  const Folder folder;
+  // a shell lets its background processes ignore Ctrl-C: timeout sends it to a process in the foreground
+  const Ran ran = shell(folder, "timeout --foreground --preserve-status -s INT 0.3 \"$A\" compile multi_head --shared --target x86-64-v3,x86-64-v4,zen4");
+  CHECK(ran.status == 128 + SIGINT);
+  CHECK(folder.size() == 0);
+}
+
+TEST_CASE("without a folder for temporary files there is a sentence", "[command line]") {
+  const Folder folder;
+  folder.write("good.h", good_header);
+  for (const char* command : {"check causal", "show causal --stage loops", "show good.h --struct Reach"}) {
+    const Ran ran = shell(folder, std::string("TMPDIR=/nowhere \"$A\" ") + command);
+    INFO(command);
+    CHECK(ran.status == 2);
+    CHECK(ran.err == "attune: the folder for temporary files cannot be written to; TMPDIR names another\n");
+  }
+}
+
+TEST_CASE("a header that needs a compiler says so where there is none", "[command line]") {
+  const Folder folder;
+  folder.write("good.h", good_header);
+  const Ran ran = shell(folder, "CXX=nowhere \"$A\" show good.h --struct Reach");
+  CHECK(ran.status == 2);
+  CHECK(ran.err == "attune: 'good.h': is compiled by the system's C++ compiler, and there is no 'nowhere'; CXX names another\n");
+}
+
+TEST_CASE("paths may have spaces, and the program may be called from anywhere", "[command line]") {
+  const Folder folder;
+  std::filesystem::create_directories(folder / "a b");
+  folder.write("a b/my own.h", good_header);
+  CHECK(shell(folder, "\"$A\" compile 'a b/my own.h' --struct Reach --shared -o 'a b/new folder' && ls 'a b/new folder'").out ==
+        "a b/new folder/reach.o\na b/new folder/reach.h\na b/new folder/reach.hpp\na b/new folder/reach.json\na b/new folder/reach.so\n"
+        "reach.h\nreach.hpp\nreach.json\nreach.o\nreach.so\n");
+  const std::vector<float> one(1, 1);
+  REQUIRE(write_npy(folder / "a b/one.npy", NpyArray::of<float>({1, 1, 1, 1}, one)));
+  const Ran ran = shell(folder, "cd / && for i in q k v; do set -- \"$@\" --in \"$i=$OLDPWD/a b/one.npy\"; done && "
+                                "\"$A\" run \"$OLDPWD/a b/new folder/reach.so\" \"$@\" --out \"out=$OLDPWD/a b/out.npy\"");
+  CHECK(ran.err == "");
+  CHECK(ran.status == 0);
+  const Result<NpyArray> out = read_npy(folder / "a b/out.npy");
+  REQUIRE(out);
+  CHECK((*out->values<float>())[0] == 1);
+}
+
+TEST_CASE("arrays are neither read from folders nor written to what is no file", "[command line]") {
+  const Folder folder;
+  const std::vector<float> one(1, 1);
+  REQUIRE(write_npy(folder / "one.npy", NpyArray::of<float>({1, 1, 1, 1}, one)));
+  const std::string call = "\"$A\" run causal --interpret --in q=one.npy --in k=one.npy ";
+  CHECK(shell(folder, call + "--in v=one.npy --out out=/dev/full").status == 2);
+  const Ran folder_read = shell(folder, "mkdir d.npy; " + call + "--in v=d.npy");
+  CHECK(folder_read.status == 2);
+  CHECK_THAT(folder_read.err, Catch::StartsWith("attune: ") && Catch::Contains("d.npy"));
+  CHECK(std::count(folder_read.err.begin(), folder_read.err.end(), '\n') == 1);
+  const Ran folder_written = shell(folder, call + "--in v=one.npy --out out=d.npy");
+  CHECK(folder_written.status == 2);
+  CHECK_THAT(folder_written.err, Catch::StartsWith("attune: ") && Catch::Contains("d.npy"));
+}
+
+}  // namespace attune

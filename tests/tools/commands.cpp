@@ -1,0 +1,357 @@
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "tests/tools/headers.h"
+#include "tests/tools/program.h"
+#include "tools/npy.h"
+
+namespace attune {
+namespace {
+
+using nlohmann::json;
+
+std::set<std::string> keys_of(const json& object) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.insert(key);
+  return keys;
+}
+
+/// Elements that differ from one to the next and are exact in bf16.
+std::vector<double> wave(std::int64_t count) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<double>((i * 37) % 65 - 32) / 32);
+  return values;
+}
+
+template <class T>
+NpyArray stored_as(const std::vector<std::int64_t>& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  std::vector<T> elements;
+  for (const double x : wave(count)) {
+    if constexpr (std::is_same_v<T, std::uint16_t>) elements.push_back(static_cast<T>(std::bit_cast<std::uint32_t>(static_cast<float>(x)) >> 16));
+    else elements.push_back(static_cast<T>(x));
+  }
+  return NpyArray::of<T>(shape, elements);
+}
+
+/// The bits of a half; the numbers of `wave` are exact.
+std::uint16_t half_bits(double x) {
+  if (x == 0) return 0;
+  int exponent = 0;
+  const double fraction = std::frexp(std::fabs(x), &exponent);  // in [0.5, 1)
+  return static_cast<std::uint16_t>((x < 0 ? 0x8000 : 0) | (exponent + 14) << 10 | (static_cast<int>(fraction * 2048) & 1023));
+}
+
+NpyArray stored_as_halves(const std::vector<std::int64_t>& shape) {
+  NpyArray array = stored_as<std::uint16_t>(shape);
+  std::vector<std::uint16_t> bits;
+  for (const double x : wave(array.size())) bits.push_back(half_bits(x));
+  array = NpyArray::of<std::uint16_t>(shape, bits);
+  array.type = NpyType::f16;
+  return array;
+}
+
+/// q, k and v of one call of `causal`, as files; and the words that name them.
+struct Files {
+  Folder folder;
+  Words inputs;
+
+  template <class Make>
+  explicit Files(Make make, std::int64_t depth = 8) {
+    const std::map<std::string, std::vector<std::int64_t>> shapes = {{"q", {1, 2, 5, depth}}, {"k", {1, 2, 7, depth}}, {"v", {1, 2, 7, 3}}};
+    for (const auto& [name, shape] : shapes) {
+      const std::string file = folder / (name + ".npy").c_str();
+      REQUIRE(write_npy(file, make(shape)));
+      inputs.insert(inputs.end(), {"--in", name + "=" + file});
+    }
+  }
+
+  /// Runs with these words in front, and reads `out`.
+  NpyArray run(Words words) const {
+    const std::string file = folder / "out.npy";
+    words.insert(words.begin(), "run");
+    words.insert(words.end(), inputs.begin(), inputs.end());
+    words.insert(words.end(), {"--out", "out=" + file});
+    attune_says(words);
+    const Result<NpyArray> out = read_npy(file);
+    REQUIRE(out);
+    CHECK(out->shape == std::vector<std::int64_t>{1, 2, 5, 3});
+    return *out;
+  }
+};
+
+/// Attention of the wave, as the variant says it: each query sees the keys up to its own position.
+std::vector<double> causal_of_wave() {
+  const std::vector<double> q = wave(80), k = wave(112), v = wave(42);
+  std::vector<double> out;
+  for (std::size_t h = 0; h < 2; ++h)
+    for (std::size_t i = 0; i < 5; ++i) {
+      std::array<double, 3> sum{};
+      double total = 0;
+      for (std::size_t j = 0; j <= i; ++j) {
+        double score = 0;
+        for (std::size_t d = 0; d < 8; ++d) score += q[(h * 5 + i) * 8 + d] * k[(h * 7 + j) * 8 + d];
+        const double weight = std::exp(score / std::sqrt(8.0));
+        total += weight;
+        for (std::size_t d = 0; d < 3; ++d) sum[d] += weight * v[(h * 7 + j) * 3 + d];
+      }
+      for (const double x : sum) out.push_back(x / total);
+    }
+  return out;
+}
+
+template <class T>
+double largest_difference(const NpyArray& array) {
+  const auto got = array.values<T>();
+  REQUIRE(got);
+  const std::vector<double> expected = causal_of_wave();
+  REQUIRE(got->size() == expected.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    double x;
+    if constexpr (std::is_same_v<T, std::uint16_t>) x = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>((*got)[i]) << 16));
+    else x = static_cast<double>((*got)[i]);
+    worst = std::max(worst, std::fabs(x - expected[i]));
+  }
+  return worst;
+}
+
+const Words commands = {"list", "show", "compile", "run", "check", "bench", "explain"};
+
+/// The lines of a help text that begin with "  attune ", as words.
+std::vector<Words> examples_of(const std::string& help) {
+  std::vector<Words> examples;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  attune ") || line.find("COMMAND") != std::string::npos) continue;
+    std::istringstream stream(line.substr(9));
+    examples.emplace_back(std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>());
+  }
+  return examples;
+}
+
+}  // namespace
+
+TEST_CASE("list names what there is", "[command line]") {
+  CHECK_THAT(attune_says({"list"}), Catch::Contains("causal ") && Catch::Contains("sliding_window ") && Catch::Contains("(window=256)"));
+  CHECK(attune_says({"list"}) == attune_says({"list", "variants"}));
+  CHECK_THAT(attune_says({"list", "ops"}), Catch::Contains("softmax ") && Catch::Contains("matmul ") && Catch::Contains("dropout "));
+  CHECK_THAT(attune_says({"list", "schedules"}), Catch::Contains("online_softmax ") && Catch::Contains("query_tile") && Catch::Contains(", on GPUs"));
+  CHECK_THAT(attune_says({"list", "targets"}), Catch::Contains("x86-64-v3 ") && Catch::Contains("arm64 ") && Catch::Contains("cuda "));
+}
+
+TEST_CASE("show prints every step from the graph to the machine's instructions", "[command line]") {
+  const auto stage = [](const std::string& name) { return attune_says({"show", "causal", "--stage", name, "--target", "x86-64-v3", "--set", "depth=64"}); };
+  CHECK(stage("graph") == attune_says({"show", "causal"}));
+  CHECK_THAT(stage("graph"), Catch::Contains("= softmax(") && Catch::Contains("real [batch x heads x queries x keys]"));
+  CHECK_THAT(stage("mlir"), Catch::Contains("func.func @causal(") && Catch::Contains("attn.mask") && !Catch::Contains("attn.stage"));
+  CHECK_THAT(stage("stages"), Catch::Contains("attn.stage") && Catch::Contains("depth=64"));
+  CHECK_THAT(stage("loops"), Catch::Contains("for (") && Catch::Contains("attune_causal"));
+  CHECK_THAT(stage("assembly"), Catch::Contains("vfmadd") && Catch::Contains("%ymm") && !Catch::Contains("%zmm"));
+  CHECK(attune_says({"show", "causal", "--stage", "loops", "--size", "small"}) != attune_says({"show", "causal", "--stage", "loops"}));
+}
+
+TEST_CASE("MLIR text that show prints is a graph that show reads", "[command line]") {
+  const Folder folder;
+  const std::string text = attune_says({"show", "soft_cap", "--param", "cap=20", "--stage", "mlir"});
+  const std::string file = folder.write("soft_cap.mlir", text);
+  CHECK(attune_says({"show", file, "--stage", "mlir"}) == text);
+}
+
+TEST_CASE("a signature in JSON has the names that other tools use", "[command line]") {
+  const json causal = json::parse(attune_says({"show", "causal", "--signature", "--json"}));
+  CHECK(keys_of(causal) == std::set<std::string>{"name", "parameters", "inputs", "outputs", "dims"});
+  CHECK(causal["name"] == "causal");
+  CHECK(causal["inputs"][0] == json{{"name", "q"}, {"kind", "real"}, {"dims", {"batch", "heads", "queries", "depth"}}});
+  CHECK(causal["inputs"][2] == json{{"name", "v"}, {"kind", "real"}, {"dims", {"batch", "heads", "keys", "value_depth"}}});
+  CHECK(causal["outputs"] == json::array({{{"name", "out"}, {"kind", "real"}, {"dims", {"batch", "heads", "queries", "value_depth"}}}}));
+
+  const json layer = json::parse(
+      attune_says({"show", "multi_head", "--signature", "--json", "--param", "biases=true,mask=true,weights=true,dropout=0.1,score_weights=true"}));
+  const std::map<std::string, json> expected = {
+      {"x", {"batch", "tokens", "model"}},      {"wq", {"heads", "depth", "model"}}, {"wk", {"heads", "depth", "model"}},
+      {"wv", {"heads", "value_depth", "model"}}, {"wo", {"model", "heads", "value_depth"}},
+      {"bq", {"heads", "depth"}},               {"bk", {"heads", "depth"}},          {"bv", {"heads", "value_depth"}}, {"bo", {"model"}}};
+  std::map<std::string, json> dims;
+  for (const json& input : layer["inputs"]) dims.emplace(input["name"], input["dims"]);
+  for (const auto& [name, names] : expected) {
+    INFO(name);
+    REQUIRE(dims.contains(name));
+    CHECK(dims[name] == names);
+  }
+  for (const char* name : {"mask", "score_weights", "seed", "offset"}) CHECK(dims.contains(name));
+  std::set<std::string> outputs;
+  for (const json& output : layer["outputs"]) outputs.insert(output["name"]);
+  CHECK(outputs == std::set<std::string>{"out", "weights"});
+}
+
+TEST_CASE("compile writes the same files in every process", "[command line]") {
+  const Folder first, second;
+  for (const Folder* folder : {&first, &second}) {
+    const std::string said = attune_says({"compile", "causal", "--shared", "--name", "mine", "-o", *folder / "."});
+    for (const char* suffix : {".o", ".h", ".hpp", ".json", ".so"}) CHECK_THAT(said, Catch::Contains(std::string("mine") + suffix + "\n"));
+    CHECK(folder->size() == 5);
+  }
+  for (const char* name : {"mine.o", "mine.h", "mine.hpp", "mine.json", "mine.so"}) {
+    INFO(name);
+    CHECK(!contents(first / name).empty());
+    CHECK(contents(first / name) == contents(second / name));
+  }
+  const json manifest = json::parse(contents(first / "mine.json"));
+  CHECK(manifest["name"] == "mine");
+  CHECK(manifest["variant"] == "causal");
+}
+
+TEST_CASE("a kernel's C header compiles as C and as C++", "[command line]") {
+  const Folder folder;
+  attune_says({"compile", "sliding_window", "--param", "window=3", "--target", "x86-64-v3", "--name", "near", "-o", folder / "."});
+  const std::string include = "-I" + (folder / ".").string(), source = ATTUNE_SOURCE, halide = ATTUNE_HALIDE_INCLUDE;
+  const std::string c = folder.write("use.c", "#include \"near.h\"\n"), cpp = folder.write("use.cpp", "#include \"near.hpp\"\n");
+  CHECK(run_program({"cc", "-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", include, "-I" + source, c}).err == "");
+  CHECK(run_program({"c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", include, "-I" + source, "-isystem", halide, cpp}).err == "");
+}
+
+TEST_CASE("nothing stays of a compilation that is refused", "[command line]") {
+  const Folder folder;
+  for (const Words& words : {Words{"--schedule", "online_softmax,query_tile=5"}, Words{"--set", "nope=3"}, Words{"--type", "f16"}}) {
+    Words all{"compile", "causal", "--shared", "-o", folder / "a/b"};
+    all.insert(all.end(), words.begin(), words.end());
+    CHECK(run_attune(all).status == 2);
+    CHECK(folder.size() == 0);
+  }
+  // a folder stands where a header should be: the object before it is complete, and the temporary folder is gone
+  std::filesystem::create_directory(folder / "causal.h");
+  const Ran ran = run_attune({"compile", "causal", "-o", folder / "."});
+  CHECK(ran.status == 2);
+  CHECK_THAT(ran.err, Catch::Contains("causal.h': cannot be written: Is a directory"));
+  CHECK(folder.size() == 2);
+}
+
+TEST_CASE("a kernel is not written over the header that it is compiled from", "[command line]") {
+  const Folder folder;
+  const std::string header = folder.write("reach.h", good_header);
+  const Ran ran = run_attune({"compile", header, "--struct", "Reach", "-o", folder / "."});
+  CHECK(ran.status == 2);
+  CHECK_THAT(ran.err, Catch::Contains("reach.h': would be written over the header that it is compiled from; -o names another folder"));
+  CHECK(contents(header) == good_header);
+}
+
+TEST_CASE("run computes the same from a variant, a kernel file, a header and the interpreter", "[command line]") {
+  const Files files(stored_as<float>);
+  attune_says({"compile", "causal", "--shared", "-o", files.folder / "."});
+  CHECK(largest_difference<float>(files.run({"causal"})) < 1e-5);
+  CHECK(largest_difference<float>(files.run({files.folder / "causal.so", "--threads", "1"})) < 1e-5);
+  CHECK(largest_difference<double>(files.run({"causal", "--interpret"})) < 1e-12);
+  const std::string header = files.folder.write("reach.h", good_header);
+  const NpyArray reach = files.run({header, "--struct", "Reach", "--param", "reach=1"});
+  const NpyArray interpreted = files.run({header, "--struct", "Reach", "--param", "reach=1", "--interpret"});
+  for (std::size_t i = 0; i < 30; ++i) CHECK(static_cast<double>((*reach.values<float>())[i]) == Approx((*interpreted.values<double>())[i]).margin(1e-5));
+}
+
+TEST_CASE("bf16 stands as uint16 in files", "[command line]") {
+  const Files files(stored_as<std::uint16_t>);
+  const NpyArray out = files.run({"causal", "--type", "bf16"});
+  CHECK(out.type == NpyType::u16);
+  CHECK(largest_difference<std::uint16_t>(out) < 0.02);
+  CHECK(largest_difference<double>(files.run({"causal", "--interpret"})) < 1e-12);
+}
+
+TEST_CASE("the interpreter reads halves and doubles", "[command line]") {
+  CHECK(largest_difference<double>(Files(stored_as_halves).run({"causal", "--interpret"})) < 1e-12);
+  CHECK(largest_difference<double>(Files(stored_as<double>).run({"causal", "--interpret"})) < 1e-12);
+}
+
+TEST_CASE("check compares with the interpreter and says how", "[command line]") {
+  const std::string said = attune_says({"check", "causal", "--shape", "queries=5,keys=3", "--seed", "7"});
+  CHECK_THAT(said, Catch::StartsWith("variant 'causal', target '") && Catch::Contains("': out: 1920 elements agree, largest difference ") &&
+                       Catch::EndsWith("; seed 7\n"));
+  CHECK(attune_says({"check", "causal", "--shape", "queries=5,keys=3", "--seed", "7"}) == said);
+  CHECK(attune_says({"check", "causal", "--shape", "queries=5,keys=3", "--seed", "8"}) != said);
+  CHECK_THAT(attune_says({"check", "causal", "--shape", "keys=0"}), Catch::Contains("elements agree, largest difference 0,"));
+}
+
+TEST_CASE("explain in JSON tells the text's story", "[command line]") {
+  const json one = json::parse(attune_says({"explain", "causal", "--json", "--target", "x86-64-v3", "--shape", "batch=1,heads=2,queries=100,keys=100"}));
+  for (const char* key : {"variant", "parameters", "target", "type", "sizes", "stages", "call"}) CHECK(one.contains(key));
+  REQUIRE(one["stages"].size() == 1);
+  CHECK(one["stages"][0]["kind"] == "online_softmax");
+  CHECK(one["stages"][0]["schedules"]["large"]["schedule"] == "online_softmax");
+  CHECK(one["call"]["pairs"][0] == json{{"visible", 10100}, {"all", 20000}});
+  CHECK(one["call"]["visited_blocks"] <= one["call"]["all_blocks"]);
+  CHECK(json::parse(attune_says({"explain", "causal", "--json"}))["call"].is_null());
+  CHECK_THAT(attune_says({"explain", "causal", "--shape", "batch=1,heads=2,queries=100,keys=100"}), Catch::Contains("10100 of 20000 visible (50.5 %)"));
+}
+
+TEST_CASE("explain says what is kept in memory, and how much of it", "[command line]") {
+  const Words shape = {"--shape", "batch=1,heads=2,queries=1000,keys=500"};
+  const auto explained = [&](Words words) {
+    words.insert(words.begin(), {"explain", "causal"});
+    return attune_says(words);
+  };
+  CHECK_THAT(explained({"--target", "x86-64-v3"}), Catch::Contains("keeps     tiles of scores alone, never all of them\n"));
+  for (const char* target : {"opencl", "cuda"}) {
+    CHECK_THAT(explained({"--target", target}), Catch::Contains("keeps     scores [batch x heads x queries x keys], row maxima [batch x heads x queries], "
+                                                                "row sums [batch x heads x queries] as f32\n") && !Catch::Contains("never"));
+    // 4 bytes of 2 x 1000 x 500 scores, and of 2 x 1000 maxima and sums
+    CHECK_THAT(explained({"--target", target, shape[0], shape[1]}), Catch::Contains(" as f32: 4.016 MB\n"));
+  }
+  const json gpu = json::parse(explained({"--target", "cuda", "--json", shape[0], shape[1]}));
+  CHECK(gpu["stages"][0]["kept"][0] == json{{"what", "scores"}, {"dims", {"batch", "heads", "queries", "keys"}}, {"bytes", 4e6}});
+  CHECK(json::parse(explained({"--target", "x86-64-v3", "--json"}))["stages"][0]["kept"].empty());
+}
+
+TEST_CASE("bench in JSON has these members and no others", "[command line]") {
+  const json one = json::parse(attune_says({"bench", "causal", "--json", "--threads", "1", "--shape", "batch=1,heads=2,queries=100,keys=100,depth=16"}));
+  CHECK(keys_of(one) == std::set<std::string>{"variant", "target", "type", "shape", "threads", "milliseconds_min", "milliseconds_median", "gflops",
+                                              "peak_gflops", "peak_share", "visited_blocks", "all_blocks"});
+  CHECK(one["variant"] == "causal");
+  CHECK(one["type"] == "f32");
+  CHECK(one["threads"] == 1);
+  CHECK(one["shape"] == json{{"batch", 1}, {"heads", 2}, {"queries", 100}, {"keys", 100}, {"depth", 16}, {"value_depth", 16}});
+  CHECK(one["milliseconds_min"] > 0);
+  CHECK(one["milliseconds_median"] >= one["milliseconds_min"]);
+  // 10100 visible pairs, two products of depth 16
+  CHECK(one["gflops"].get<double>() == Approx(2 * 2 * 16 * 10100 / one["milliseconds_min"].get<double>() * 1e-6));
+  CHECK(one["peak_share"].get<double>() == Approx(one["gflops"].get<double>() / one["peak_gflops"].get<double>()));
+  CHECK(one["visited_blocks"] > 0);
+  CHECK(one["visited_blocks"] <= one["all_blocks"]);
+}
+
+TEST_CASE("every help text ends with examples", "[command line]") {
+  for (Words words : std::vector<Words>{{}, {"list"}, {"show"}, {"compile"}, {"run"}, {"check"}, {"bench"}, {"explain"}, {"tune"}}) {
+    words.emplace_back("--help");
+    const std::string help = attune_says(words);
+    INFO(help);
+    const std::size_t last = help.find_last_not_of('\n'), line = help.rfind('\n', last) + 1;
+    CHECK(help.substr(line).starts_with("  attune "));
+    CHECK_THAT(help, Catch::Contains("\nExamples:\n") && !Catch::Contains("Usage: /"));
+  }
+}
+
+TEST_CASE("the examples of the help texts run", "[command line]") {
+  const Files files(stored_as<float>, 64);
+  const Folder& folder = files.folder;
+  std::string header(good_header);
+  for (std::size_t at = 0; (at = header.find("Reach", at)) != std::string::npos; at += 11) header.replace(at, 5, "MyAttention");
+  folder.write("my_attention.h", header);
+  int count = 0;
+  for (const std::string& command : commands)
+    for (const Words& example : examples_of(attune_says({command, "--help"}))) {
+      std::string line = "cd '" + (folder / ".").string() + "' && '" ATTUNE_PROGRAM "'";
+      // the shapes of bench are long sequences: their figures are not looked at here
+      for (const std::string& word : example) line += " '" + std::regex_replace(word, std::regex(command == "bench" ? "=4096" : "^$"), "=64") + "'";
+      const Ran ran = run_program({"sh", "-c", line});
+      INFO(line << "\n" << ran.err);
+      CHECK(ran.status == 0);
+      ++count;
+    }
+  CHECK(count >= 15);
+}
+
+}  // namespace attune

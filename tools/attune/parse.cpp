@@ -1,0 +1,89 @@
+#include "tools/attune/parse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace attune {
+namespace {
+
+std::string names_of(const std::vector<const CLI::App*>& commands) {
+  std::string names;
+  for (const CLI::App* command : commands) names += (names.empty() ? "" : ", ") + command->get_name();
+  return names;
+}
+
+/// What an option takes, as its help says it, to stand after "expected".
+std::string expectation(const CLI::App& command, const std::string& option) {
+  const CLI::Option* found = command.get_option_no_throw(option);
+  std::string text = found == nullptr ? std::string() : found->get_description();
+  // "A variant's name" becomes "a variant's name", "DIM=EXTENT" stays
+  if (text.size() > 1 && !std::isupper(static_cast<unsigned char>(text[1]))) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+/// CLI11's words are "NAME is required", "NAME: ... received 2", "NAME: ... missing" and "Could not convert: NAME = ...".
+std::string sentence_of(const CLI::ParseError& error, const CLI::App& program, const CLI::App& command) {
+  const std::string text = error.what(), &name = command.get_name();
+  switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
+    case CLI::ExitCodes::ExtrasError: {
+      const std::string word = program.remaining(true).front();
+      if (word.starts_with('-')) return fmt::format("{0}: '{1}' is not an option; attune {0} --help shows those that there are", name, word);
+      return fmt::format("{0}: '{1}' is one word too many; attune {0} --help shows what may stand where", name, word);
+    }
+    case CLI::ExitCodes::RequiredError: {
+      const std::string option = text.substr(0, text.find(' '));
+      return fmt::format("{}: {} is missing; expected {}", name, option, expectation(command, option));
+    }
+    case CLI::ExitCodes::ArgumentMismatch: {
+      const std::string option = text.substr(0, text.find(':'));
+      if (text.ends_with("missing")) return fmt::format("{}: has no value; expected {}", option, expectation(command, option));
+      return fmt::format("{}: is given {} times; once is right", option, text.substr(text.rfind(' ') + 1));
+    }
+    case CLI::ExitCodes::ConversionError: {
+      const std::size_t option = text.find(": ") + 2;
+      return fmt::format("{}: takes no value; it stands alone", text.substr(option, text.find(" = ") - option));
+    }
+    default: return text;
+  }
+}
+
+std::string empty_value_problem(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    if (option->get_expected_max() > 0 && std::ranges::find(option->results(), std::string()) != option->results().end())
+      return fmt::format("{} '': is empty; expected {}", option->get_name(), expectation(command, option->get_name()));
+  return {};
+}
+
+}  // namespace
+
+CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
+  return {[low, high](std::string& text) -> std::string {
+            std::int64_t value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            if (error == std::errc{} && end == text.data() + text.size() && value >= low && value <= high) return {};
+            return fmt::format("'{}' is not a whole number from {} to {}", text, low, high);
+          },
+          ""};
+}
+
+std::string parse(CLI::App& program, int argc, char** argv) {
+  const std::vector<const CLI::App*> commands = std::as_const(program).get_subcommands({});
+  if (argc < 2) return fmt::format("a command is missing; there are {}; attune --help shows them", names_of(commands));
+  const std::string first = argv[1];
+  const auto command = std::ranges::find(commands, first, [](const CLI::App* c) { return c->get_name(); });
+  if (command == commands.end() && program.get_option_no_throw(first) == nullptr)
+    return fmt::format("'{}': is not a command; there are {}", first, names_of(commands));
+  const CLI::App& chosen = command == commands.end() ? program : **command;
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success&) {
+    throw;
+  } catch (const CLI::ParseError& error) {
+    return sentence_of(error, program, chosen);
+  }
+  return empty_value_problem(chosen);
+}
+
+}  // namespace attune
