@@ -24,8 +24,8 @@ std::vector<Parameter> split_keys_parameters(const Machine& machine, SizeClass s
 /// What is wrong with `values`, as a sentence; empty if nothing is.
 std::string split_keys_problem(const Machine& machine, const std::vector<Parameter>& values);
 
-/// The stage's result over body.out, scheduled: compute_root, splits in parallel; otherwise as online_softmax. Storage: a state of
-/// rows x value_depth for each split of each batch index of the keys, and tiles.
+/// The stage's result over body.out, scheduled: compute_root, batch indices of the keys and their splits in parallel; otherwise as
+/// online_softmax. Storage: a state of rows x value_depth for each split of the batch indices that are in work, and tiles.
 Stored split_keys(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
 }  // namespace attune

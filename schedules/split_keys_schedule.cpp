@@ -10,7 +10,7 @@ using Halide::Var;
 using Halide::VarOrRVar;
 
 namespace attune {
-/// Splits are merged for one batch index of the keys at a time.
+/// Batch indices of the keys in parallel; the states of the splits of one are merged when all are there.
 void SplitKeysStage::schedule_out() {
   const Var depth(body_.value_depth), vector("vector_of_depth");
   out_.compute_root().split(depth, vector, lane_, tiles_.lanes, TailStrategy::GuardWithIf).vectorize(lane_);
@@ -24,7 +24,12 @@ void SplitKeysStage::schedule_out() {
     for (auto dim = body_.out.rbegin(); dim != body_.out.rend(); ++dim)
       if (*dim != body_.value_depth && is_shared(*dim) == is_of_keys) order.emplace_back(Var(*dim));
   out_.reorder(order);
-  for (Func* f : {&maximum_of_splits_, &total_by_lane_, &total_, &sum_}) {
+  // Partitioned, these loops would hold the whole stage twice.
+  for (const Halide::Expr& var : batch_) {
+    const Var dim(var.as<Halide::Internal::Variable>()->name);
+    out_.parallel(dim).partition(dim, Partition::Never);
+  }
+  for (Func* f : {&split_state_, &maximum_of_splits_, &total_by_lane_, &total_, &sum_}) {
     if (batch_.empty())
       f->compute_root();
     else
@@ -38,10 +43,9 @@ void SplitKeysStage::schedule_out() {
   sum_.update().reorder(lane_, vector_, row_, row_tile_, all_splits_.x).vectorize(lane_);
 }
 
-/// Loops, outermost first: batch, splits (parallel), row tiles, blocks of keys.
+/// Loops within a batch index, outermost first: splits (parallel), row tiles, blocks of keys.
 void SplitKeysStage::schedule_splits() {
-  split_state_.compute_root().bound_extent(lane_, tiles_.lanes).bound_extent(row_, tiles_.rows).vectorize(lane_);
-  for (const Halide::Expr& var : batch_) split_state_.parallel(Var(var.as<Halide::Internal::Variable>()->name));
+  split_state_.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   split_state_.parallel(split_).partition(split_, Partition::Never).partition(row_tile_, Partition::Never);
   for (Func* f : {&place_, &query_panel_, &state_})
     if (f->defined()) f->compute_at(split_state_, row_tile_).bound_extent(row_, tiles_.rows);
