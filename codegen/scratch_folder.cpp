@@ -10,6 +10,7 @@
 #include <atomic>
 #include <climits>
 #include <cstring>
+#include <ctime>
 
 namespace attune {
 namespace {
@@ -39,26 +40,41 @@ void forget(const std::string& path) {
     if (slot.owner == getpid() && path == slot.path) slot.owner = 0;
 }
 
-/// Removes a folder of plain files. Only system calls: a signal may have come in the middle of malloc.
-void remove_folder(const char* path) {
-  const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
+constexpr int deepest = 8;  // more levels than any command makes: a tuning run has a folder for each kernel, with that of its compilation
+
+/// Removes what is in the open folder, and closes it. Only system calls: a signal may have come in the middle of malloc.
+void remove_contents(int folder, int depth) {
   alignas(dirent64) char entries[4096];
   for (long bytes; (bytes = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0;)
     for (long at = 0; at < bytes;) {
       const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
-      unlinkat(folder, entry->d_name, 0);  // . and .. are refused
       at += entry->d_reclen;
+      const char* name = entry->d_name;
+      const bool is_self_or_parent = name[0] == '.' && (name[1] == 0 || (name[1] == '.' && name[2] == 0));
+      if (is_self_or_parent || unlinkat(folder, name, 0) == 0 || depth == deepest) continue;
+      const int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+      if (inner >= 0) remove_contents(inner, depth + 1);
+      unlinkat(folder, name, AT_REMOVEDIR);
     }
   close(folder);
-  rmdir(path);
+}
+
+void remove_folder(const char* path) {
+  // a compiler that this process started may still be writing, until its output has no folder
+  constexpr int tries = 20;
+  constexpr timespec pause{0, 5'000'000};
+  for (int i = 0; i < tries; ++i) {
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    remove_contents(folder, 0);
+    if (rmdir(path) == 0) return;
+    nanosleep(&pause, nullptr);
+  }
 }
 
 void remove_all_and_end(int signal) {
-  // one may stand inside another: the outer one goes once the inner one is gone
-  for (int depth = 0; depth < 2; ++depth)
-    for (const Slot& slot : slots)
-      if (slot.owner == getpid()) remove_folder(slot.path);
+  for (const Slot& slot : slots)
+    if (slot.owner == getpid()) remove_folder(slot.path);
   ::signal(signal, SIG_DFL);
   raise(signal);
 }
@@ -89,7 +105,7 @@ ScratchFolder::~ScratchFolder() {
 }
 
 void remove_scratch_folders_on_signals() {
-  for (const int signal : {SIGHUP, SIGINT, SIGPIPE, SIGTERM}) {
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGXCPU, SIGXFSZ, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV}) {
     struct sigaction action = {};
     // what the parent wants ignored (nohup, a shell's background process) stays so
     if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;

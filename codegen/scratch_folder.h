@@ -28,8 +28,8 @@ class ScratchFolder {
 /// What a command says if there is no folder for temporary files.
 inline constexpr const char* no_scratch_folder = "the folder for temporary files cannot be written to; TMPDIR names another";
 
-/// From now on signals that end the process (hang-up, Ctrl-C, a closed pipe, kill) remove its scratch folders first. For programs:
-/// a library leaves signals to the program that it is in.
+/// From now on signals that end the process (hang-up, Ctrl-C, a closed pipe, kill, a limit, a crash) remove its scratch folders first; SIGKILL
+/// alone cannot. For programs: a library leaves signals to the program that it is in.
 void remove_scratch_folders_on_signals();
 
 }  // namespace attune

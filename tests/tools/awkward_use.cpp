@@ -61,6 +61,20 @@ TEST_CASE("a command that is stopped while it compiles a kernel or a header leav
   }
 }
 
+TEST_CASE("a tuning run that is stopped or crashes while it compiles a candidate leaves no temporary files", "[command line]") {
+  for (const char* signal : {"HUP", "SEGV"}) {
+    const Folder folder, temporary;
+    const std::string tmp = (temporary / ".").string();
+    // its folder holds one for each kernel, and that a hidden one while the kernel is compiled
+    const Ran ran = shell(folder, "export TMPDIR='" + tmp + "'; \"$A\" tune causal --shape queries=40,keys=70 --threads 1 & while [ -z \"$(ls -d \"$TMPDIR\"/*/*/.[a-z]* 2>&-)\" ] && "
+                                  "kill -0 $!; do sleep 0.01; done; ls -A \"$TMPDIR\"; kill -" + signal + " $!; wait $!");
+    INFO(ran.out << ran.err);
+    CHECK(ran.status == 128 + (std::string(signal) == "HUP" ? SIGHUP : SIGSEGV));
+    CHECK_THAT(ran.out, Catch::StartsWith("attune."));
+    CHECK(temporary.size() == 0);
+  }
+}
+
 TEST_CASE("Ctrl-C ends the program as a shell expects", "[command line]") {
   const Folder folder;
   // a shell lets its background processes ignore Ctrl-C: timeout sends it to a process in the foreground

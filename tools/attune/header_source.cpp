@@ -21,12 +21,10 @@ LoadedGraph refuse(std::string problem) {
   return loaded;
 }
 
-/// The folder that holds dsl/: beside an installed attune, or the one that it was built from.
+/// The folder that holds dsl/: from the program ../include/attune, where it is installed and where it was built.
 fs::path include_folder() {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path installed = program.parent_path().parent_path() / "include/attune";
-  return fs::exists(installed / "dsl/graph.h") ? installed : fs::path(ATTUNE_SOURCE_DIR);
+  return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "include/attune";
 }
 
 /// What the library is compiled from. A variant that compiles with its defaults is a valid graph; other parameters are
@@ -83,6 +81,8 @@ std::string compile(const fs::path& header, const std::string& struct_name, cons
   if (!path) return fmt::format("'{}': is compiled by the system's C++ compiler, and there is no '{}'; CXX names another", header.string(), compiler);
   const std::string source = (folder / "variant.cpp").string(), log = (folder / "log").string();
   std::ofstream(source) << library_source(fs::absolute(header), struct_name);
+  if (!fs::exists(include_folder() / "dsl/graph.h"))
+    return fmt::format("'{}': needs Attune's headers, and '{}' has none; attune is installed with them", header.string(), include_folder().string());
   const std::string include = "-I" + include_folder().string(), beside = "-I" + fs::absolute(header).parent_path().string();
   const std::string library = (folder / "variant.so").string();
   const llvm::StringRef arguments[] = {compiler, "-std=c++20", "-O0", "-fPIC", "-shared", include, beside, source, "-o", library};

@@ -5,12 +5,14 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/options.h"
+#include "tools/attune/parse.h"
 #include "tools/attune/trial.h"
 #include "tools/tune/child.h"
 #include "tools/tune/tuner.h"
@@ -222,8 +224,8 @@ void add_tune(CLI::App& program, Chosen& chosen) {
   command->add_option("--shape", options->shapes, "DIM=EXTENT,...: what is measured; given again, all are, and their geometric mean counts")->required()->allow_extra_args(false);
   command->add_option("--budget", options->budget, "How long to search, as 90s or 2m")->capture_default_str();
   command->add_option("--out", options->out, "The tuned file to write or extend; TARGET.json without it");
-  command->add_option("--threads", options->threads, "1 to 256; as many as the machine has CPUs without it")->check(CLI::Range(1, 256));
-  command->add_option("--seed", options->seed, "Of the search")->capture_default_str();
+  command->add_option("--threads", options->threads, "1 to 256; as many as the machine has CPUs without it")->check(whole_number(1, 256));
+  command->add_option("--seed", options->seed, "Of the search")->check(whole_number(0, std::numeric_limits<std::int64_t>::max()))->capture_default_str();
   command->add_flag("--json", options->is_json, "Print one JSON object");
   command->footer(
       "Every candidate is compiled and run in a process of its own, checked against the interpreter and the default kernel, and raced\n"

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 
 namespace attune {
 namespace {
@@ -27,8 +28,8 @@ void write_all(int file, const std::string& text) {
 
 /// The rest of the child's life: `body` with the writing end of the pipe.
 [[noreturn]] void live(int file, const std::function<void(int)>& body) {
-  std::signal(SIGINT, SIG_DFL);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   const int nowhere = open("/dev/null", O_RDWR);
@@ -63,6 +64,21 @@ std::string end_text(int status, bool is_ended, double limit_s) {
   return WEXITSTATUS(status) == 0 ? std::string() : "ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
+/// Ends the child and gives its status: politely first, for what it has to remove.
+int end(pid_t child) {
+  constexpr int polls = 200;
+  constexpr timespec pause{0, 10'000'000};
+  kill(child, SIGTERM);
+  int status = 0;
+  for (int i = 0; i < polls; ++i) {
+    if (waitpid(child, &status, WNOHANG) == child) return status;
+    nanosleep(&pause, nullptr);
+  }
+  kill(child, SIGKILL);
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  return status;
+}
+
 ChildAnswer in_process(const std::function<void(int)>& body, double limit_s) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {{}, std::string("no pipe: ") + std::strerror(errno)};
@@ -74,9 +90,9 @@ ChildAnswer in_process(const std::function<void(int)>& body, double limit_s) {
     answer.problem = std::string("no process: ") + std::strerror(errno);
   } else {
     const bool is_ended = read_all(ends[0], limit_s, answer.text);
-    if (!is_ended) kill(child, SIGKILL);
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    if (!is_ended) status = end(child);
+    else while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     answer.problem = end_text(status, is_ended, limit_s);
   }
   close(ends[0]);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 
+#include "codegen/scratch_folder.h"
 #include "schedules/tuning/limit.h"
 #include "tools/tune/child.h"
 
@@ -34,15 +35,11 @@ struct Built {
 class Tuner {
  public:
   Tuner(const Prepared& prepared, const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show)
-      : prepared_(prepared), plan_(plan), settings_(settings), show_(show), folder_(make_folder()) {
+      : prepared_(prepared), plan_(plan), settings_(settings), show_(show) {
     for (const TuneTask& task : plan.tasks) {
       defaults_.push_back(task.by_default);
       best_.push_back(task.start);
     }
-  }
-  ~Tuner() {
-    std::error_code ignored;
-    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
   }
   Tuner(const Tuner&) = delete;
 
@@ -60,16 +57,11 @@ class Tuner {
   }
 
  private:
-  static std::string make_folder() {
-    std::string folder = (std::filesystem::temp_directory_path() / "attune_tune.XXXXXX").string();
-    return mkdtemp(folder.data()) == nullptr ? std::string() : folder;
-  }
-
   double elapsed_s() const { return state_.elapsed_s + std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   /// Reads the state, compiles the kernel of the defaults, which the others are checked against, and checks it.
   std::string prepare() {
-    if (folder_.empty()) return "the folder for temporary files cannot be written to; TMPDIR names another";
+    if (!folder_.exists()) return no_scratch_folder;
     TuneStateAnswer answer = read_state(settings_.state_path, state_text());
     if (!answer.problem.empty()) return answer.problem;
     state_ = std::move(answer.state);
@@ -98,7 +90,7 @@ class Tuner {
   /// The kernel of the choice, compiled at most once.
   Built built(const Choice& choice) {
     const auto [place, is_fresh] = kernels_.try_emplace(choice);
-    if (is_fresh) place->second = compile(choice, (std::filesystem::path(folder_) / std::to_string(kernels_.size())).string());
+    if (is_fresh) place->second = compile(choice, folder_.file(std::to_string(kernels_.size())));
     return place->second;
   }
 
@@ -238,7 +230,7 @@ class Tuner {
     const auto small = std::ranges::find_if(reports, [](const TunedTask& t) { return t.task->size == SizeClass::small && t.task->small_up_to > 0; });
     if (plan_.small_dim.empty() || small == reports.end()) return;
     constexpr std::int64_t most = 256;
-    const Built always = compile(best_, folder_ + "/always_small", most), never = compile(best_, folder_ + "/never_small", 1);
+    const Built always = compile(best_, folder_.file("always_small"), most), never = compile(best_, folder_.file("never_small"), 1);
     if (!always.problem.empty() || !never.problem.empty()) return;
     RaceRules rules;  // no winner is looked for: the median of all pairs is wanted
     rules.doubt_of_winning = rules.doubt_of_losing = 0;
@@ -260,7 +252,7 @@ class Tuner {
   const TunePlan& plan_;
   const TuneSettings& settings_;
   const std::function<void(const TuneProgress&)>& show_;
-  const std::string folder_;
+  const ScratchFolder folder_;
   const Clock::time_point start_ = Clock::now();
   TuneState state_;
   Choice defaults_, best_;
