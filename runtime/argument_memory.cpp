@@ -32,7 +32,7 @@ Result<void> check_strides(const attune_kernel_v1& kernel, const attune_tensor_v
       return Error{
           words(who(kernel, expected), " has stride 0 along ", dim_name(kernel, expected, axis), " = ", extent, "; only inputs broadcast")};
     // Halide refuses a dim whose extent * stride is larger, and reaches the sum of the distances.
-    if (std::abs(std::max(stride, -max_index - 1)) > max_index / extent || (reach += std::abs(stride) * (extent - 1)) > max_index)
+    if (std::abs(std::clamp(stride, -max_index - 1, max_index + 1)) * extent > max_index || (reach += std::abs(stride) * (extent - 1)) > max_index)
       return Error{words(who(kernel, expected), " is ", text_of(given), ": with stride ", stride, " along ",
                          dim_name(kernel, expected, axis), " it reaches over more elements than ", max_index,
                          ", which a kernel can count")};

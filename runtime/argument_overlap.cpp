@@ -61,9 +61,8 @@ bool may_share(const Footprint& a, const Footprint& b) {
 }  // namespace
 
 Result<void> check_overlap(const attune_kernel_v1& kernel, Arguments arguments) {
-  std::array<Footprint, max_tensors> footprints;
-  for (std::size_t t = 0; t < arguments.size(); ++t)
-    if (!arguments[t]->is_empty()) footprints[t] = footprint_of(*arguments[t]);
+  Table<Footprint, max_tensors> footprints;
+  for (const Tensor* tensor : arguments) footprints.add(tensor->is_empty() ? Footprint{} : footprint_of(*tensor));
   for (std::size_t out = 0; out < arguments.size(); ++out) {
     const attune_tensor_v1& output = tensors_of(kernel)[out];
     if (output.is_output == 0 || arguments[out]->is_empty()) continue;

@@ -10,6 +10,7 @@
 #include "runtime/abi.h"
 #include "runtime/result.h"
 #include "runtime/signature.h"
+#include "runtime/table.h"
 #include "runtime/tensor.h"
 
 namespace attune {
@@ -32,12 +33,12 @@ Result<void> check_overlap(const attune_kernel_v1& kernel, Arguments arguments);
 
 /// What a kernel's code is called with.
 struct CallBuffers {
-  std::array<halide_buffer_t, max_tensors> buffers;
-  std::array<std::array<halide_dimension_t, max_rank>, max_tensors> shapes;
+  Table<halide_buffer_t, max_tensors> buffers;
+  Table<halide_dimension_t, max_tensors * max_rank> shapes;  ///< of all tensors, one behind the other
   std::array<void*, 1 + max_tensors> pointers;  ///< [0] is left for the user context
 };
 
-/// Describes checked arguments as Halide takes them: innermost dim first, no null pointers.
+/// Describes checked arguments as Halide takes them: innermost dim first, no null pointers. `call` is empty before.
 /// bf16 is u16, its bits; boolean is u8.
 void fill_buffers(const attune_kernel_v1& kernel, Arguments arguments, attune_device device, CallBuffers& call);
 

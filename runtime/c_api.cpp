@@ -1,12 +1,13 @@
-#include <array>
 #include <exception>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/attune.h"
 #include "runtime/library.h"
 #include "runtime/signature.h"
+#include "runtime/table.h"
 #include "runtime/threads.h"
 #include "runtime/words.h"
 
@@ -25,12 +26,16 @@ namespace {
 
 thread_local std::string last_error;
 
-/// Runs `body` and gives its result; a failed one is told and becomes `failed`. No exception reaches C.
+/// Runs `body` and gives its result, 0 for one without a value; a failed one is told and becomes `failed`. No exception reaches C.
 template <class T, class Body>
 T guarded(T failed, const Body& body) noexcept {
   try {
     auto result = body();
-    if (result) return *result;
+    if constexpr (std::is_same_v<decltype(result), Result<void>>) {
+      if (result) return T{};
+    } else {
+      if (result) return *result;
+    }
     last_error = result.error().message;
   } catch (const std::exception& exception) {
     last_error = exception.what();
@@ -38,12 +43,16 @@ T guarded(T failed, const Body& body) noexcept {
   return failed;
 }
 
-/// One tensor of C as the runtime has it.
-Result<Tensor> view(const attune_tensor& tensor) {
-  const std::string who = words("tensor '", tensor.name != nullptr ? tensor.name : "", "'");
-  if (tensor.storage < 0 || tensor.storage >= storage_count) return Error{words(who, ": has the unknown storage ", tensor.storage)};
-  if (tensor.rank < 0 || tensor.rank > max_rank) return Error{words(who, ": has ", tensor.rank, " dims; expected 0 to ", max_rank)};
-  if (tensor.rank > 0 && tensor.extents == nullptr) return Error{words(who, ": has ", tensor.rank, " dims but its extents are null")};
+/// What is wrong with a tensor of C, or nothing.
+std::string form_problem(const attune_tensor& tensor) {
+  if (tensor.storage < 0 || tensor.storage >= storage_count) return words("has the unknown storage ", tensor.storage);
+  if (tensor.rank < 0 || tensor.rank > max_rank) return words("has ", tensor.rank, " dims; expected 0 to ", max_rank);
+  if (tensor.rank > 0 && tensor.extents == nullptr) return words("has ", tensor.rank, " dims but its extents are null");
+  return {};
+}
+
+/// One tensor of C, whose form is right, as the runtime has it.
+Tensor view(const attune_tensor& tensor) {
   const auto rank = static_cast<std::size_t>(tensor.rank);
   const std::span<const std::int64_t> extents(tensor.extents, rank);
   const auto storage = static_cast<attune_storage>(tensor.storage);
@@ -51,26 +60,22 @@ Result<Tensor> view(const attune_tensor& tensor) {
   return Tensor(tensor.data, storage, extents, std::span<const std::int64_t>(tensor.strides, rank));
 }
 
-Result<int> call(const attune_kernel* kernel, const attune_tensor* table, std::int32_t count, Workspace* workspace) {
+Result<void> call(const attune_kernel* kernel, const attune_tensor* table, std::int32_t count, Workspace* workspace) {
   if (kernel == nullptr) return Error{"attune_call: the kernel is null"};
   if (count < 0 || count > max_tensors || (count > 0 && table == nullptr))
     return Error{words("attune_call: got ", table == nullptr ? "a null table of " : "", count, " tensors; expected 0 to ", max_tensors)};
   const std::span<const attune_tensor> tensors(table, static_cast<std::size_t>(count));
-  std::array<Argument, max_tensors> arguments;
-  std::array<Tensor, max_tensors> in_order;
-  std::size_t named = 0;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    Result<Tensor> tensor = view(tensors[i]);
-    if (!tensor) return tensor.error();
-    if (tensors[i].name != nullptr) arguments[named++] = {tensors[i].name, *tensor};
-    in_order[i] = *tensor;
+  Table<Argument, max_tensors> arguments;
+  Table<Tensor, max_tensors> in_order;
+  for (const attune_tensor& tensor : tensors) {
+    if (const std::string problem = form_problem(tensor); !problem.empty())
+      return Error{words("tensor '", tensor.name != nullptr ? tensor.name : "", "': ", problem)};
+    if (tensor.name != nullptr) arguments.add(tensor.name, view(tensor));
+    else in_order.add(view(tensor));
   }
-  if (named != 0 && named != tensors.size())
-    return Error{words("attune_call: ", named, " of ", tensors.size(), " tensors have names; expected all of them, or none")};
-  const Result<void> called = named != 0 ? kernel->kernel.call(std::span<const Argument>(arguments.data(), named), workspace)
-                                         : kernel->kernel.call(std::span<const Tensor>(in_order.data(), tensors.size()), workspace);
-  if (!called) return called.error();
-  return 0;
+  if (arguments.size() != 0 && in_order.size() != 0)
+    return Error{words("attune_call: ", arguments.size(), " of ", tensors.size(), " tensors have names; expected all of them, or none")};
+  return arguments.size() != 0 ? kernel->kernel.call(arguments.elements(), workspace) : kernel->kernel.call(in_order.elements(), workspace);
 }
 
 Result<attune_library*> library_of(std::optional<Library> file, std::span<const Kernel> kernels) {
@@ -141,7 +146,7 @@ int attune_call(const struct attune_kernel* kernel, const attune_tensor* tensors
 
 int attune_call_with_workspace(const struct attune_kernel* kernel, const attune_tensor* tensors, int32_t count, void* workspace,
                                size_t workspace_bytes, size_t* needed_bytes) {
-  return attune::guarded(-1, [&]() -> Result<int> {
+  return attune::guarded(-1, [&]() -> Result<void> {
     if (workspace == nullptr && workspace_bytes > 0)
       return Error{attune::words("attune_call: the workspace of ", workspace_bytes, " bytes is null")};
     std::optional<attune::Workspace> memory;
@@ -149,17 +154,14 @@ int attune_call_with_workspace(const struct attune_kernel* kernel, const attune_
       memory.emplace(std::span(static_cast<std::byte*>(workspace), workspace_bytes));
     else
       memory.emplace();
-    const Result<int> called = attune::call(kernel, tensors, count, &*memory);
+    Result<void> called = attune::call(kernel, tensors, count, &*memory);
     if (needed_bytes != nullptr) *needed_bytes = memory->peak_bytes();
     return called;
   });
 }
 
 int attune_set_num_threads(int32_t count) {
-  return attune::guarded(-1, [&]() -> Result<int> {
-    if (const Result<void> set = attune::set_num_threads(count); !set) return set.error();
-    return 0;
-  });
+  return attune::guarded(-1, [&] { return attune::set_num_threads(count); });
 }
 
 int32_t attune_num_threads(void) { return attune::num_threads(); }

@@ -71,7 +71,11 @@ struct Tensor {
 
   /// The product of the extents; -1 if it does not fit into 63 bits.
   std::int64_t element_count() const;
-  bool is_empty() const { return element_count() == 0; }
+  bool is_empty() const {
+    bool is_empty = false;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rank < max_rank ? rank : max_rank); ++i) is_empty = is_empty || extents[i] == 0;
+    return is_empty;
+  }
 
  private:
   template <class T>
