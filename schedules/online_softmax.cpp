@@ -114,9 +114,8 @@ void SoftmaxStage::define_passes() {
 void SoftmaxStage::define_out() {
   const Var query(body_.queries), depth(body_.value_depth);
   const Exprs rows = joined({row_, row_group_, query_tile_}, batch_);
-  total_lanes_ = RDom(0, tiles_.lanes, "lanes");
-  total_(rows) = 0.f;
-  total_(rows) += state_(joined({total_lanes_.x, 0}, rows))[2];
+  total_(rows) = across_lanes(
+      tiles_.lanes, [&](int lane) { return Expr(state_(joined({lane, 0}, rows))[2]); }, [](const Expr& a, const Expr& b) { return a + b; });
 
   // A difference, not a remainder, so that bounds inference sees how many row groups the last tile has.
   const Expr tile = query / tiles_.query_tile, in_tile = max(query - tile * tiles_.query_tile, 0);

@@ -9,7 +9,8 @@ constexpr std::string_view name = "online_softmax";
 }  // namespace
 
 std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeClass size) {
-  // Large calls: 6 x 4 sums, 4 vectors of keys and a broadcast fill 32 registers; 6 x 2 fill 16.
+  // Sums of register_rows x register_vectors, the vectors and a broadcast fit in the registers. 4 x 4 of 32 registers were as fast as 6 x 4,
+  // and 4 rows divide more tiles; 6 x 2 fill 16.
   // Small calls: panels of 16 keys, so that little is padded; a key tile that still pays for its update of the state.
   return with_defaults(name, machine, size,
                        {{"query_tile", {4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 144, 192}},

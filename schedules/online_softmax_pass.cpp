@@ -29,7 +29,6 @@ Expr SoftmaxStage::key_of(const SoftmaxPass& pass, const Expr& column, const Exp
 void SoftmaxStage::define_pass(const KeyBlocks& blocks) {
   SoftmaxPass pass(blocks);
   pass.row_vectors = RDom(0, tiles_.vectors, 0, pass.key_tile / tiles_.panel(), "row_vectors");
-  pass.lanes = RDom(0, tiles_.lanes, "lanes");
   define_scores(pass);
   define_weights(pass);
   define_partial(pass);
@@ -87,8 +86,9 @@ void SoftmaxStage::define_weights(SoftmaxPass& pass) {
   pass.maximum_by_lane(per_row({lane_})) = lowest;
   pass.maximum_by_lane(per_row({lane_})) = max(pass.maximum_by_lane(per_row({lane_})), pass.scores(lane_of_vector));
   pass.maximum = Func(pass.named("maximum"));
-  pass.maximum(per_row({})) = lowest;
-  pass.maximum(per_row({})) = max(pass.maximum(per_row({})), pass.maximum_by_lane(per_row({pass.lanes.x})));
+  pass.maximum(per_row({})) = across_lanes(
+      tiles_.lanes, [&](int lane) { return Expr(pass.maximum_by_lane(per_row({lane}))); },
+      [](const Expr& a, const Expr& b) { return max(a, b); });
   pass.reference = Func(pass.named("reference"));
   pass.reference(per_row({})) = ceil(pass.maximum(per_row({})));
 

@@ -34,7 +34,7 @@ void SoftmaxStage::schedule_out() {
   for (std::size_t n = 3; n < order.size(); ++n) out_.parallel(order[n]).partition(order[n], Partition::Never);
 
   per_tile(state_).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
-  per_tile(total_).update().atomic().vectorize(total_lanes_.x);
+  per_tile(total_);
 }
 
 /// Computed and stored for one query tile.
@@ -104,7 +104,7 @@ void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
 }
 
 void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
-  per_block(pass.maximum, pass).update().atomic().vectorize(pass.lanes.x);
+  per_block(pass.maximum, pass);
   pass.maximum_by_lane.compute_at(pass.maximum, row_).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   pass.maximum_by_lane.update().reorder(lane_, pass.row_vectors.x, pass.row_vectors.y).vectorize(lane_).unroll(pass.row_vectors.x);
   per_block(pass.reference, pass);

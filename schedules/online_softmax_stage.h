@@ -42,7 +42,7 @@ struct SoftmaxPass : KeyBlocks {
   Halide::Func sum_by_lane;      ///< [lane, ..] of weights
   Halide::Func values;           ///< [lane, vector, column, panel, key_block, batch..] a copy, where the tensor cannot be read in place
   Halide::Func partial;          ///< [lane, vector, ..] sum over the block of weight * value
-  Halide::RDom over, row_vectors, lanes, whole, rest;
+  Halide::RDom over, row_vectors, whole, rest;
 };
 
 /// The operands where all are tensors of bf16: product = factor * sum of query * key. Sums of products of pairs take them as they are.
@@ -119,7 +119,6 @@ class SoftmaxStage {
   Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys
   Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] (o, m, l), l by lane
   Halide::Func total_{"total"};              ///< [row, row_group, query_tile, batch..] l
-  Halide::RDom total_lanes_;
   std::vector<SoftmaxPass> passes_;
   Halide::Func out_{"online_softmax"};
 };

@@ -30,4 +30,15 @@ Exprs joined(Exprs first, const Exprs& second) {
   return first;
 }
 
+Expr across_lanes(int lanes, const std::function<Expr(int lane)>& element, const std::function<Expr(const Expr&, const Expr&)>& combine) {
+  std::vector<Expr> left;
+  for (int lane = 0; lane < lanes; ++lane) left.push_back(element(lane));
+  while (left.size() > 1) {
+    const std::size_t half = (left.size() + 1) / 2;
+    for (std::size_t n = 0; n + half < left.size(); ++n) left[n] = combine(left[n], left[n + half]);
+    left.resize(half);
+  }
+  return left[0];
+}
+
 }  // namespace attune

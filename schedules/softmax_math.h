@@ -1,6 +1,7 @@
 /// What the templates of `online_softmax` share: powers of two with whole exponents, and the dims that a piece has.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,10 @@ inline constexpr float log2_e = 1.4426950408889634f;
 
 /// 2^n for whole n <= 0, exactly 0 below -126. What comes out for NaN multiplies sums that are NaN.
 Halide::Expr whole_power(const Halide::Expr& n);
+
+/// All lanes of a row's vector as one number, by `combine` in a balanced tree: a vector's own reduction goes lane by lane, each waiting for the last.
+Halide::Expr across_lanes(int lanes, const std::function<Halide::Expr(int lane)>& element,
+                          const std::function<Halide::Expr(const Halide::Expr&, const Halide::Expr&)>& combine);
 
 /// The value of a constant integer expression.
 std::optional<int> fixed_value(const Halide::Expr& e);
