@@ -8,7 +8,7 @@ from problem import Problem
 KINDS = ("kernel", "compile_time", "file_size", "growth")
 COUNTS = ("flops", "bytes", "time")
 PEAKS = ("fma", "bf16", "read")
-PEERS = ("torch", "torch_compiled", "flex", "onnxruntime", "numpy", "by_hand")
+PEERS = ("torch", "torch_compiled", "flex", "onnxruntime", "numpy", "by_hand", "adams2019", "mullapudi2016")
 GOALS = ("peak", "best_peer", "twin", "most_us", "most_s", "most_kb", "most_workspace_kb", "growth") + tuple(f"peer.{name}" for name in PEERS)
 
 

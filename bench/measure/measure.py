@@ -10,6 +10,7 @@ import time
 import numpy
 
 import cases
+from autoscheduled import SCHEDULERS, Autoscheduled
 from own import Kernel
 from problem import Problem, Skipped
 from timing import Samples, in_turn, paired_ratio, seconds_of
@@ -24,7 +25,7 @@ class Bench:
     def row(self, row):
         if row.threads > (os.cpu_count() or 1):
             raise Skipped(f"needs {row.threads} CPUs; this machine has {os.cpu_count()}")
-        row = dataclasses.replace(row, peers=row.peers if self.peers else [p for p in row.peers if p == "by_hand"])
+        row = dataclasses.replace(row, peers=row.peers if self.peers else [p for p in row.peers if p == "by_hand" or p in SCHEDULERS])
         if self.shrink:
             row = dataclasses.replace(row, shape=self.shrunk(row.shape), lengths=[self.shrink * 2**n for n in range(3)] if row.lengths else [],
                                       set=[f"{dim}={min(int(extent), self.shrink)}" for dim, extent in (s.split("=") for s in row.set)])
@@ -65,6 +66,10 @@ class Bench:
         """seconds(repeats) of a peer whose result is right."""
         if name == "by_hand":
             return self.by_hand(row, inputs)
+        if name in SCHEDULERS:
+            scheduled = Autoscheduled(self.attune, name, row, inputs)
+            self.check(row, inputs, name, scheduled.result())
+            return scheduled.seconds
         call = self.peers.call(name, row, inputs)
         self.check(row, inputs, name, self.peers.result(name, row, inputs, call, own.out.shape))
         return seconds_of(call)

@@ -29,7 +29,7 @@ def parse(arguments):
                        epilog="examples: bench/run | bench/run --rows sdpa,causal | bench/run --quick --out /tmp/quick")
     parser.add_argument("--rows", default="", help="names of rows, with commas; all without it")
     parser.add_argument("--quick", action="store_true", help="one second a row instead of six")
-    parser.add_argument("--no-peers", action="store_true", help="own kernels only: needs no PyTorch and no onnxruntime, and draws nothing")
+    parser.add_argument("--no-peers", action="store_true", help="needs no PyTorch and no onnxruntime, measures nothing of them, and draws nothing")
     parser.add_argument("--out", type=pathlib.Path, default=None, help="folder of results.json, table.txt and plot.png; BUILD/bench/results without it")
     parser.add_argument("--build", type=pathlib.Path, default=SOURCE / "build", help="the build folder; build without it")
     parser.add_argument("--shrink", type=int, default=0, help="extents of at most so many, to try the program itself")

@@ -7,10 +7,12 @@ import subprocess
 import tempfile
 import unittest
 
+import cases
 import measure
-from goals import read_goals
+from autoscheduled import SCHEDULERS, Autoscheduled
+from goals import Row, read_goals
 from own import Attune, Kernel
-from problem import Problem
+from problem import Problem, Skipped
 
 SOURCE, BUILD = pathlib.Path(__file__).resolve().parents[2], pathlib.Path(os.environ["ATTUNE_BUILD"])
 
@@ -30,6 +32,9 @@ class TinyRun(unittest.TestCase):
             self.assertIn(name, table)
             self.assertTrue("skipped" in row or all("met" in goal for goal in row["goals"]), name)
         self.assertIn("sdpa", document["rows"])  # which document is compared with
+        for scheduler in SCHEDULERS:
+            self.assertGreater(document["rows"]["sdpa"]["peers"][scheduler]["ratio"], 0)
+            self.assertIn(scheduler, table)
         self.assertEqual(sorted(document["rows"]["growth_window"]["lengths"]), ["16", "32", "64"])
         self.assertGreater(document["rows"]["odd_1000"]["twin_ratio"], 0)
 
@@ -50,6 +55,47 @@ class WrongResults(unittest.TestCase):
         with self.assertRaises(Problem) as caught:
             measure.Bench(attune, None, 0.1, shrink=16).row(row)
         self.assertIn("row 'causal': the result of attune differs from the reference by", str(caught.exception))
+
+
+class Schedulers(unittest.TestCase):
+    """Attention by Halide's autoschedulers, on odd extents."""
+
+    SHAPE = {"batch": 2, "heads": 3, "queries": 37, "keys": 53, "depth": 16, "value_depth": 24}
+
+    def setUp(self):
+        self.attune = Attune(SOURCE, BUILD)
+
+    def inputs(self, row):
+        of = {"q": "batch heads queries depth", "k": "batch heads keys depth", "v": "batch heads keys value_depth"}
+        return cases.make_inputs(row, row.shape, {"inputs": [{"name": n, "type": "f32", "dims": dims.split()} for n, dims in of.items()]})
+
+    def test_results_are_the_references(self):
+        for kernel, scheduler in (("scaled_dot_product", "adams2019"), ("causal", "mullapudi2016")):
+            row = Row(name="tiny", case="tiny", kernel=kernel, shape=self.SHAPE)
+            inputs = self.inputs(row)
+            scheduled = Autoscheduled(self.attune, scheduler, row, inputs)
+            difference, allowed = cases.difference(row, inputs, scheduled.result())
+            self.assertLessEqual(difference, allowed, scheduler)
+            self.assertGreater(scheduled.seconds(1), 0)
+            scheduled.out[0, 0, 0, 0] += 1
+            self.assertGreater(cases.difference(row, inputs, scheduled.out)[0], allowed)
+
+    def test_a_slow_kernel_is_called_once(self):
+        row = Row(name="tiny", case="tiny", kernel="causal", shape=self.SHAPE)
+        scheduled = Autoscheduled(self.attune, "mullapudi2016", row, self.inputs(row))
+        calls = []
+        scheduled.call, scheduled.slow_s = lambda: calls.append(1), None
+        scheduled.seconds(3)
+        self.assertEqual(len(calls), 3)
+        scheduled.slow_s = 2.5
+        self.assertEqual(scheduled.seconds(3), 2.5)
+        self.assertEqual(len(calls), 3)
+
+    def test_what_is_not_written_is_skipped_in_words(self):
+        for options in ({"kernel": "alibi"}, {"kernel": "causal", "type": "bf16"}):
+            with self.assertRaises(Skipped) as caught:
+                Autoscheduled(self.attune, "adams2019", Row(name="tiny", case="tiny", shape=self.SHAPE, **options), {})
+            self.assertEqual(str(caught.exception), "is written for scaled_dot_product and causal in f32")
 
 
 if __name__ == "__main__":
