@@ -74,6 +74,7 @@ std::string refuse_elements(const Input& input, std::span<const double> data) {
     if (!holds(kind, data[i])) {
       std::ostringstream s;
       s << "input '" << input.label << "' is " << name_of(kind) << ", but its element " << i << " is " << data[i];
+      if (kind == Kind::i64 && data[i] == std::trunc(data[i])) s << "; the interpreter takes integers from -2^53 to 2^53";
       return s.str();
     }
   return {};

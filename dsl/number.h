@@ -14,10 +14,14 @@ constexpr bool select(bool c, bool a, bool b) { return c ? a : b; }
 constexpr double minimum(double a, double b) { return a != a ? a : (b != b ? b : (b < a ? b : a)); }
 /// a if a > b else b; NaN if either is NaN.
 constexpr double maximum(double a, double b) { return a != a ? a : (b != b ? b : (a < b ? b : a)); }
-/// The largest integer not above a / b; 0 where b is 0, as in Halide.
+/// The largest integer not above a / b; 0 where b is 0, as in Halide. Up to |a| = 2^53 the quotient cannot round up to an integer: one that
+/// is none is at least 1 / |b| away from it, and its rounding error is below |a / b| / 2^53.
 constexpr double floor_div(double a, double b) { return b == 0 ? 0 : std::floor(a / b); }
-/// a - floor_div(a, b) * b: the sign of b; 0 where b is 0, as in Halide.
-constexpr double mod(double a, double b) { return b == 0 ? 0 : a - std::floor(a / b) * b; }
+/// a - floor_div(a, b) * b: the sign of b; 0 where b is 0, as in Halide. That product may be beyond 2^53; the remainder of fmod is exact.
+constexpr double mod(double a, double b) {
+  const double rest = b == 0 ? 0 : std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest + 0.0;
+}
 /// 1 / (1 + exp(-x)).
 inline double sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
 /// The number as a real: a truth value gives 0 or 1.

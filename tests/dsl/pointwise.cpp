@@ -65,6 +65,14 @@ TEST_CASE("integer division rounds down, and by zero gives zero", "[pointwise]")
   }
 }
 
+TEST_CASE("integer division is exact up to 2^53", "[pointwise]") {
+  constexpr double most = 9007199254740992;
+  const Numbers a = {most, most, -most, -most, most - 1, 1 - most, most, -1, 1}, b = {-3, 3, 3, -3, -2, 2, most - 1, most, -most};
+  check_binary<FloorDiv>(a, b, {-3002399751580331, 3002399751580330, -3002399751580331, 3002399751580330, -4503599627370496, -4503599627370496, 1, -1, -1}, Kind::i64);
+  check_binary<Mod>(a, b, {-1, 2, 1, -2, -1, 1, 1, most - 1, 1 - most}, Kind::i64);
+  static_assert(mod(most, -3.0) == -1 && mod(-6.0, 3.0) == 0);
+}
+
 TEST_CASE("minimum and maximum pass NaN on", "[pointwise]") {
   const Numbers a = {1, 2, quiet_nan, 1, -infinity, infinity}, b = {2, 1, 1, quiet_nan, 5, 5};
   check_binary<Minimum>(a, b, {1, 1, quiet_nan, quiet_nan, -infinity, 5});
