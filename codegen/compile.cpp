@@ -4,6 +4,7 @@
 #include "codegen/passes/canonicalise.h"
 #include "codegen/passes/expand.h"
 #include "codegen/passes/form_stages.h"
+#include "codegen/passes/specialise.h"
 
 namespace attune {
 namespace {

@@ -7,15 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "codegen/passes/specialise.h"
+#include "codegen/stage_options.h"
 #include "dsl/graph.h"
 
 namespace attune {
-
-struct StageOptions {
-  Specialisation specialisation;  ///< known extents and storage
-  bool fuse = true;               ///< false: every matmul, softmax and reduction is a stage of its own
-};
 
 /// A module and its function's stages, or the problem in words.
 struct StagedModule {

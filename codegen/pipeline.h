@@ -7,19 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "codegen/lowered_stage.h"
 #include "codegen/stage.h"
 #include "codegen/targets.h"
 #include "schedules/schedules.h"
 
 namespace attune {
-
-/// A stage as it was lowered, for `attune explain`.
-struct LoweredStage {
-  std::string kind, reason, schedule;
-  std::vector<Parameter> parameters;
-  std::string origin, file;  ///< where the parameters come from, as ParameterAnswer says it
-  StageKey key;
-};
 
 /// `pipeline` computes the function's results; its arguments are the function's, in order.
 struct LoweredPipeline {

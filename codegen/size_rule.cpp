@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "codegen/pipeline.h"
+
 namespace attune {
 namespace {
 

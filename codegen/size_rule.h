@@ -3,10 +3,13 @@
 
 #include <vector>
 
-#include "codegen/pipeline.h"
-#include "codegen/tensor_type.h"
+#include "codegen/element.h"
+#include "codegen/targets.h"
+#include "schedules/schedules.h"
 
 namespace attune {
+
+struct Pipelines;
 
 /// A call takes the first entry whose limits all hold, each dim standing there once; those of the last always do.
 struct SizeRule {

@@ -3,25 +3,12 @@
 
 #include <mlir/IR/BuiltinOps.h>
 
-#include <map>
 #include <string>
-#include <string_view>
 
+#include "codegen/stage_options.h"
 #include "codegen/tensor_type.h"
 
 namespace attune {
-
-/// What is given. `reals` is the storage of the real inputs and outputs that `storage` does not name.
-struct Specialisation {
-  KnownExtents extents;
-  Element reals = Element::f32;
-  std::map<std::string, Element, std::less<>> storage;
-};
-
-/// Reads "depth=64,heads=8" into `extents`, and "bf16,bias=f32" into `reals` and `storage`.
-/// The answer is empty, or a sentence about what cannot be read.
-std::string read_extents(std::string_view text, Specialisation& into);
-std::string read_types(std::string_view text, Specialisation& into);
 
 /// Afterwards every type states the extents that are given and those that follow from them, and no element is `real`:
 /// arguments and results of the function have their storage, everything between them is f32. A result that is the

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "codegen/pipeline.h"
+
 namespace attune {
 namespace {
 

@@ -169,7 +169,7 @@ TEST_CASE("what is said of a block holds for each of its pairs", "[visible]") {
           unsound += (seen.certainly && visible < all) || (!seen.possibly && visible > 0);
           inexact += seen.certainly != (visible == all) || seen.possibly != (visible > 0);
         }
-        miscounted += mask.count(box) != visible;
+        miscounted += mask.count(box).part != visible;
       });
     INFO(mask_case.name);
     CHECK(unsound == 0);
@@ -187,7 +187,7 @@ TEST_CASE("a renamed dim of a mask is the other dim of the scores", "[visible]")
       },
       {{"queries", 70}});
   const ScoreMask mask(scene.graph, softmax_of(scene.graph), "queries", scene.extents, scene.inputs);
-  for_each_box(scene, mask, 70, 9, [&](const IndexBox& box) { CHECK(mask.count(box) == brute_count(scene, mask, box)); });
+  for_each_box(scene, mask, 70, 9, [&](const IndexBox& box) { CHECK(mask.count(box).part == brute_count(scene, mask, box)); });
 }
 
 TEST_CASE("masks inside masks and masks that hide are counted", "[visible]") {
@@ -292,6 +292,51 @@ TEST_CASE("long sequences are counted exactly, too", "[visible]") {
   };
   CHECK(count(Causal{}) == n * (n + 1) / 2);
   CHECK(count(SlidingWindow{.window = 300}) == n * 300 - 300 * 299 / 2);
+}
+
+TEST_CASE("sequences of any length are counted within a doubt that is said", "[visible]") {
+  const std::int64_t n = 1'000'000'000;
+  const auto count = [&](const AnyVariant& variant, double right) {
+    const Graph graph = expanded(build_any(variant));
+    const Shape extents = fill_shape(graph, {{"batch", 1}, {"heads", 1}, {"queries", n}, {"keys", n}}).extents;
+    const VisiblePairs visible = count_visible_pairs(graph, extents, {})[0];
+    const Portion blocks = count_visited_blocks(graph, {visible.softmax, "queries", {"batch", "heads"}, 48, 256, 64}, extents, {});
+    CHECK(std::abs(static_cast<double>(visible.pairs.part) - right) <= static_cast<double>(visible.pairs.doubt));
+    CHECK(static_cast<double>(visible.pairs.part) == Approx(right).epsilon(0.1));
+    for (const Portion& portion : {visible.pairs, blocks}) {
+      CHECK(portion.doubt > 0);
+      CHECK(static_cast<double>(portion.doubt) < 1e-4 * static_cast<double>(portion.whole));
+    }
+  };
+  const double length = static_cast<double>(n);
+  count(Causal{}, length * (length + 1) / 2);
+  count(SlidingWindow{.window = 300}, length * 300 - 300 * 299 / 2);
+}
+
+TEST_CASE("where boxes are too many to look at, the portion is right within its doubt", "[visible]") {
+  const auto is_in = [](std::int64_t row, std::int64_t column) { return (row / 3 + column / 5) % 4 == 0 || row + 40 < column; };
+  const IndexBox all{{0, 97}, {0, 113}};
+  std::int64_t right = 0;
+  for (std::int64_t r = 0; r < 97; ++r)
+    for (std::int64_t c = 0; c < 113; ++c) right += is_in(r, c);
+  BoxProperty property;
+  property.size = [](const IndexBox& box) { return box[0].size() * box[1].size(); };
+  property.count = [&](const IndexBox& box) {
+    std::int64_t count = 0;
+    for (std::int64_t r = box[0].begin; r < box[0].end; ++r)
+      for (std::int64_t c = box[1].begin; c < box[1].end; ++c) count += is_in(r, c);
+    return count;
+  };
+  property.known = [&](const IndexBox& box) { return box[0].end + 40 <= box[1].begin ? 1 : -1; };
+  property.sides = {6, 16};
+  CHECK(portion_of(all, property).part == right);
+  CHECK(portion_of(all, property).doubt == 0);
+  for (const std::size_t most_open : {std::size_t{0}, std::size_t{1}, std::size_t{20}, std::size_t{100}}) {
+    const Portion portion = portion_of(all, property, most_open);
+    CHECK(portion.whole == 97 * 113);
+    CHECK(portion.doubt > 0);
+    CHECK(std::abs(portion.part - right) <= portion.doubt);
+  }
 }
 
 }  // namespace attune

@@ -8,7 +8,6 @@
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/kernel_file.h"
-#include "tools/attune/parse.h"
 #include "tools/attune/trial.h"
 #include "tools/attune/work.h"
 #include "tools/measure/peak.h"
@@ -145,21 +144,21 @@ int bench(const BenchOptions& options) {
 
 }  // namespace
 
-void add_bench(CLI::App& program, Chosen& chosen) {
+void add_bench(Program& program) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = program.add_subcommand("bench", "Measure a kernel on this machine, beside the machine's peak");
-  add_graph_options(*command, *options);
-  command->add_option("--shape", options->shape, "DIM=EXTENT,...: what is not given has an odd default; value_depth is depth")->required();
-  command->add_option("--threads", options->threads, "1 to 256; as many as the machine has CPUs without it")->check(whole_number(1, 256));
-  command->add_flag("--json", options->is_json, "Print one JSON object");
-  command->footer(
+  const Command command = program.command("bench", "Measure a kernel on this machine, beside the machine's peak");
+  add_graph_options(command, *options);
+  command.text("--shape", options->shape, "DIM=EXTENT,...: what is not given has an odd default; value_depth is depth", Need::required);
+  command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");
+  command.flag("--json", options->is_json, "Print one JSON object");
+  command.footer(
       "Arithmetic is that of the matmuls over visible pairs; the speed is that of the fastest call. A block is query_tile x edge_tile\n"
       "of the schedule's tiles.\n"
       "Examples:\n"
       "  attune bench causal --shape batch=1,heads=8,queries=4096,keys=4096,depth=64 --threads 1\n"
       "  attune bench sliding_window --param window=512 --shape batch=1,heads=8,queries=4096,keys=4096,depth=64 --json\n"
       "  attune bench causal --schedule online_softmax,query_tile=96 --shape batch=1,heads=8,queries=4096,keys=4096,depth=64");
-  command->callback([options, &chosen] { chosen = [options] { return bench(*options); }; });
+  command.action([options] { return bench(*options); });
 }
 
 }  // namespace attune

@@ -5,7 +5,6 @@
 
 #include "tools/attune/commands.h"
 #include "tools/attune/kernel_file.h"
-#include "tools/attune/parse.h"
 #include "tools/attune/trial.h"
 
 namespace attune {
@@ -35,17 +34,17 @@ int check(const CheckOptions& options) {
 
 }  // namespace
 
-void add_check(CLI::App& program, Chosen& chosen) {
+void add_check(Program& program) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = program.add_subcommand("check", "Compare a kernel with the interpreter on random inputs; exit status 1 if they differ");
-  add_graph_options(*command, *options);
-  command->add_option("--shape", options->shape, "DIM=EXTENT,...: what is not given has an odd default; value_depth is depth");
-  command->add_option("--seed", options->seed, "Of the random inputs")->check(whole_number(0, std::numeric_limits<std::int64_t>::max()))->capture_default_str();
-  command->footer(
+  const Command command = program.command("check", "Compare a kernel with the interpreter on random inputs; exit status 1 if they differ");
+  add_graph_options(command, *options);
+  command.text("--shape", options->shape, "DIM=EXTENT,...: what is not given has an odd default; value_depth is depth");
+  command.number("--seed", options->seed, "Of the random inputs");
+  command.footer(
       "Examples:\n"
       "  attune check causal --shape batch=2,heads=3,queries=37,keys=53,depth=64\n"
       "  attune check my_attention.h --struct MyAttention --type bf16");
-  command->callback([options, &chosen] { chosen = [options] { return check(*options); }; });
+  command.action([options] { return check(*options); });
 }
 
 }  // namespace attune

@@ -1,22 +1,17 @@
-/// The commands of `attune`, one file each. Every one adds itself to the program and says what runs when it is chosen.
+/// The commands of `attune`, one file each. Every one adds itself to the program.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include <functional>
+#include "tools/attune/program.h"
 
 namespace attune {
 
-/// Set by the command that the user chose; gives the exit status.
-using Chosen = std::function<int()>;
-
-void add_list(CLI::App& program, Chosen& chosen);
-void add_show(CLI::App& program, Chosen& chosen);
-void add_compile(CLI::App& program, Chosen& chosen);
-void add_run(CLI::App& program, Chosen& chosen);
-void add_check(CLI::App& program, Chosen& chosen);
-void add_bench(CLI::App& program, Chosen& chosen);
-void add_tune(CLI::App& program, Chosen& chosen);
-void add_explain(CLI::App& program, Chosen& chosen);
+void add_list(Program& program);
+void add_show(Program& program);
+void add_compile(Program& program);
+void add_run(Program& program);
+void add_check(Program& program);
+void add_bench(Program& program);
+void add_tune(Program& program);
+void add_explain(Program& program);
 
 }  // namespace attune

@@ -88,19 +88,19 @@ int compile(const CompileOptions& options) {
 
 }  // namespace
 
-void add_compile(CLI::App& program, Chosen& chosen) {
+void add_compile(Program& program) {
   auto options = std::make_shared<CompileOptions>();
-  CLI::App* command = program.add_subcommand("compile", "Write a kernel: NAME.o, NAME.h, NAME.hpp, NAME.json, and NAME.so with --shared");
-  add_graph_options(*command, *options);
-  command->add_option("--name", options->name, "Of the kernel and its files; the variant's without it");
-  command->add_option("-o", options->directory, "The folder to write to")->capture_default_str();
-  command->add_flag("--shared", options->is_shared, "Also write a shared object that any program can open");
-  command->footer(
+  const Command command = program.command("compile", "Write a kernel: NAME.o, NAME.h, NAME.hpp, NAME.json, and NAME.so with --shared");
+  add_graph_options(command, *options);
+  command.text("--name", options->name, "Of the kernel and its files; the variant's without it");
+  command.text("-o", options->directory, "The folder to write to");
+  command.flag("--shared", options->is_shared, "Also write a shared object that any program can open");
+  command.footer(
       "Examples:\n"
       "  attune compile causal --target x86-64-v3,x86-64-v4 --set depth=64 -o kernels --shared\n"
       "  attune compile sliding_window --param window=512 --type bf16\n"
       "  attune compile my_attention.h --struct MyAttention --name my_attention -o kernels");
-  command->callback([options, &chosen] { chosen = [options] { return compile(*options); }; });
+  command.action([options] { return compile(*options); });
 }
 
 }  // namespace attune

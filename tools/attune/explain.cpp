@@ -74,15 +74,18 @@ void print_sizes(const SizeRule& sizes) {
   }
 }
 
+/// "5 of 10 visible (50.0 %)"; with "about" and the most that it may be wrong where not all was looked at.
+std::string portion_text(const Portion& portion, const char* what) {
+  const std::string doubt = portion.doubt == 0 ? "" : fmt::format(", give or take {:.2g} % at most", 100 * static_cast<double>(portion.doubt) / static_cast<double>(portion.whole));
+  return fmt::format("{}{} of {} {} ({:.1f} %{})", portion.doubt == 0 ? "" : "about ", portion.part, portion.whole, what, 100 * portion.share(), doubt);
+}
+
 void print_call(const Prepared& prepared, const Call& call) {
   const Work& work = call.work;
   fmt::print("\n{}\n  This call takes the schedules '{}'.\n", shape_text(prepared.graph.graph, call.extents), name_of(work.size));
   for (const VisiblePairs& visible : work.pairs)
-    fmt::print("  pairs       {} of {} visible ({:.1f} %)\n", visible.pairs.part, visible.pairs.whole, 100 * visible.pairs.share());
-  if (!work.blocks.empty()) {
-    const Portion blocks = work.all_blocks();
-    fmt::print("  blocks      {} of {} visited ({:.1f} %)\n", blocks.part, blocks.whole, 100 * blocks.share());
-  }
+    fmt::print("  pairs       {}\n", portion_text(visible.pairs, "visible"));
+  if (!work.blocks.empty()) fmt::print("  blocks      {}\n", portion_text(work.all_blocks(), "visited"));
   fmt::print("  arithmetic  {:.4g} GFLOP of visible pairs\n", work.flops * 1e-9);
 }
 
@@ -117,7 +120,7 @@ Json json_of(const std::vector<KeptTable>& kept, const Call* call) {
   return tables;
 }
 
-Json json_of(const Portion& portion, const char* part) { return {{part, portion.part}, {"all", portion.whole}}; }
+Json json_of(const Portion& portion, const char* part) { return {{part, portion.part}, {"all", portion.whole}, {"doubt", portion.doubt}}; }
 
 Json json_of(const Call& call) {
   Json shape = Json::object();
@@ -129,7 +132,8 @@ Json json_of(const Call& call) {
           {"flops", call.work.flops},
           {"pairs", pairs},
           {"visited_blocks", call.work.all_blocks().part},
-          {"all_blocks", call.work.all_blocks().whole}};
+          {"all_blocks", call.work.all_blocks().whole},
+          {"blocks_doubt", call.work.all_blocks().doubt}};
 }
 
 void print_json(const Prepared& prepared, const std::string& types, const KernelReport& report, const Call* call) {
@@ -193,19 +197,20 @@ int explain(const ExplainOptions& options) {
 
 }  // namespace
 
-void add_explain(CLI::App& program, Chosen& chosen) {
+void add_explain(Program& program) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = program.add_subcommand("explain", "Say what a kernel is made of: stages, why, schedules, blocks visited of how many");
-  add_graph_options(*command, *options);
-  command->add_option("--shape", options->shape, "DIM=EXTENT,...: also what a call of these extents does; masks that read inputs see random ones");
-  command->add_flag("--json", options->is_json, "Print one JSON object");
-  command->footer(
-      "A block is query_tile x edge_tile of the schedule's tiles; a larger one counts as those in it.\n"
+  const Command command = program.command("explain", "Say what a kernel is made of: stages, why, schedules, blocks visited of how many");
+  add_graph_options(command, *options);
+  command.text("--shape", options->shape, "DIM=EXTENT,...: also what a call of these extents does; masks that read inputs see random ones");
+  command.flag("--json", options->is_json, "Print one JSON object");
+  command.footer(
+      "A block is query_tile x edge_tile of the schedule's tiles; a larger one counts as those in it. Of very long sequences what masks let\n"
+      "through is counted in part, and the most that the answer may be wrong is said.\n"
       "Examples:\n"
       "  attune explain multi_head --param weights=true\n"
       "  attune explain sliding_window --param window=512 --shape batch=1,heads=8,queries=4096,keys=4096,depth=64\n"
       "  attune explain causal --target x86-64-v3 --json");
-  command->callback([options, &chosen] { chosen = [options] { return explain(*options); }; });
+  command.action([options] { return explain(*options); });
 }
 
 }  // namespace attune

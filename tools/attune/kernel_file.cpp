@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "codegen/compile.h"
 #include "codegen/emit.h"
 #include "codegen/import.h"
 #include "codegen/scratch_folder.h"

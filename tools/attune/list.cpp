@@ -48,15 +48,15 @@ int list(const std::string& what) {
 
 }  // namespace
 
-void add_list(CLI::App& program, Chosen& chosen) {
+void add_list(Program& program) {
   auto what = std::make_shared<std::string>("variants");
-  CLI::App* command = program.add_subcommand("list", "What there is: variants, ops, schedules or targets");
-  command->add_option("WHAT", *what, "variants, ops, schedules or targets")->capture_default_str();
-  command->footer(
+  const Command command = program.command("list", "What there is: variants, ops, schedules or targets");
+  command.text("WHAT", *what, "variants, ops, schedules or targets");
+  command.footer(
       "Examples:\n"
       "  attune list variants\n"
       "  attune list targets");
-  command->callback([what, &chosen] { chosen = [what] { return list(*what); }; });
+  command.action([what] { return list(*what); });
 }
 
 }  // namespace attune

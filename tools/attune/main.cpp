@@ -10,30 +10,23 @@
 #include "codegen/scratch_folder.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/options.h"
-#include "tools/attune/parse.h"
 
 namespace {
 
 int run(int argc, char** argv) {
-  CLI::App program{"Attune compiles attention variants ahead of time: a graph of named dims becomes a kernel for CPUs and GPUs.", "attune"};
-  program.set_version_flag("--version", ATTUNE_VERSION);
-  program.require_subcommand(1);
-  program.footer(
+  attune::Program program{
+      "attune", "Attune compiles attention variants ahead of time: a graph of named dims becomes a kernel for CPUs and GPUs.",
       "`attune COMMAND --help` shows the options of a command, with examples.\n"
       "Examples:\n"
       "  attune list variants\n"
       "  attune check causal --shape queries=129,keys=129\n"
-      "  attune compile causal --set depth=64 -o kernels --shared");
-  attune::Chosen chosen;
+      "  attune compile causal --set depth=64 -o kernels --shared",
+      ATTUNE_VERSION};
   for (const auto add : {attune::add_list, attune::add_show, attune::add_compile, attune::add_run, attune::add_check, attune::add_bench,
                          attune::add_explain, attune::add_tune})
-    add(program, chosen);
-  try {
-    if (const std::string problem = attune::parse(program, argc, argv); !problem.empty()) return attune::refuse(problem);
-  } catch (const CLI::Success& help_or_version) {
-    return program.exit(help_or_version);
-  }
-  return chosen();
+    add(program);
+  const attune::Program::Chosen chosen = program.parse(argc, argv);
+  return chosen.problem.empty() ? chosen.run() : attune::refuse(chosen.problem);
 }
 
 /// A disk that is full is noticed by the last write at the latest.

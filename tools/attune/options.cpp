@@ -62,15 +62,15 @@ std::string repetition(const Options& options) {
 
 }  // namespace
 
-void add_graph_options(CLI::App& command, Options& options) {
-  command.add_option("GRAPH", options.graph.graph, "A variant's name, FILE.mlir, or FILE.h with --struct")->required();
-  command.add_option("--struct", options.graph.struct_name, "The variant in FILE.h");
-  command.add_option("--param", options.graph.settings, "NAME=VALUE: a parameter of the variant, as window=512")->delimiter(',')->allow_extra_args(false);
-  command.add_option("--set", options.set, "DIM=EXTENT: an extent that is known when the kernel is compiled, as depth=64")->delimiter(',')->allow_extra_args(false);
-  command.add_option("--type", options.types, "Storage of reals: f32 or bf16, and NAME=TYPE for single tensors")->capture_default_str();
-  command.add_option("--target", options.targets, "What to compile for, as x86-64-v3,x86-64-v4; attune list targets")->capture_default_str();
-  command.add_option("--schedule", options.schedule, "NAME,parameter=value,...; attune list schedules. 'unfused' fuses nothing");
-  command.add_option("--tuned", options.tuned, "FILE of `attune tune`: its records come before the built-in ones; may be given again")->allow_extra_args(false);
+void add_graph_options(const Command& command, Options& options) {
+  command.text("GRAPH", options.graph.graph, "A variant's name, FILE.mlir, or FILE.h with --struct", Need::required);
+  command.text("--struct", options.graph.struct_name, "The variant in FILE.h");
+  command.texts("--param", options.graph.settings, "NAME=VALUE: a parameter of the variant, as window=512", Need::optional, ',');
+  command.texts("--set", options.set, "DIM=EXTENT: an extent that is known when the kernel is compiled, as depth=64", Need::optional, ',');
+  command.text("--type", options.types, "Storage of reals: f32 or bf16, and NAME=TYPE for single tensors");
+  command.text("--target", options.targets, "What to compile for, as x86-64-v3,x86-64-v4; attune list targets");
+  command.text("--schedule", options.schedule, "NAME,parameter=value,...; attune list schedules. 'unfused' fuses nothing");
+  command.texts("--tuned", options.tuned, "FILE of `attune tune`: its records come before the built-in ones; may be given again");
 }
 
 TunedFileAnswer read_tuned(const std::string& path) {

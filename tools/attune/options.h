@@ -1,16 +1,15 @@
 /// What the commands have in common: the graph, how it is specialised, for what, by which schedule.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <map>
 #include <string>
 #include <vector>
 
-#include "codegen/compile.h"
+#include "codegen/stage_options.h"
 #include "codegen/targets.h"
 #include "schedules/schedules.h"
 #include "tools/attune/graph_source.h"
+#include "tools/attune/program.h"
 
 namespace attune {
 
@@ -22,7 +21,7 @@ struct Options {
 };
 
 /// Adds GRAPH and the common options to a command.
-void add_graph_options(CLI::App& command, Options& options);
+void add_graph_options(const Command& command, Options& options);
 
 /// The options understood and checked, or the problem in words.
 struct Prepared {

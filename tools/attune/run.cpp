@@ -10,7 +10,6 @@
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/kernel_file.h"
-#include "tools/attune/parse.h"
 #include "tools/measure/stored_array.h"
 #include "tools/npy.h"
 
@@ -234,19 +233,19 @@ int run(const RunOptions& options) {
 
 }  // namespace
 
-void add_run(CLI::App& program, Chosen& chosen) {
+void add_run(Program& program) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* command = program.add_subcommand("run", "Call a kernel with arrays from .npy files; GRAPH may be a kernel file (.so) too");
-  add_graph_options(*command, *options);
-  command->add_option("--in", options->inputs, "NAME=FILE.npy: an input; bf16 as uint16")->allow_extra_args(false);
-  command->add_option("--out", options->outputs, "NAME=FILE.npy: where an output goes")->allow_extra_args(false);
-  command->add_flag("--interpret", options->is_interpreted, "Interpret the graph in double precision; outputs are f64");
-  command->add_option("--threads", options->threads, "1 to 256; as many as the machine has CPUs without it")->check(whole_number(1, 256));
-  command->footer(
+  const Command command = program.command("run", "Call a kernel with arrays from .npy files; GRAPH may be a kernel file (.so) too");
+  add_graph_options(command, *options);
+  command.texts("--in", options->inputs, "NAME=FILE.npy: an input; bf16 as uint16");
+  command.texts("--out", options->outputs, "NAME=FILE.npy: where an output goes");
+  command.flag("--interpret", options->is_interpreted, "Interpret the graph in double precision; outputs are f64");
+  command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");
+  command.footer(
       "Examples:\n"
       "  attune run causal --in q=q.npy --in k=k.npy --in v=v.npy --out out=out.npy\n"
       "  attune run kernels/causal.so --in q=q.npy --in k=k.npy --in v=v.npy --out out=out.npy --threads 2");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  command.action([options] { return run(*options); });
 }
 
 }  // namespace attune

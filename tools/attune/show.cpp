@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "codegen/compile.h"
 #include "codegen/import.h"
 #include "codegen/pipeline.h"
 #include "codegen/scratch_folder.h"
@@ -82,20 +83,20 @@ int show(const ShowOptions& options) {
 
 }  // namespace
 
-void add_show(CLI::App& program, Chosen& chosen) {
+void add_show(Program& program) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* command = program.add_subcommand("show", "Print a graph on its way to a kernel");
-  add_graph_options(*command, *options);
-  command->add_option("--stage", options->stage, "graph, mlir, stages, loops or assembly")->capture_default_str();
-  command->add_option("--size", options->size, "Of loops and assembly: those for large or for small calls")->capture_default_str();
-  command->add_flag("--signature", options->is_signature, "Print inputs, outputs and dims instead");
-  command->add_flag("--json", options->is_json, "Print the signature as JSON");
-  command->footer(
+  const Command command = program.command("show", "Print a graph on its way to a kernel");
+  add_graph_options(command, *options);
+  command.text("--stage", options->stage, "graph, mlir, stages, loops or assembly");
+  command.text("--size", options->size, "Of loops and assembly: those for large or for small calls");
+  command.flag("--signature", options->is_signature, "Print inputs, outputs and dims instead");
+  command.flag("--json", options->is_json, "Print the signature as JSON");
+  command.footer(
       "Examples:\n"
       "  attune show causal --signature --json\n"
       "  attune show sliding_window --param window=512 --stage stages --set depth=64\n"
       "  attune show causal --stage assembly --target x86-64-v3");
-  command->callback([options, &chosen] { chosen = [options] { return show(*options); }; });
+  command.action([options] { return show(*options); });
 }
 
 }  // namespace attune

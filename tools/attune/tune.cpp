@@ -12,7 +12,6 @@
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/options.h"
-#include "tools/attune/parse.h"
 #include "tools/attune/trial.h"
 #include "tools/tune/child.h"
 #include "tools/tune/tuner.h"
@@ -217,17 +216,17 @@ int tune(const TuneOptions& options) {
 
 }  // namespace
 
-void add_tune(CLI::App& program, Chosen& chosen) {
+void add_tune(Program& program) {
   auto options = std::make_shared<TuneOptions>();
-  CLI::App* command = program.add_subcommand("tune", "Find better schedules for a graph and shapes on this machine, and write them to a tuned file");
-  add_graph_options(*command, *options);
-  command->add_option("--shape", options->shapes, "DIM=EXTENT,...: what is measured; given again, all are, and their geometric mean counts")->required()->allow_extra_args(false);
-  command->add_option("--budget", options->budget, "How long to search, as 90s or 2m")->capture_default_str();
-  command->add_option("--out", options->out, "The tuned file to write or extend; TARGET.json without it");
-  command->add_option("--threads", options->threads, "1 to 256; as many as the machine has CPUs without it")->check(whole_number(1, 256));
-  command->add_option("--seed", options->seed, "Of the search")->check(whole_number(0, std::numeric_limits<std::int64_t>::max()))->capture_default_str();
-  command->add_flag("--json", options->is_json, "Print one JSON object");
-  command->footer(
+  const Command command = program.command("tune", "Find better schedules for a graph and shapes on this machine, and write them to a tuned file");
+  add_graph_options(command, *options);
+  command.texts("--shape", options->shapes, "DIM=EXTENT,...: what is measured; given again, all are, and their geometric mean counts", Need::required);
+  command.text("--budget", options->budget, "How long to search, as 90s or 2m");
+  command.text("--out", options->out, "The tuned file to write or extend; TARGET.json without it");
+  command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");
+  command.number("--seed", options->seed, "Of the search");
+  command.flag("--json", options->is_json, "Print one JSON object");
+  command.footer(
       "Every candidate is compiled and run in a process of its own, checked against the interpreter and the default kernel, and raced\n"
       "against the best so far in alternating calls; it wins only if the bounds of the median say so. After Ctrl-C the same command goes on.\n"
       "A record is for kernels that are compiled with the same extents known (--set) and storage (--type).\n"
@@ -235,7 +234,7 @@ void add_tune(CLI::App& program, Chosen& chosen) {
       "  attune tune causal --set depth=64 --shape batch=1,heads=8,queries=4096,keys=4096,depth=64 --budget 2m --out my.json\n"
       "  attune compile causal --set depth=64 --tuned my.json\n"
       "  attune explain causal --set depth=64 --tuned my.json");
-  command->callback([options, &chosen] { chosen = [options] { return tune(*options); }; });
+  command.action([options] { return tune(*options); });
 }
 
 }  // namespace attune

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "codegen/compile.h"
 #include "codegen/import.h"
+#include "codegen/pipeline.h"
 #include "codegen/stage_plan.h"
 
 namespace attune {
@@ -111,6 +113,7 @@ Portion Work::all_blocks() const {
   for (const Portion& blocks : this->blocks) {
     all.part += blocks.part;
     all.whole += blocks.whole;
+    all.doubt += blocks.doubt;
   }
   return all;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/pipeline.h"
+#include "codegen/lowered_stage.h"
 #include "codegen/size_rule.h"
 #include "tools/attune/options.h"
 #include "tools/measure/visible.h"

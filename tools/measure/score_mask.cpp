@@ -158,25 +158,22 @@ std::int64_t ScoreMask::count_tile(const IndexBox& box, std::vector<Tile>& tiles
   return visible;
 }
 
-/// By halves, until all of a box or nothing of it is visible, or it is a tile.
-std::int64_t ScoreMask::count(const IndexBox& box, std::vector<Tile>& tiles) const {
-  const std::int64_t rows = box[row_slot].size(), columns = box[column_slot].size();
-  if (rows <= 0 || columns <= 0) return 0;
-  const Seen seen = over(box, Insight::ranges);
-  if (!seen.possibly) return 0;
-  if (seen.certainly) return rows * columns;
-  if (rows <= tile_side && columns <= tile_side) return count_tile(box, tiles);
-  const std::size_t longer = rows > columns ? row_slot : column_slot;
-  IndexBox half = box;
-  half[longer].end = box[longer].begin + box[longer].size() / 2;
-  const std::int64_t first = count(half, tiles);
-  half[longer] = {half[longer].end, box[longer].end};
-  return first + count(half, tiles);
-}
-
-std::int64_t ScoreMask::count(const IndexBox& box) const {
+Portion ScoreMask::count(const IndexBox& box) const {
   std::vector<Tile> tiles(steps_.size());
-  return count(box, tiles);
+  BoxProperty visible;
+  visible.known = [&](const IndexBox& part) {
+    const Seen seen = over(part, Insight::ranges);
+    return !seen.possibly ? 0 : seen.certainly ? 1 : -1;
+  };
+  visible.size = [](const IndexBox& part) {
+    std::int64_t size = 1;
+    for (const IndexRange& range : part) size *= range.size();
+    return size;
+  };
+  visible.count = [&](const IndexBox& part) { return count_tile(part, tiles); };
+  visible.sides.assign(box.size(), 1);
+  visible.sides[row_slot] = visible.sides[column_slot] = tile_side;
+  return portion_of(box, visible);
 }
 
 }  // namespace attune

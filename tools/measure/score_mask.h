@@ -8,17 +8,9 @@
 #include "dsl/interpret.h"
 #include "dsl/interval.h"
 #include "tools/measure/example.h"
+#include "tools/measure/portion.h"
 
 namespace attune {
-
-/// From `begin` up to before `end`.
-struct IndexRange {
-  std::int64_t begin = 0, end = 0;
-  std::int64_t size() const { return end - begin; }
-};
-
-/// Queries, keys, then the outer dims of a mask in the order of ScoreMask::outer().
-using IndexBox = std::vector<IndexRange>;
 
 /// What is known of all elements of a box.
 struct Seen {
@@ -32,6 +24,7 @@ enum class Insight {
   ranges,    ///< also the least and the greatest element along a dim
 };
 
+/// Its boxes are of queries, keys, then the outer dims in the order of outer().
 class ScoreMask {
  public:
   /// Of the softmax `node` of an expanded graph, whose composites are gone; `inputs` holds at least mask_inputs(graph).
@@ -48,8 +41,8 @@ class ScoreMask {
   /// Whether the operations, whatever the extents, can tell of any block that all of it is visible: not where an element of
   /// an input decides that lies along the queries or keys.
   bool may_know_whole_blocks() const;
-  /// Visible elements, of a box with one element along each outer dim.
-  std::int64_t count(const IndexBox& box) const;
+  /// The visible elements of a box.
+  Portion count(const IndexBox& box) const;
 
  private:
   static constexpr std::size_t row_slot = 0, column_slot = 1, first_outer_slot = 2;  // of a box
@@ -72,7 +65,6 @@ class ScoreMask {
   Interval<double> interval_of(const Step& step, const IndexBox& box, Insight insight, std::span<const Interval<double>> values) const;
   void evaluate(const Step& step, const IndexBox& box, std::span<const Tile> tiles, Tile& tile) const;
   std::int64_t count_tile(const IndexBox& box, std::vector<Tile>& tiles) const;
-  std::int64_t count(const IndexBox& box, std::vector<Tile>& tiles) const;
 
   Names outer_;
   std::vector<Step> steps_;  // the last one is the mask

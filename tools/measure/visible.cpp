@@ -1,7 +1,6 @@
 #include "tools/measure/visible.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "tools/measure/score_mask.h"
 
@@ -24,44 +23,28 @@ Names mask_dims(const Graph& graph, int softmax) {
   return dims;
 }
 
-/// Calls visit(box) with every index of the outer dims, queries and keys being whole.
-void for_each_outer(const ScoreMask& mask, std::int64_t queries, std::int64_t keys, const Shape& extents, const std::function<void(IndexBox&)>& visit) {
-  if (product(mask.outer(), extents) == 0) return;
+/// Queries and keys as given, and all of the outer dims.
+IndexBox whole_box(const ScoreMask& mask, std::int64_t queries, std::int64_t keys, const Shape& extents) {
   IndexBox box{{0, queries}, {0, keys}};
-  for (int i = 0; i < mask.outer().size(); ++i) box.push_back({0, 1});
-  while (true) {
-    box[0] = {0, queries};
-    box[1] = {0, keys};
-    visit(box);
-    int i = mask.outer().size() - 1;
-    for (; i >= 0; --i) {
-      IndexRange& range = box[static_cast<std::size_t>(i) + 2];
-      if (range.end < extent_of(mask.outer()[i], extents)) {
-        range = {range.end, range.end + 1};
-        break;
-      }
-      range = {0, 1};
-    }
-    if (i < 0) return;
-  }
+  for (const Name dim : mask.outer()) box.push_back({0, extent_of(dim, extents)});
+  return box;
 }
+
+Portion times(const Portion& portion, std::int64_t factor) { return {portion.part * factor, portion.whole * factor, portion.doubt * factor}; }
 
 Portion count_pairs(const Graph& graph, int softmax, const Shape& extents, const Arrays& inputs) {
   const Names& scores = graph.node(softmax).type.dims;
   const Name keys = std::get<Softmax>(graph.node(softmax).op).over;
-  Portion pairs{0, product(scores, extents)};
-  if (pairs.whole == 0) return pairs;
+  if (product(scores, extents) == 0) return {};
   Name queries;  // the longest dim, so that boxes are large
   for (const Name dim : mask_dims(graph, softmax))
     if (dim != keys && (queries.empty() || extent_of(dim, extents) > extent_of(queries, extents))) queries = dim;
   const ScoreMask mask(graph, softmax, queries, extents, inputs);
   const std::int64_t rows = queries.empty() ? 1 : extent_of(queries, extents), columns = extent_of(keys, extents);
-  for_each_outer(mask, rows, columns, extents, [&](const IndexBox& box) { pairs.part += mask.count(box); });
   Names counted = mask.outer();
   counted.unite(keys);
   if (!queries.empty()) counted.unite(queries);
-  pairs.part *= product(scores.without(counted), extents);
-  return pairs;
+  return times(mask.count(whole_box(mask, rows, columns, extents)), product(scores.without(counted), extents));
 }
 
 /// Whether a matmul computes the scores that the masks of `softmax` change.
@@ -91,6 +74,45 @@ bool is_over_scores(const Graph& graph, int matmul, int softmax) {
          is_weights(graph, node.inputs[1], softmax);
 }
 
+std::int64_t ceil_of(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Blocks of query_tile x edge_tile, for each index of the outer dims: boxes here are of tiles of queries and of keys.
+Portion visited_blocks(const ScoreMask& mask, const KeyWalk& walk, std::int64_t queries, std::int64_t keys, const Shape& extents) {
+  const bool knows_whole_blocks = mask.may_know_whole_blocks();
+  const auto elements = [&](const IndexBox& tiles) {
+    IndexBox box = tiles;
+    box[0] = {tiles[0].begin * walk.query_tile, std::min(tiles[0].end * walk.query_tile, queries)};
+    box[1] = {tiles[1].begin * walk.key_tile, std::min(tiles[1].end * walk.key_tile, keys)};
+    return box;
+  };
+  BoxProperty visited;
+  visited.known = [&](const IndexBox& tiles) {
+    // what holds for a box holds for all boxes in it: a tile would give the same answer
+    const Seen seen = mask.over(elements(tiles), Insight::elements);
+    return !seen.possibly ? 0 : seen.certainly ? 1 : -1;
+  };
+  visited.size = [&](const IndexBox& tiles) {
+    std::int64_t size = tiles[0].size() * ceil_of(elements(tiles)[1].size(), walk.edge_tile);
+    for (std::size_t i = 2; i < tiles.size(); ++i) size *= tiles[i].size();
+    return size;
+  };
+  visited.count = [&](const IndexBox& tile) {
+    IndexBox box = elements(tile);
+    const bool is_whole = box[1].size() == walk.key_tile;
+    if (is_whole && !knows_whole_blocks && mask.over(box, Insight::elements).possibly) return visited.size(tile);
+    std::int64_t count = 0;
+    const IndexRange columns = box[1];
+    for (std::int64_t edge = columns.begin; edge < columns.end; edge += walk.edge_tile) {
+      box[1] = {edge, std::min(edge + walk.edge_tile, columns.end)};
+      count += mask.over(box, Insight::elements).possibly;
+    }
+    return count;
+  };
+  IndexBox all = whole_box(mask, ceil_of(queries, walk.query_tile), ceil_of(keys, walk.key_tile), extents);
+  visited.sides.assign(all.size(), 1);
+  return portion_of(all, visited);
+}
+
 }  // namespace
 
 std::vector<VisiblePairs> count_visible_pairs(const Graph& graph, const Shape& extents, const Arrays& inputs) {
@@ -118,32 +140,8 @@ Portion count_visited_blocks(const Graph& graph, const KeyWalk& walk, const Shap
   const std::int64_t queries = extent_of(walk.queries, extents), keys = extent_of(key_dim, extents);
   if (product(graph.node(walk.softmax).type.dims, extents) == 0) return {};
   const ScoreMask mask(graph, walk.softmax, walk.queries, extents, inputs);
-  const bool knows_whole_blocks = mask.may_know_whole_blocks();
-  const std::int64_t per_large = walk.key_tile / walk.edge_tile;
-  Portion blocks;
-  for_each_outer(mask, queries, keys, extents, [&](IndexBox& box) {
-    for (std::int64_t first = 0; first < queries; first += walk.query_tile) {
-      box[0] = {first, std::min(first + walk.query_tile, queries)};
-      for (std::int64_t key = 0; key < keys; key += walk.key_tile) {
-        box[1] = {key, std::min(key + walk.key_tile, keys)};
-        const std::int64_t inside = (box[1].size() + walk.edge_tile - 1) / walk.edge_tile;
-        blocks.whole += inside;
-        const Seen seen = mask.over(box, Insight::elements);
-        const bool is_whole = key + walk.key_tile <= keys;
-        if (is_whole && (knows_whole_blocks ? seen.certainly : seen.possibly)) {
-          blocks.part += per_large;
-          continue;
-        }
-        for (std::int64_t edge = key; edge < std::min(key + walk.key_tile, keys); edge += walk.edge_tile) {
-          IndexBox small = box;
-          small[1] = {edge, std::min(edge + walk.edge_tile, keys)};
-          blocks.part += mask.over(small, Insight::elements).possibly;
-        }
-      }
-    }
-  });
-  const std::int64_t walks = product(walk.batch.without(mask.outer()), extents);
-  return {blocks.part * walks, blocks.whole * walks};
+  const Portion blocks = visited_blocks(mask, walk, queries, keys, extents);
+  return times(blocks, product(walk.batch.without(mask.outer()), extents));
 }
 
 }  // namespace attune

@@ -7,15 +7,9 @@
 
 #include "dsl/interpret.h"
 #include "tools/measure/example.h"
+#include "tools/measure/portion.h"
 
 namespace attune {
-
-/// So many of so many.
-struct Portion {
-  std::int64_t part = 0, whole = 0;
-  /// Nothing of nothing is all of it.
-  double share() const { return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole); }
-};
 
 /// The elements of a softmax's scores that its masks let through.
 struct VisiblePairs {

@@ -1,9 +1,12 @@
-#include "tools/attune/parse.h"
+#include "tools/attune/program.h"
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace attune {
 namespace {
@@ -56,8 +59,6 @@ std::string empty_value_problem(const CLI::App& command) {
   return {};
 }
 
-}  // namespace
-
 CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
   return {[low, high](std::string& text) -> std::string {
             std::int64_t value = 0;
@@ -68,7 +69,8 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
           ""};
 }
 
-std::string parse(CLI::App& program, int argc, char** argv) {
+/// The problem in words, or nothing. What CLI11 throws for --help and --version passes through.
+std::string parse_problem(CLI::App& program, int argc, char** argv) {
   const std::vector<const CLI::App*> commands = std::as_const(program).get_subcommands({});
   if (argc < 2) return fmt::format("a command is missing; there are {}; attune --help shows them", names_of(commands));
   const std::string first = argv[1];
@@ -84,6 +86,54 @@ std::string parse(CLI::App& program, int argc, char** argv) {
     return sentence_of(error, program, chosen);
   }
   return empty_value_problem(chosen);
+}
+
+}  // namespace
+
+void Command::text(const std::string& name, std::string& into, const std::string& help, Need need) const {
+  app_->add_option(name, into, help)->capture_default_str()->required(need == Need::required);
+}
+
+void Command::texts(const std::string& name, std::vector<std::string>& into, const std::string& help, Need need, char delimiter) const {
+  CLI::Option* option = app_->add_option(name, into, help)->allow_extra_args(false)->required(need == Need::required);
+  if (delimiter != '\0') option->delimiter(delimiter);
+}
+
+void Command::number(const std::string& name, int& into, int low, int high, const std::string& help) const {
+  CLI::Option* option = app_->add_option(name, into, help)->check(whole_number(low, high));
+  if (low <= into && into <= high) option->capture_default_str();
+}
+
+void Command::number(const std::string& name, std::uint64_t& into, const std::string& help) const {
+  app_->add_option(name, into, help)->check(whole_number(0, std::numeric_limits<std::int64_t>::max()))->capture_default_str();
+}
+
+void Command::flag(const std::string& name, bool& into, const std::string& help) const { app_->add_flag(name, into, help); }
+
+void Command::footer(const std::string& text) const { app_->footer(text); }
+
+void Command::action(std::function<int()> run) const {
+  app_->callback([run = std::move(run), chosen = chosen_] { *chosen = run; });
+}
+
+Program::Program(const std::string& name, const std::string& help, const std::string& footer, const std::string& version)
+    : app_(std::make_unique<CLI::App>(help, name)) {
+  app_->set_version_flag("--version", version);
+  app_->require_subcommand(1);
+  app_->footer(footer);
+}
+
+Program::~Program() = default;
+
+Command Program::command(const std::string& name, const std::string& help) { return {*app_->add_subcommand(name, help), chosen_}; }
+
+Program::Chosen Program::parse(int argc, char** argv) {
+  try {
+    std::string problem = parse_problem(*app_, argc, argv);
+    return {chosen_, std::move(problem)};
+  } catch (const CLI::Success& help_or_version) {
+    return {[this, help_or_version] { return app_->exit(help_or_version); }, {}};
+  }
 }
 
 }  // namespace attune
