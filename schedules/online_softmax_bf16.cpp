@@ -34,7 +34,7 @@ std::optional<Bf16Operands> SoftmaxStage::bf16_operands() const {
   return Bf16Operands{query.bits, key.bits, value.bits, query.factor * key.factor};
 }
 
-/// A dim of odd extent is filled with zeros.
+/// A dim of odd extent is filled with zeros, and so are values of keys beyond the last one: their weight is 0, and 0 times infinity is NaN.
 void SoftmaxStage::define_bf16_panels() {
   const std::string& over = body_.over[0];
   const Expr extent = extents_.at(over), index = Var(over) * 2 + pair_;
@@ -45,7 +45,8 @@ void SoftmaxStage::define_bf16_panels() {
   query_pairs_(joined({pair_, Var(over), row_, row_group_, query_tile_}, batch_)) = panel(bf16_->query);
   key_pairs_(joined({pair_, column_, Var(over), panel_}, key_batch_)) = panel(bf16_->key);
   const Expr column = column_ * 2 + pair_;  // here of pairs of columns
-  value_pairs_(joined({pair_, lane_, vector_, column_, panel_}, value_batch_)) = substituted(bf16_->value, column_.name(), column);
+  const Expr value = substituted(bf16_->value, column_.name(), column), key = panel_ * tiles_.panel() + column;
+  value_pairs_(joined({pair_, lane_, vector_, column_, panel_}, value_batch_)) = select(key < keys_, value, Halide::cast<std::uint16_t>(0));
 }
 
 /// The sums of products, not scaled.

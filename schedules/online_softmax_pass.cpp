@@ -20,9 +20,18 @@ Exprs SoftmaxStage::per_row(Exprs inner) const {
   return joined(joined(std::move(inner), {row_, row_group_, key_block_, query_tile_}), batch_);
 }
 
+Expr SoftmaxStage::place_of(const SoftmaxPass& pass, const Expr& column, const Expr& panel) const {
+  return key_block_ * pass.key_tile + panel * tiles_.panel() + column;
+}
+
+/// There is a key at the place in the block.
+Expr SoftmaxStage::exists(const SoftmaxPass& pass, const Expr& column, const Expr& panel) const {
+  return place_of(pass, column, panel) < keys_;
+}
+
 /// The key at a place in the block; the last one instead of any beyond it.
 Expr SoftmaxStage::key_of(const SoftmaxPass& pass, const Expr& column, const Expr& panel) const {
-  const Expr key = key_block_ * pass.key_tile + panel * tiles_.panel() + column;
+  const Expr key = place_of(pass, column, panel);
   return pass.has_tail ? max(min(key, keys_ - 1), 0) : key;
 }
 
@@ -73,8 +82,8 @@ void SoftmaxStage::define_scores(SoftmaxPass& pass) {
   Expr visible;
   if (pass.has_mask) visible = body_.visible(at);
   if (pass.has_tail) {
-    const Expr exists = key_block_ * pass.key_tile + panel_ * tiles_.panel() + column_ < keys_;
-    visible = visible.defined() ? visible && exists : exists;
+    const Expr is_key = exists(pass, column_, panel_);
+    visible = visible.defined() ? visible && is_key : is_key;
   }
   pass.scores = Func(pass.named("scores"));
   pass.scores(per_row({column_, panel_})) = visible.defined() ? select(visible, score, -std::numeric_limits<float>::infinity()) : score;
@@ -126,14 +135,17 @@ bool SoftmaxStage::values_are_in_place() const {
   return innermost != nullptr && innermost->name == depth.name();
 }
 
-/// Whole groups of register_vectors vectors first, then the vectors that are left.
+/// Whole groups of register_vectors vectors first, then the vectors that are left. Keys beyond the last one are not summed: the last one's
+/// value in their stead would be infinite, times a weight of 0. A copy holds zeros for them.
 void SoftmaxStage::define_partial(SoftmaxPass& pass) {
   if (bf16_) return define_bf16_partial(pass);
   const bool in_place = values_are_in_place();
   if (!in_place) {
     pass.values = Func(pass.named("values"));
     const Expr depth = min(likely(vector_ * tiles_.lanes + lane_), depth_ - 1);
-    pass.values(joined({lane_, vector_, column_, panel_, key_block_}, value_batch_)) = value_at(depth, key_of(pass, column_, panel_));
+    const Expr value = value_at(depth, key_of(pass, column_, panel_));
+    pass.values(joined({lane_, vector_, column_, panel_, key_block_}, value_batch_)) =
+        pass.has_tail ? select(exists(pass, column_, panel_), value, 0.f) : value;
   }
   const Func weights = body_.weight ? pass.changed_weights : pass.weights;
   const auto term = [&](const Expr& vector, const Expr& column, const Expr& panel) -> Expr {
@@ -146,10 +158,12 @@ void SoftmaxStage::define_partial(SoftmaxPass& pass) {
   pass.partial = Func(pass.named("partial"));
   pass.partial(per_row({lane_, vector_})) = 0.f;
   pass.whole = RDom({{0, group}, {0, tiles_.panel()}, {0, panels}, {0, vectors / group}}, "whole");
+  if (in_place && pass.has_tail) pass.whole.where(exists(pass, pass.whole[1], pass.whole[2]));
   Expr vector = pass.whole[3] * group + pass.whole[0];
   pass.partial(per_row({lane_, vector})) += term(vector, pass.whole[1], pass.whole[2]);
   if (fixed_value(vectors % group) == 0) return;
   pass.rest = RDom({{0, tiles_.panel()}, {0, panels}, {0, vectors % group}}, "rest");
+  if (in_place && pass.has_tail) pass.rest.where(exists(pass, pass.rest[0], pass.rest[1]));
   vector = vectors / group * group + pass.rest[2];
   pass.partial(per_row({lane_, vector})) += term(vector, pass.rest[0], pass.rest[1]);
 }

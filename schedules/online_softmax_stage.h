@@ -75,6 +75,8 @@ class SoftmaxStage {
   void define_weights(SoftmaxPass& pass);
   void define_partial(SoftmaxPass& pass);
   void define_update(const SoftmaxPass& pass);
+  Halide::Expr place_of(const SoftmaxPass& pass, const Halide::Expr& column, const Halide::Expr& panel) const;
+  Halide::Expr exists(const SoftmaxPass& pass, const Halide::Expr& column, const Halide::Expr& panel) const;
   Halide::Expr key_of(const SoftmaxPass& pass, const Halide::Expr& column, const Halide::Expr& panel) const;
   Halide::Expr value_at(const Halide::Expr& depth, const Halide::Expr& key) const;
   bool values_are_in_place() const;

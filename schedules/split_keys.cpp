@@ -199,7 +199,8 @@ Expr SplitKeysStage::value_at(const Expr& vector, const Expr& key, bool is_whole
 }
 
 /// Groups of keys that stay in the first-level cache while all results take them: whole groups of register_vectors vectors first, then
-/// the whole vectors that are left, then a last one that is not.
+/// the whole vectors that are left, then a last one that is not. Keys beyond the last one are not summed: the last one's value in their
+/// stead may be infinite, times a weight of 0.
 void SplitKeysStage::define_partial() {
   const Func weights = body_.weight ? changed_weights_ : weights_;
   const Expr vectors = Halide::Internal::simplify(depth_ / tiles_.lanes);
@@ -212,12 +213,14 @@ void SplitKeysStage::define_partial() {
   const auto add_rest = [&](const char* name, const Expr& first, const Expr& count, bool is_whole) {
     RDom rest({{0, lanes}, {0, Halide::Internal::simplify(count)}, {0, key_groups}}, name);
     rest.where(first_key() + rest[2] * lanes < keys_);
+    rest.where(first_key() + rest[2] * lanes + rest[0] < keys_);
     add(first + rest[1], rest[2] * lanes + rest[0], is_whole);
     rests_.push_back(rest);
   };
   if (fixed_value(vectors) != 0) {
     whole_ = RDom({{0, group}, {0, lanes}, {0, vectors / group}, {0, key_groups}}, "whole");
     whole_.where(first_key() + whole_[3] * lanes < keys_);
+    whole_.where(first_key() + whole_[3] * lanes + whole_[1] < keys_);
     add(whole_[2] * group + whole_[0], whole_[3] * lanes + whole_[1], true);
   }
   if (fixed_value(vectors % group) != 0) add_rest("rest", vectors / group * group, vectors % group, true);

@@ -65,6 +65,25 @@ TEST_CASE("an infinite score gives NaN, a score of minus infinity weighs nothing
   CHECK(plain.difference(s.extents, s.inputs) == "");
 }
 
+TEST_CASE("an infinite value of the last key reaches the result", "[special]") {
+  const std::string types = GENERATE("f32", "bf16"), depth = GENERATE("", "depth=16");
+  CAPTURE(types, depth);
+  const KernelCase plain("scaled_dot_product", {.types = types, .set = depth.empty() ? std::vector<std::string>{} : std::vector{depth}});
+  for (const int keys : {1, 5, 37, 129}) {
+    for (const int queries : {1, 3, 100}) {
+      CAPTURE(keys, queries);
+      Setting s(plain, "depth=16,queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys));
+      s.at("v", keys - 1, 3, 16) = infinity;
+      s.at("v", keys - 1, 4, 16) = -infinity;
+      const auto out = plain.outputs(s.extents, s.inputs).at("out");
+      for (std::int64_t i = 0; i < queries; ++i) {
+        const double* row = out.data() + i * 16;
+        CHECK((row[3] == infinity && row[4] == -infinity && is_finite(row[2]) && is_finite(row[5])));
+      }
+    }
+  }
+}
+
 TEST_CASE("a query that sees no key gives zeros", "[special]") {
   const std::string types = GENERATE("f32", "bf16");
   CAPTURE(types);
