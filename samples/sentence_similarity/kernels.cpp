@@ -11,8 +11,14 @@
 namespace sentence_similarity {
 namespace {
 
+using attune::Kernel;
 using attune::Result;
 using attune::Tensor;
+
+/// Inputs and outputs in the order of the manifest.
+Result<void> call(const Kernel& kernel, std::initializer_list<Tensor> tensors) {
+  return kernel.call(std::span(tensors.begin(), tensors.size()));
+}
 
 /// A vector of the model's width.
 Tensor row(const std::vector<float>& values) { return {values, {Sizes::model}}; }
@@ -39,11 +45,11 @@ void leave_padding_out(const Batch& batch, std::span<const float> x, std::vector
 }  // namespace
 
 Result<Kernels> Kernels::of(const Model& model) {
-  std::vector<PreparedKernel> kernels;
+  std::vector<Kernel> kernels;
   for (const attune_kernel_v1* manifest :
        {&attune_kernel_v1_minilm_embed, &attune_kernel_v1_minilm_attention, &attune_kernel_v1_minilm_attention_weights,
         &attune_kernel_v1_minilm_finish_layer, &attune_kernel_v1_minilm_pool}) {
-    auto kernel = PreparedKernel::of(*manifest);
+    auto kernel = Kernel::from(*manifest);
     if (!kernel) return kernel.error();
     kernels.push_back(std::move(kernel).value());
   }
@@ -52,13 +58,13 @@ Result<Kernels> Kernels::of(const Model& model) {
 }
 
 Result<void> Kernels::embed(const Batch& batch, std::span<float> hidden) {
-  return compiled_.embed.call({{batch.ids, {batch.sentences, batch.tokens}},
-                               {model_.words, {Sizes::vocabulary, Sizes::model}},
-                               {model_.positions, {Sizes::positions, Sizes::model}},
-                               {model_.types, {Sizes::model}},
-                               row(model_.embedding_norm.weight),
-                               row(model_.embedding_norm.bias),
-                               {hidden, {batch.sentences, batch.tokens, Sizes::model}}});
+  return call(compiled_.embed, {{batch.ids, {batch.sentences, batch.tokens}},
+                                {model_.words, {Sizes::vocabulary, Sizes::model}},
+                                {model_.positions, {Sizes::positions, Sizes::model}},
+                                {model_.types, {Sizes::model}},
+                                row(model_.embedding_norm.weight),
+                                row(model_.embedding_norm.bias),
+                                {hidden, {batch.sentences, batch.tokens, Sizes::model}}});
 }
 
 Result<void> Kernels::attend(int layer, const Batch& batch, std::span<const float> x, std::span<float> out, std::span<float> weights) {
@@ -69,9 +75,9 @@ Result<void> Kernels::attend(int layer, const Batch& batch, std::span<const floa
   const Tensor wo(of.projection.weight, {Sizes::model, Sizes::heads, Sizes::depth}), bo = row(of.projection.bias);
   const Tensor in(x, {batch.sentences, batch.tokens, Sizes::model}), result(out, {batch.sentences, batch.tokens, Sizes::model});
   const Tensor lengths(batch.lengths, {batch.sentences});
-  if (weights.empty()) return compiled_.attention.call({in, wq, bq, wk, bk, wv, bv, lengths, wo, bo, result});
+  if (weights.empty()) return call(compiled_.attention, {in, wq, bq, wk, bk, wv, bv, lengths, wo, bo, result});
   const Tensor second(weights, {batch.sentences, Sizes::heads, batch.tokens, batch.tokens});
-  return compiled_.attention_weights.call({in, wq, bq, wk, bk, wv, bv, lengths, wo, bo, result, second});
+  return call(compiled_.attention_weights, {in, wq, bq, wk, bk, wv, bv, lengths, wo, bo, result, second});
 }
 
 Result<void> Kernels::finish_layer(int layer, const Batch& batch, std::span<const float> attended, std::span<float> hidden) {
@@ -80,17 +86,17 @@ Result<void> Kernels::finish_layer(int layer, const Batch& batch, std::span<cons
   leave_padding_out(batch, attended, attended_);
   leave_padding_out(batch, hidden, hidden_);
   finished_.resize(hidden_.size());
-  const auto done = compiled_.finish_layer.call({{attended_, {rows, Sizes::model}},
-                                                 {hidden_, {rows, Sizes::model}},
-                                                 row(of.attention_norm.weight),
-                                                 row(of.attention_norm.bias),
-                                                 {of.expand.weight, {Sizes::hidden, Sizes::model}},
-                                                 {of.expand.bias, {Sizes::hidden}},
-                                                 {of.contract.weight, {Sizes::model, Sizes::hidden}},
-                                                 row(of.contract.bias),
-                                                 row(of.output_norm.weight),
-                                                 row(of.output_norm.bias),
-                                                 {finished_, {rows, Sizes::model}}});
+  const auto done = call(compiled_.finish_layer, {{attended_, {rows, Sizes::model}},
+                                                  {hidden_, {rows, Sizes::model}},
+                                                  row(of.attention_norm.weight),
+                                                  row(of.attention_norm.bias),
+                                                  {of.expand.weight, {Sizes::hidden, Sizes::model}},
+                                                  {of.expand.bias, {Sizes::hidden}},
+                                                  {of.contract.weight, {Sizes::model, Sizes::hidden}},
+                                                  row(of.contract.bias),
+                                                  row(of.output_norm.weight),
+                                                  row(of.output_norm.bias),
+                                                  {finished_, {rows, Sizes::model}}});
   if (!done) return done;
   for_each_sentence(batch,
                     [&](auto padded, auto real, auto count) { std::copy_n(finished_.data() + real, count, hidden.data() + padded); });
@@ -98,9 +104,9 @@ Result<void> Kernels::finish_layer(int layer, const Batch& batch, std::span<cons
 }
 
 Result<void> Kernels::pool(const Batch& batch, std::span<const float> hidden, std::span<float> embeddings) {
-  return compiled_.pool.call({{hidden, {batch.sentences, batch.tokens, Sizes::model}},
-                              {batch.lengths, {batch.sentences}},
-                              {embeddings, {batch.sentences, Sizes::model}}});
+  return call(compiled_.pool, {{hidden, {batch.sentences, batch.tokens, Sizes::model}},
+                               {batch.lengths, {batch.sentences}},
+                               {embeddings, {batch.sentences, Sizes::model}}});
 }
 
 }  // namespace sentence_similarity

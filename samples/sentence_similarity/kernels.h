@@ -1,9 +1,9 @@
 /// The encoder in Attune's kernels, compiled ahead of time from the graphs in variants/ and from Attune's own multi_head.
 #pragma once
 
+#include "runtime/kernel.h"
 #include "samples/sentence_similarity/encoder.h"
 #include "samples/sentence_similarity/model.h"
-#include "samples/sentence_similarity/prepared_kernel.h"
 
 namespace sentence_similarity {
 
@@ -22,7 +22,7 @@ class Kernels final : public Implementation {
 
  private:
   struct Compiled {
-    PreparedKernel embed, attention, attention_weights, finish_layer, pool;
+    attune::Kernel embed, attention, attention_weights, finish_layer, pool;
   };
   Kernels(const Model& model, Compiled compiled) : model_(model), compiled_(std::move(compiled)) {}
 
