@@ -31,7 +31,11 @@ void on_error(void* user_context, const char* message) {
 
 void* on_malloc(void* user_context, std::size_t bytes) {
   CallContext* context = CallContext::from(user_context);
-  if (context == nullptr || context->workspace() == nullptr) return halide_default_malloc(user_context, bytes);
+  if (context == nullptr) return halide_default_malloc(user_context, bytes);
+  if (context->workspace() == nullptr) {
+    void* near = context->near_memory().take(bytes);
+    return near != nullptr ? near : halide_default_malloc(user_context, bytes);
+  }
   void* data = context->workspace()->take(bytes);
   if (data == nullptr) context->note_workspace_is_short();
   return data;
@@ -40,10 +44,12 @@ void* on_malloc(void* user_context, std::size_t bytes) {
 void on_free(void* user_context, void* data) {
   CallContext* context = CallContext::from(user_context);
   if (data == nullptr) return;
-  if (context == nullptr || context->workspace() == nullptr)
-    halide_default_free(user_context, data);
-  else
+  if (context != nullptr && context->workspace() != nullptr)
     context->workspace()->give_back(data);
+  else if (context != nullptr && context->near_memory().holds(data))
+    context->near_memory().give_back();
+  else
+    halide_default_free(user_context, data);
 }
 
 /// One iteration, or one thread: runs here, without the pool's lock.
@@ -76,11 +82,11 @@ CallContext* CallContext::from(void* user_context) {
 void CallContext::fail(const char* message) {
   if (has_failed_.exchange(true, std::memory_order_acq_rel)) return;
   const std::size_t length = std::min(std::strlen(message), message_.size() - 1);
-  std::copy_n(message, length, message_.begin());
+  *std::copy_n(message, length, message_.begin()) = 0;
 }
 
 std::string CallContext::message() const {
-  std::string text = message_.data();
+  std::string text = has_failed() ? message_.data() : "";
   while (!text.empty() && (text.back() == '\n' || text.back() == '.')) text.pop_back();
   return text;
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/abi.h"
+#include "runtime/near_memory.h"
 #include "runtime/result.h"
 #include "runtime/workspace.h"
 
@@ -16,7 +17,7 @@ namespace attune {
 /// Of one call. All threads that work on the call share it.
 class CallContext {
  public:
-  /// `workspace` may be null: memory then comes from the heap.
+  /// `workspace` may be null: memory then comes from this object and the heap.
   explicit CallContext(Workspace* workspace) : workspace_(workspace) {}
   CallContext(const CallContext&) = delete;
   CallContext& operator=(const CallContext&) = delete;
@@ -31,6 +32,8 @@ class CallContext {
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
 
   Workspace* workspace() const { return workspace_; }
+  /// Where the call has no workspace, its first few tiles lie here.
+  NearMemory& near_memory() { return near_memory_; }
   void note_workspace_is_short() { workspace_is_short_.store(true, std::memory_order_relaxed); }
   bool workspace_is_short() const { return workspace_is_short_.load(std::memory_order_relaxed); }
 
@@ -40,7 +43,8 @@ class CallContext {
   Workspace* workspace_;
   std::atomic<bool> has_failed_ = false;
   std::atomic<bool> workspace_is_short_ = false;
-  std::array<char, 512> message_{};
+  std::array<char, 512> message_;  ///< ends with 0 once it has_failed()
+  NearMemory near_memory_;
 };
 
 /// Puts errors, memory and parallel loops of the Halide runtime inside this program into the runtime's hands, once.
