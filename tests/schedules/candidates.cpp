@@ -10,6 +10,7 @@
 #include "tools/measure/example.h"
 #include "tools/tune/child.h"
 #include "tools/tune/duel.h"
+#include "tools/tune/plan.h"
 
 namespace attune {
 namespace {
@@ -49,6 +50,20 @@ TEST_CASE("what a child does to itself costs the child", "[tuning]") {
       1);
   CHECK(hang.problem == "took more than 1 s");
   CHECK(hang.text == "");
+}
+
+TEST_CASE("the dims that tell small calls from large ones are varied together", "[tuning]") {
+  Options options;
+  options.graph.graph = "multi_head";
+  const TargetInfo* target = find_target("host");
+  if (target == nullptr) return skip("this CPU is none of the targets");
+  const Prepared prepared = prepare(options);
+  const TunePlan plan = make_plan(prepared, *target, {"batch=2,heads=3,tokens=5,model=16,depth=8"});
+  REQUIRE(plan.problem == "");
+  REQUIRE(plan.row_dims.contains(SizeClass::small));
+  CHECK(plan.row_dims.at(SizeClass::small) == std::vector<std::string>{"batch", "tokens"});
+  const Shape extents = plan.with_rows(prepared, plan.calls[0], SizeClass::small, 7).extents;
+  for (const auto& [dim, extent] : {std::pair{"batch", 7}, std::pair{"tokens", 7}, std::pair{"heads", 3}, std::pair{"model", 16}}) CHECK(extents.at(dim) == extent);
 }
 
 TEST_CASE("a candidate that computes something else loses before it is timed", "[tuning]") {

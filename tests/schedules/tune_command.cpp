@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/skip.h"
+#include "tests/tools/headers.h"
 #include "tests/tools/program.h"
 
 namespace attune {
@@ -71,6 +72,32 @@ TEST_CASE("a tuning run of small calls learns up to which extent they are small"
   CHECK(explained.dump().find("tuned: exact") != std::string::npos);
   attune_says({"check", "causal", "--tuned", out, "--shape", "queries=3,keys=40"});
   attune_says({"check", "causal", "--tuned", out, "--shape", "queries=67,keys=40"});
+}
+
+TEST_CASE("a tuning run of few queries learns up to how many are few", "[tuning]") {
+  if (host_target().empty()) return skip("this CPU is none of the targets");
+  const Folder folder;
+  const std::string out = folder / "tuned.json";
+  const auto json = nlohmann::json::parse(
+      attune_says({"tune", "causal_offset", "--shape", "batch=1,heads=2,queries=1,keys=700,depth=64", "--threads", "1", "--budget", "2s", "--out", out, "--json"}));
+  const auto& stage = json["stages"][0];
+  CHECK(stage["size"] == "few");
+  const std::int64_t limit = stage["small_up_to"];
+  CHECK((limit >= 1 && limit <= 256));
+  if (json["out"].is_null()) return;
+  for (const char* queries : {"1", "3", "67"}) attune_says({"check", "causal_offset", "--tuned", out, "--shape", std::string("keys=70,queries=") + queries});
+}
+
+TEST_CASE("a header is compiled once for all candidates of a tuning run", "[tuning]") {
+  if (host_target().empty()) return skip("this CPU is none of the targets");
+  const Folder folder;
+  const std::string header = folder.write("good.h", good_header);
+  std::filesystem::permissions(folder.write("counted", "#!/bin/sh\necho >> \"$COUNT\"\nexec c++ \"$@\"\n"), std::filesystem::perms::owner_all);
+  const Ran ran = run_attune({"tune", header, "--struct", "Reach", "--param", "reach=5", "--shape", shape, "--threads", "1", "--budget", "1s", "--out", folder / "tuned.json"},
+                             {{"CXX", folder / "counted"}, {"COUNT", folder / "count"}});
+  INFO(ran.err);
+  CHECK(ran.status == 0);
+  CHECK(contents(folder / "count") == "\n");
 }
 
 TEST_CASE("a tuning run that is interrupted goes on, and its state is for no other run", "[tuning]") {

@@ -11,6 +11,7 @@
 #include "codegen/scratch_folder.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/graph_text.h"
+#include "tools/attune/mlir_text.h"
 #include "tools/attune/options.h"
 
 namespace attune {
@@ -20,13 +21,6 @@ struct ShowOptions : Options {
   std::string stage = "graph", size = "large";
   bool is_signature = false, is_json = false;
 };
-
-void print_module(const StagedModule& staged) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  (*staged.module)->print(stream);
-  fmt::print("{}\n", text);
-}
 
 /// What Halide makes of the stages: its loops, or the machine's instructions.
 int show_lowered(const Prepared& prepared, mlir::func::FuncOp function, const ShowOptions& options) {
@@ -69,15 +63,15 @@ int show(const ShowOptions& options) {
     fmt::print("{}", graph_text(prepared.graph.graph));
     return 0;
   }
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  const bool is_mlir = options.stage == "mlir";
-  const StagedModule staged = compile_to_stages(prepared.graph.graph, prepared.graph.name, prepared.graph.parameters, prepared.staging, context,
-                                                is_mlir ? Until::imported : Until::stages);
-  if (!staged.problem.empty()) return refuse(staged.problem);
-  if (is_mlir || options.stage == "stages") {
-    print_module(staged);
+  if (options.stage == "mlir" || options.stage == "stages") {
+    const MlirText module = mlir_text(prepared, options.stage == "stages");
+    if (!module.problem.empty()) return refuse(module.problem);
+    fmt::print("{}\n", module.text);
     return 0;
   }
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const StagedModule staged = compile_to_stages(prepared.graph.graph, prepared.graph.name, prepared.graph.parameters, prepared.staging, context);
+  if (!staged.problem.empty()) return refuse(staged.problem);
   return show_lowered(prepared, function_of(*staged.module), options);
 }
 

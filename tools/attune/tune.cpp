@@ -11,6 +11,7 @@
 
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
+#include "tools/attune/mlir_text.h"
 #include "tools/attune/options.h"
 #include "tools/attune/trial.h"
 #include "tools/tune/child.h"
@@ -50,15 +51,21 @@ std::string today() {
   return fmt::format("{:04}-{:02}-{:02}", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
 }
 
-/// What `attune compile` takes to compile the same graph; targets by name, so that the state of a run says what "host" was.
+/// What `attune compile` takes for the same graph.
+std::vector<std::string> graph_arguments(const GraphRequest& graph) {
+  std::vector<std::string> words{graph.graph};
+  if (!graph.struct_name.empty()) words.insert(words.end(), {"--struct", graph.struct_name});
+  for (const std::string& setting : graph.settings) words.insert(words.end(), {"--param", setting});
+  return words;
+}
+
+/// What it takes beside the graph; targets by name, so that the state of a run says what "host" was.
 std::vector<std::string> compile_arguments(const TuneOptions& options, std::string_view target) {
-  std::vector<std::string> words{options.graph.graph};
+  std::vector<std::string> words;
   const auto add = [&](const char* option, const std::string& value) {
     words.emplace_back(option);
     words.push_back(value);
   };
-  if (!options.graph.struct_name.empty()) add("--struct", options.graph.struct_name);
-  for (const std::string& setting : options.graph.settings) add("--param", setting);
   for (const std::string& set : options.set) add("--set", set);
   for (const std::string& tuned : options.tuned) add("--tuned", tuned);
   add("--type", options.types);
@@ -194,7 +201,10 @@ int tune(const TuneOptions& options) {
   if (!file.problem.empty()) return refuse(file.problem);
   const TunePlan plan = make_plan(prepared, target, options.shapes);
   if (!plan.problem.empty()) return refuse(plan.problem);
-  TuneSettings settings{compile_arguments(options, target.name), prepared.graph.name, std::string(target.name),
+  MlirText text;
+  if (!options.graph.struct_name.empty()) text = mlir_text(prepared, false);
+  if (!text.problem.empty()) return refuse(text.problem);
+  TuneSettings settings{graph_arguments(options.graph), text.text, compile_arguments(options, target.name), prepared.graph.name, std::string(target.name),
                         options.threads == 0 ? num_threads() : options.threads, seconds_of(options.budget), options.seed, out + ".state"};
   catch_interrupts();
   Progress progress(settings.budget_s);

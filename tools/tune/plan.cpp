@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "tools/attune/work.h"
 
@@ -65,21 +66,31 @@ double growth(const Shape& from, const Shape& to) {
   return most;
 }
 
-/// The dim that alone is limited for small calls, if the kernel chooses between these and large ones.
-std::string small_dim(const SizeRule& sizes) {
-  if (!sizes.has(SizeClass::large)) return {};
-  for (const SizeRule::Entry& entry : sizes.entries)
-    if (entry.size == SizeClass::small && entry.limits.size() == 1) return entry.limits[0].dim;
-  return {};
+/// The dims with an upper limit in all entries but the last, which takes what is left. A dim whose extent follows from others cannot be varied alone:
+/// a size that such a dim limits has none.
+std::map<SizeClass, std::vector<std::string>> row_dims(const SizeRule& sizes, const Graph& graph) {
+  std::map<SizeClass, std::vector<std::string>> all;
+  const auto is_free = [&](const std::string& dim) {
+    return std::ranges::any_of(graph.dim_infos(), [&](const DimInfo& info) { return info.derivation.formula == Formula::free && info.name() == dim; });
+  };
+  for (std::size_t i = 0; i + 1 < sizes.entries.size(); ++i) {
+    std::vector<std::string> dims;
+    for (const ExtentLimit& limit : sizes.entries[i].limits)
+      if (limit.largest < std::numeric_limits<std::int64_t>::max()) dims.push_back(limit.dim);
+    if (!dims.empty() && std::ranges::all_of(dims, is_free)) all.emplace(sizes.entries[i].size, std::move(dims));
+  }
+  return all;
 }
 
 }  // namespace
 
-DuelCall TunePlan::with_extent(const Prepared& prepared, const DuelCall& call, std::int64_t extent) const {
+DuelCall TunePlan::with_rows(const Prepared& prepared, const DuelCall& call, SizeClass size, std::int64_t extent) const {
   const Graph& graph = prepared.graph.graph;
+  const std::vector<std::string>& rows = row_dims.at(size);
   Shape given;
   for (const DimInfo& info : graph.dim_infos())
-    if (info.derivation.formula == Formula::free) given.emplace(info.name(), info.name() == small_dim ? extent : call.extents.find(info.name())->second);
+    if (info.derivation.formula == Formula::free)
+      given.emplace(info.name(), std::ranges::find(rows, info.name()) != rows.end() ? extent : call.extents.find(info.name())->second);
   const FilledShape filled = fill_shape(graph, given);
   if (!filled.problem.empty()) return {};
   return {filled.extents, random_inputs(graph, filled.extents, 1), {}, call.magnitudes};
@@ -91,7 +102,7 @@ TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std
   plan.problem = report.problem;
   if (!plan.problem.empty()) return plan;
   const Graph& graph = prepared.graph.graph;
-  plan.small_dim = small_dim(report.sizes);
+  plan.row_dims = row_dims(report.sizes, graph);
   for (const std::string& text : shapes) {
     const FilledShape filled = fill_shape(prepared, text);
     plan.problem = filled.problem;

@@ -1,6 +1,7 @@
 /// What there is to tune: the stages of a kernel that calls of the given shapes reach.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,11 +30,12 @@ struct TunePlan {
   std::vector<DuelCall> calls;      ///< a call of each shape
   std::vector<std::string> shapes;  ///< as text
   DuelCall check;                   ///< a small call with odd extents, with the interpreter's outputs
-  std::string small_dim;            ///< by which the kernel tells small calls from large ones; empty where that is not one dim alone
+  /// For each size that the kernel chooses at the call, the dims whose extents say so: small (few) calls have none that is longer than a limit.
+  std::map<SizeClass, std::vector<std::string>> row_dims;
   std::string problem;
 
-  /// The call with another extent of that dim.
-  DuelCall with_extent(const Prepared& prepared, const DuelCall& call, std::int64_t extent) const;
+  /// The call with another extent of these dims.
+  DuelCall with_rows(const Prepared& prepared, const DuelCall& call, SizeClass size, std::int64_t extent) const;
 };
 
 /// The plan for the target; shapes as --shape gives them. The problem is one of the shapes.

@@ -32,6 +32,12 @@ struct Built {
   std::string path, problem;
 };
 
+/// For the records of one size of calls, in place of their own; 0 leaves them theirs.
+struct SizeLimit {
+  SizeClass size = SizeClass::large;
+  std::int64_t small_up_to = 0;
+};
+
 class Tuner {
  public:
   Tuner(const Prepared& prepared, const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show)
@@ -50,7 +56,8 @@ class Tuner {
     for (std::size_t i = 0; i < plan_.tasks.size() && result.problem.empty() && !is_interrupted(); ++i) result.tasks.push_back(search(i));
     for (TunedTask& task : result.tasks)
       if (!is_interrupted()) verify(task);
-    if (result.problem.empty() && !is_interrupted()) learn_limit(result.tasks);
+    for (const auto& [size, dims] : plan_.row_dims)
+      if (result.problem.empty() && !is_interrupted()) learn_limit(size, result.tasks);
     result.is_interrupted = is_interrupted();
     if (result.is_interrupted && result.problem.empty()) result.problem = save();
     return result;
@@ -66,6 +73,10 @@ class Tuner {
     if (!answer.problem.empty()) return answer.problem;
     state_ = std::move(answer.state);
     state_.tries.resize(plan_.tasks.size());
+    if (!settings_.graph_text.empty()) {
+      graph_ = {folder_.file("graph.mlir")};
+      std::ofstream(graph_[0]) << settings_.graph_text;
+    }
     const double before_s = elapsed_s();
     const Built trusted = built(defaults_);
     compile_limit_s_ = std::max(least_compile_limit_s, compile_limit_ratio * (elapsed_s() - before_s));
@@ -83,7 +94,7 @@ class Tuner {
 
   /// What the state must be of: everything that a try depends on.
   std::string state_text() const {
-    return fmt::format("{} with {} threads for {} and {}", fmt::join(settings_.compile_arguments, " "), settings_.threads, settings_.target,
+    return fmt::format("{} {} with {} threads for {} and {}", fmt::join(settings_.graph, " "), fmt::join(settings_.compile_arguments, " "), settings_.threads, settings_.target,
                        fmt::join(plan_.shapes, " and "));
   }
 
@@ -94,8 +105,7 @@ class Tuner {
     return place->second;
   }
 
-  /// `small_up_to` is that of all records of small calls; 0 leaves them theirs.
-  Built compile(const Choice& choice, const std::string& folder, std::int64_t small_up_to = 0) {
+  Built compile(const Choice& choice, const std::string& folder, const SizeLimit& limit = {}) {
     std::filesystem::create_directory(folder);
     TunedFile file;
     file.target = settings_.target;
@@ -103,16 +113,16 @@ class Tuner {
       const TuneTask& task = plan_.tasks[i];
       const Measured nothing{"none", "none", "none", "none", 1, 1, 1};
       insert(file, {task.schedule, task.size, task.key.stage, task.key.types, task.key.extents, task.space.values(choice[i]),
-                    small_up_to > 0 && task.size == SizeClass::small ? small_up_to : task.small_up_to, nothing},
+                    limit.small_up_to > 0 && task.size == limit.size ? limit.small_up_to : task.small_up_to, nothing},
              task.key.body);
     }
     const std::string tuned = folder + "/tuned.json";
     std::ofstream(tuned) << tuned_text(file);
-    // The candidate's file comes first: of records at the same distance the first is taken.
     std::vector<std::string> arguments{"compile"};
+    arguments.insert(arguments.end(), graph_.begin(), graph_.end());
+    arguments.insert(arguments.end(), {"--tuned", tuned});  // before the user's: of records at the same distance the first is taken
     arguments.insert(arguments.end(), settings_.compile_arguments.begin(), settings_.compile_arguments.end());
     for (const char* word : {"--shared", "--name", settings_.kernel.c_str(), "-o", folder.c_str()}) arguments.emplace_back(word);
-    arguments.insert(arguments.begin() + 2, {"--tuned", tuned});
     const ChildAnswer child = run_self(arguments, compile_limit_s_);
     if (child.problem.empty()) return {folder + "/" + settings_.kernel + ".so", {}};
     const std::string sentence = child.text.substr(0, child.text.find('\n'));
@@ -225,12 +235,15 @@ class Tuner {
     report.parameters = report.task->space.values(best_[i]);
   }
 
-  /// Up to which extent small calls are better off with their schedules than with the large ones, both as they are best.
-  void learn_limit(std::vector<TunedTask>& reports) {
-    const auto small = std::ranges::find_if(reports, [](const TunedTask& t) { return t.task->size == SizeClass::small && t.task->small_up_to > 0; });
-    if (plan_.small_dim.empty() || small == reports.end()) return;
+  /// Up to which extent of their rows calls of the size are better off with its schedules than with those for longer ones, all as they are best:
+  /// measured at extents 2, 4, 8 ... of all the dims that tell them apart.
+  void learn_limit(SizeClass size, std::vector<TunedTask>& reports) {
+    const auto is_limited = [&](const TunedTask& t) { return t.task->size == size && t.task->small_up_to > 0; };
+    const auto first = std::ranges::find_if(reports, is_limited);
+    if (first == reports.end()) return;
     constexpr std::int64_t most = 256;
-    const Built always = compile(best_, folder_.file("always_small"), most), never = compile(best_, folder_.file("never_small"), 1);
+    const std::string name(name_of(size));
+    const Built always = compile(best_, folder_.file("always_" + name), {size, most}), never = compile(best_, folder_.file("never_" + name), {size, 1});
     if (!always.problem.empty() || !never.problem.empty()) return;
     RaceRules rules;  // no winner is looked for: the median of all pairs is wanted
     rules.doubt_of_winning = rules.doubt_of_losing = 0;
@@ -239,13 +252,13 @@ class Tuner {
     const std::int64_t limit = learned_limit(
         [&](std::int64_t extent) {
           Duel d = duel(never.path, always.path, {}, rules);
-          for (const std::size_t call : small->task->calls) d.races.push_back(plan_.with_extent(prepared_, plan_.calls[call], extent));
+          for (const std::size_t call : first->task->calls) d.races.push_back(plan_.with_rows(prepared_, plan_.calls[call], size, extent));
           const DuelAnswer answer = run_duel(d, duel_limit_s(rules));
           return answer.problem.empty() ? answer.ratio : rules.hopeless;
         },
         most);
     for (TunedTask& report : reports)
-      if (report.task->size == SizeClass::small && report.task->small_up_to > 0 && !is_interrupted()) report.small_up_to = limit;
+      if (is_limited(report) && !is_interrupted()) report.small_up_to = limit;
   }
 
   const Prepared& prepared_;
@@ -254,6 +267,7 @@ class Tuner {
   const std::function<void(const TuneProgress&)>& show_;
   const ScratchFolder folder_;
   const Clock::time_point start_ = Clock::now();
+  std::vector<std::string> graph_ = settings_.graph;  // what candidates are compiled from
   TuneState state_;
   Choice defaults_, best_;
   std::map<Choice, Built> kernels_;

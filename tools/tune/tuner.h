@@ -11,7 +11,9 @@
 namespace attune {
 
 struct TuneSettings {
-  std::vector<std::string> compile_arguments;  ///< of `attune compile`: the graph, how it is specialised, tuned files
+  std::vector<std::string> graph;              ///< as the user says it: GRAPH with --struct and --param
+  std::string graph_text;                      ///< the same as MLIR, if a candidate's process would have to compile a header to get it
+  std::vector<std::string> compile_arguments;  ///< of `attune compile`, after the graph: how it is specialised, tuned files
   std::string kernel;                          ///< its name
   std::string target;
   int threads = 1;
@@ -27,7 +29,7 @@ struct TunedTask {
   std::vector<Parameter> parameters;  ///< the default's unless is_better
   bool is_better = false;
   double default_ms = 0, tuned_ms = 0;
-  std::int64_t small_up_to = 0;       ///< learned where the kernel tells small calls from large ones by one dim; the default's elsewhere
+  std::int64_t small_up_to = 0;       ///< learned where the kernel tells calls of this size from others at the call; the default's elsewhere
   std::string first_failure;  ///< why a candidate failed, in words
 };
 
