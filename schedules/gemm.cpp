@@ -62,7 +62,7 @@ std::vector<Expr> arguments(const std::vector<std::string>& dims, const Coordina
 }
 
 std::vector<Parameter> gemm_parameters(const Machine& machine, SizeClass size) {
-  // 12 x 2 sums, 2 vectors of columns and a few broadcasts fill 32 registers; 6 x 2 fill 16. Four lanes (NEON) multiply by an element of a
+  // 6 x 4 sums, 4 vectors of columns and a few broadcasts fill 32 registers; 6 x 2 fill 16. Four lanes (NEON) multiply by an element of a
   // register, so each row needs one of its own: 8 x 2.
   std::vector<std::int64_t> row_tiles{1, 2, 4, 6};
   if (machine.registers >= 32) row_tiles.insert(row_tiles.end(), {8, 10, 12, 14});
