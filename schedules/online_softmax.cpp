@@ -5,6 +5,7 @@
 
 #include "codegen/strict.h"
 #include "schedules/online_softmax_stage.h"
+#include "schedules/tiles.h"
 
 using Halide::Expr;
 using Halide::RDom;
@@ -18,6 +19,11 @@ SoftmaxTiles tiles_of(const Machine& machine, const std::vector<Parameter>& valu
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
   return {machine.vector_bytes / 4, value("register_rows"), value("register_vectors"), value("query_tile"),
           value("key_tile"),        value("edge_tile"),     machine.has_bf16_dot};
+}
+
+bool is_whole(const Expr& extent, int tile) {
+  const auto value = fixed_value(extent);
+  return value && *value % tile == 0;
 }
 
 }  // namespace
@@ -70,26 +76,36 @@ void SoftmaxStage::define_panels() {
   if (body_.key.at) key_panel_(joined(joined(joined({column_}, over), {panel_}), key_batch_)) = body_.key.at(at);
 }
 
-/// What is known of the key blocks' visibility, for the queries of this tile.
-Visibility SoftmaxStage::visibility(const Expr& block, int key_tile) const {
+Rows SoftmaxStage::rows_of_tile() const {
+  const Expr first = query_tile_ * tiles_.query_tile;
+  return {first, min(first + tiles_.query_tile, queries_) - 1};
+}
+
+/// Beyond the last query the last group stands for those that are not there.
+Rows SoftmaxStage::rows_of_group() const {
+  const Expr group = min(query_tile_ * tiles_.row_groups() + row_group_, tiles_of(queries_, tiles_.rows) - 1), first = group * tiles_.rows;
+  return {first, min(first + tiles_.rows, queries_) - 1};
+}
+
+/// What is known of a key block's visibility for these queries.
+Visibility SoftmaxStage::visibility(const Rows& rows, const Expr& block, int key_tile) const {
   Block box;
   for (const std::string& dim : body_.batch) box[dim] = {Var(dim), Var(dim)};
-  const Expr first = query_tile_ * tiles_.query_tile;
-  box[body_.queries] = {first, min(first + tiles_.query_tile, queries_) - 1};
+  box[body_.queries] = rows;
   box[body_.keys] = {block * key_tile, min(block * key_tile + key_tile, keys_) - 1};
   return body_.visibility(box);
 }
 
 /// Some blocks can be told to be wholly visible. Otherwise (a mask from memory) the mask is evaluated in coarse blocks, too.
 bool SoftmaxStage::knows_visible_blocks() const {
-  return !body_.visible ||
-         (body_.visibility && !is_const_zero(Halide::Internal::simplify(visibility(Var("block"), tiles_.key_tile).certainly)));
+  return !body_.visible || (body_.visibility &&
+                            !is_const_zero(Halide::Internal::simplify(visibility(rows_of_tile(), Var("block"), tiles_.key_tile).certainly)));
 }
 
 /// The first pass takes this block of key_tile keys.
 Expr SoftmaxStage::is_coarse(const Expr& block) const {
   if (!body_.visible || !body_.visibility) return Halide::Internal::const_true();
-  const Visibility known = visibility(block, tiles_.key_tile);
+  const Visibility known = visibility(rows_of_tile(), block, tiles_.key_tile);
   return knows_visible_blocks() ? known.certainly : known.possibly;
 }
 
@@ -97,18 +113,22 @@ Expr SoftmaxStage::is_coarse(const Expr& block) const {
 void SoftmaxStage::define_passes() {
   state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = Halide::Tuple(0.f, std::numeric_limits<float>::lowest(), 0.f);
   const int coarse = tiles_.key_tile, fine = tiles_.edge_tile;
-  const bool has_coarse_mask = !knows_visible_blocks();
+  const bool has_coarse_mask = !knows_visible_blocks(), judges_groups = body_.visible && body_.visibility && !has_coarse_mask;
   RDom whole(0, keys_ / coarse, "coarse");
   if (const Expr taken = is_coarse(whole.x); !is_const_one(taken)) whole.where(taken);
-  define_pass({.key_tile = coarse, .has_mask = has_coarse_mask, .has_tail = false, .blocks = whole});
+  define_pass({.key_tile = coarse, .has_mask = has_coarse_mask, .has_tail = false, .by_row_groups = false, .blocks = whole});
 
-  const auto keys = fixed_value(keys_);
-  if (keys && *keys % coarse == 0 && (!body_.visible || has_coarse_mask)) return;
-  RDom rest(0, (keys_ + fine - 1) / fine, "fine");
-  if (body_.visible && body_.visibility) rest.where(visibility(rest.x, fine).possibly);
+  if (is_whole(keys_, coarse) && (!body_.visible || has_coarse_mask)) return;
+  RDom rest(0, tiles_of(keys_, fine), "fine");
+  if (body_.visible && body_.visibility) rest.where(visibility(rows_of_tile(), rest.x, fine).possibly);
   const Expr block = rest.x / (coarse / fine);
   rest.where(!(block * coarse + coarse <= keys_ && is_coarse(block)));
-  define_pass({.key_tile = fine, .has_mask = static_cast<bool>(body_.visible), .has_tail = !(keys && *keys % fine == 0), .blocks = rest});
+  if (judges_groups) rest.where(visibility(rows_of_group(), rest.x, fine).possibly);
+  define_pass({.key_tile = fine,
+               .has_mask = static_cast<bool>(body_.visible),
+               .has_tail = !is_whole(keys_, fine),
+               .by_row_groups = judges_groups,
+               .blocks = rest});
 }
 
 void SoftmaxStage::define_out() {
@@ -134,7 +154,7 @@ Stored SoftmaxStage::build() {
   define_out();
   schedule_out();
   schedule_panels();
-  for (std::size_t i = 0; i < passes_.size(); ++i) schedule_pass(passes_[i], static_cast<int>(i));
+  for (SoftmaxPass& pass : passes_) schedule_pass(pass);
   return {out_, body_.out};
 }
 

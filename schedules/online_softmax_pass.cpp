@@ -37,6 +37,7 @@ Expr SoftmaxStage::key_of(const SoftmaxPass& pass, const Expr& column, const Exp
 
 void SoftmaxStage::define_pass(const KeyBlocks& blocks) {
   SoftmaxPass pass(blocks);
+  pass.update = static_cast<int>(passes_.size());
   pass.row_vectors = RDom(0, tiles_.vectors, 0, pass.key_tile / tiles_.panel(), "row_vectors");
   define_scores(pass);
   define_weights(pass);

@@ -43,10 +43,12 @@ Func& SoftmaxStage::per_tile(Func& f) {
   return f.bound_extent(row_, tiles_.rows).bound_storage(row_group_, tiles_.row_groups());
 }
 
-/// Computed and stored for one block of keys.
+/// Computed and stored for one block of keys, or for one group of rows of it.
 Func& SoftmaxStage::per_block(Func& f, const SoftmaxPass& pass) {
-  f.compute_at(state_, pass.blocks.x).bound_storage(key_block_, 1).bound_storage(query_tile_, 1);
-  return f.bound_extent(row_, tiles_.rows).bound_storage(row_group_, tiles_.row_groups());
+  const Halide::RVar block = pass.blocks.x;
+  f.compute_at(pass.by_row_groups ? Halide::LoopLevel(state_, row_group_) : Halide::LoopLevel(state_, block));
+  f.bound_storage(key_block_, 1).bound_storage(query_tile_, 1);
+  return f.bound_extent(row_, tiles_.rows).bound_storage(row_group_, pass.by_row_groups ? 1 : tiles_.row_groups());
 }
 
 void SoftmaxStage::schedule_panels() {
@@ -64,11 +66,11 @@ void SoftmaxStage::schedule_panels() {
     key_panel_.compute_at(out_, Var(key_batch_[0].as<Halide::Internal::Variable>()->name));
 }
 
-void SoftmaxStage::schedule_pass(SoftmaxPass& pass, int update) {
+void SoftmaxStage::schedule_pass(SoftmaxPass& pass) {
   const Halide::RVar block = pass.blocks.x;
-  state_.update(update).reorder(lane_, vector_, row_, row_group_, block).vectorize(lane_);
-  for (const VarOrRVar& loop : {VarOrRVar(row_), VarOrRVar(row_group_), VarOrRVar(block)})
-    state_.update(update).partition(loop, Partition::Never);
+  Halide::Stage update = state_.update(pass.update);
+  update.reorder(lane_, vector_, row_, row_group_, block).vectorize(lane_);
+  for (const VarOrRVar& loop : {VarOrRVar(row_), VarOrRVar(row_group_), VarOrRVar(block)}) update.partition(loop, Partition::Never);
   schedule_scores(pass);
   schedule_weights(pass);
   schedule_partial(pass);

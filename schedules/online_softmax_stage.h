@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codegen/stage.h"
@@ -18,11 +19,15 @@ struct SoftmaxTiles {
   int row_groups() const { return query_tile / rows; }
 };
 
+/// The first and the last of some queries.
+using Rows = std::pair<Halide::Expr, Halide::Expr>;
+
 /// Key blocks of one size.
 struct KeyBlocks {
   int key_tile;
   bool has_mask;        ///< evaluates body.visible
   bool has_tail;        ///< blocks may reach beyond the last key
+  bool by_row_groups;   ///< what is computed of a block, is so for one group of rows after the other, and not of groups that see nothing
   Halide::RDom blocks;  ///< of one dim; visited where its predicate holds
 };
 
@@ -30,7 +35,9 @@ struct KeyBlocks {
 /// All Funcs end in the dims row, row_group, key_block, query_tile, batch.., innermost first.
 struct SoftmaxPass : KeyBlocks {
   explicit SoftmaxPass(const KeyBlocks& visited) : KeyBlocks(visited) {}
-  std::string named(const char* name) const { return std::string(name) + "_" + std::to_string(key_tile); }
+  std::string named(const char* name) const { return std::string(name) + (has_mask ? "_masked_" : "_") + std::to_string(key_tile); }
+
+  int update = 0;  ///< of the state
 
   Halide::Func product;          ///< [column, panel, ..] sum over body.over; lives in registers
   Halide::Func scores;           ///< [column, panel, ..] base 2; -inf where not visible
@@ -64,7 +71,9 @@ class SoftmaxStage {
   void define_out();
   Coordinates batch_coordinates() const;
   Halide::Expr clamped_row() const;
-  Visibility visibility(const Halide::Expr& block, int key_tile) const;
+  Rows rows_of_tile() const;
+  Rows rows_of_group() const;
+  Visibility visibility(const Rows& rows, const Halide::Expr& block, int key_tile) const;
   bool knows_visible_blocks() const;
   Halide::Expr is_coarse(const Halide::Expr& block) const;
 
@@ -96,7 +105,7 @@ class SoftmaxStage {
   // online_softmax_schedule.cpp: when and where it is computed
   void schedule_out();
   void schedule_panels();
-  void schedule_pass(SoftmaxPass& pass, int update);
+  void schedule_pass(SoftmaxPass& pass);
   void schedule_scores(SoftmaxPass& pass);
   void schedule_weights(SoftmaxPass& pass);
   void schedule_partial(SoftmaxPass& pass);

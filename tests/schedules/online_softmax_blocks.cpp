@@ -61,10 +61,12 @@ Count count(int first_query, int query_tile, int first_key, int key_tile, const 
   return c;
 }
 
-/// Blocks with something visible are computed, others are not; masks are evaluated outside of wholly visible coarse blocks only.
+/// Blocks in which a group of rows sees something are computed for it, others are not; masks are evaluated outside of wholly visible coarse
+/// blocks only.
 void check_blocks(const AttentionCase& attention, const Shape& s, const std::vector<Parameter>& values) {
   const auto value = [&](const char* name) { return static_cast<int>(value_of(values, name)); };
   const int query_tile = value("query_tile"), coarse = value("key_tile"), fine = value("edge_tile");
+  const int rows = value("register_rows");
   Halide::Callable kernel = compiled(counted(attention), host_machine(), values);
   for (auto* counts : {&visits.scores, &visits.masks})
     for (auto& c : *counts) c = 0;
@@ -76,12 +78,12 @@ void check_blocks(const AttentionCase& attention, const Shape& s, const std::vec
     return [&counts](int i, int j) { return counts[static_cast<std::size_t>(i * Visits::side + j)] > 0; };
   };
   int visited = 0, unmasked = 0, wrong = 0;
-  for (int i = 0; i < s.queries; i += query_tile)
+  for (int i = 0; i < s.queries; i += rows)
     for (int j = 0; j < s.keys; j += fine) {
       const int block = j / coarse * coarse;
-      const bool is_whole = block + coarse <= s.keys && count(i, query_tile, block, coarse, s, sees).all;
-      const bool is_visible = count(i, query_tile, j, fine, s, sees).any;
-      const Count scores = count(i, query_tile, j, fine, s, at(visits.scores)), masks = count(i, query_tile, j, fine, s, at(visits.masks));
+      const bool is_whole = block + coarse <= s.keys && count(i / query_tile * query_tile, query_tile, block, coarse, s, sees).all;
+      const bool is_visible = count(i, rows, j, fine, s, sees).any;
+      const Count scores = count(i, rows, j, fine, s, at(visits.scores)), masks = count(i, rows, j, fine, s, at(visits.masks));
       const bool is_right = scores.any == is_visible && scores.all == is_visible && masks.any == (is_visible && !is_whole);
       wrong += is_right ? 0 : 1;
       visited += scores.any;
