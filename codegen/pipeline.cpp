@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -144,7 +145,7 @@ class Lowering {
       sources.emplace("a" + std::to_string(i), sources_.at(stage->getOperand(i).getAsOpaquePointer()));
     const Body body(graph, std::move(sources), extents_);
     const void* value = stage->getResult(0).getAsOpaquePointer();
-    std::vector<std::string> out = dims_of(llvm::cast<TensorType>(stage->getResult(0).getType()));
+    std::vector<std::string> out = dims_between_stages(stage);
     for (const auto& [operand, result] : results_)
       if (operand == value) {
         out = result.dims;  // written in the order of the first result that it is
@@ -172,6 +173,23 @@ class Lowering {
     sources_[value] = [stored, element = type.element()](const Coordinates& at) {
       return loaded(stored.func(innermost_first(stored.dims, at)), element);
     };
+  }
+
+  /// The result's dims, with one last along which other stages gather: consecutive places then lie in one vector.
+  static std::vector<std::string> dims_between_stages(StageOp stage) {
+    std::vector<std::string> dims = dims_of(llvm::cast<TensorType>(stage->getResult(0).getType()));
+    for (mlir::OpOperand& use : stage->getResult(0).getUses()) {
+      auto user = llvm::dyn_cast<StageOp>(use.getOwner());
+      if (!user) continue;
+      for (mlir::OpOperand& inner : user.body().getArgument(use.getOperandNumber()).getUses()) {
+        const std::optional<AnyOp> op = op_of(inner.getOwner());
+        const auto* gather = op && inner.getOperandNumber() == 0 ? std::get_if<Gather>(&*op) : nullptr;
+        if (gather == nullptr) continue;
+        std::ranges::stable_partition(dims, [&](const std::string& dim) { return dim != gather->along; });
+        return dims;
+      }
+    }
+    return dims;
   }
 
   KnownExtents constant_extents() const {
