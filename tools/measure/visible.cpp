@@ -76,7 +76,7 @@ bool is_over_scores(const Graph& graph, int matmul, int softmax) {
 
 std::int64_t ceil_of(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Blocks of query_tile x edge_tile, for each index of the outer dims: boxes here are of tiles of queries and of keys.
+/// Blocks of query_group x edge_tile, for each index of the outer dims: boxes here are of tiles of queries and of keys.
 Portion visited_blocks(const ScoreMask& mask, const KeyWalk& walk, std::int64_t queries, std::int64_t keys, const Shape& extents) {
   const bool knows_whole_blocks = mask.may_know_whole_blocks();
   const auto elements = [&](const IndexBox& tiles) {
@@ -92,7 +92,8 @@ Portion visited_blocks(const ScoreMask& mask, const KeyWalk& walk, std::int64_t 
     return !seen.possibly ? 0 : seen.certainly ? 1 : -1;
   };
   visited.size = [&](const IndexBox& tiles) {
-    std::int64_t size = tiles[0].size() * ceil_of(elements(tiles)[1].size(), walk.edge_tile);
+    const IndexBox box = elements(tiles);
+    std::int64_t size = ceil_of(box[0].size(), walk.query_group) * ceil_of(box[1].size(), walk.edge_tile);
     for (std::size_t i = 2; i < tiles.size(); ++i) size *= tiles[i].size();
     return size;
   };
@@ -101,10 +102,15 @@ Portion visited_blocks(const ScoreMask& mask, const KeyWalk& walk, std::int64_t 
     const bool is_whole = box[1].size() == walk.key_tile;
     if (is_whole && !knows_whole_blocks && mask.over(box, Insight::elements).possibly) return visited.size(tile);
     std::int64_t count = 0;
-    const IndexRange columns = box[1];
+    const IndexRange rows = box[0], columns = box[1];
     for (std::int64_t edge = columns.begin; edge < columns.end; edge += walk.edge_tile) {
+      box[0] = rows;
       box[1] = {edge, std::min(edge + walk.edge_tile, columns.end)};
-      count += mask.over(box, Insight::elements).possibly;
+      if (!mask.over(box, Insight::elements).possibly) continue;
+      for (std::int64_t row = rows.begin; row < rows.end; row += walk.query_group) {
+        box[0] = {row, std::min(row + walk.query_group, rows.end)};
+        count += mask.over(box, Insight::elements).possibly;
+      }
     }
     return count;
   };

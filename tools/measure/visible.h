@@ -26,15 +26,15 @@ std::vector<VisiblePairs> count_visible_pairs(const Graph& graph, const Shape& e
 double matmul_flops(const Graph& graph, const Shape& extents, const std::vector<VisiblePairs>& visible);
 
 /// How an online_softmax stage walks over keys: in blocks of query_tile x key_tile where all is visible (or, where that cannot
-/// be known, where anything may be), and over the rest of what may be visible in blocks of query_tile x edge_tile.
+/// be known, where anything may be), and over the rest of what may be visible in blocks of query_group x edge_tile.
 struct KeyWalk {
   int softmax = -1;  ///< the node
   Name queries;
   Names batch;  ///< the dims for each of which tiles are walked
-  std::int64_t query_tile = 1, key_tile = 1, edge_tile = 1;
+  std::int64_t query_tile = 1, query_group = 1, key_tile = 1, edge_tile = 1;
 };
 
-/// In blocks of query_tile x edge_tile: those that the walk computes, of all. A larger block counts as the smaller ones in it.
+/// In blocks of query_group x edge_tile: those that the walk computes, of all. A larger block counts as the smaller ones in it.
 Portion count_visited_blocks(const Graph& graph, const KeyWalk& walk, const Shape& extents, const Arrays& inputs);
 
 }  // namespace attune
