@@ -171,7 +171,7 @@ TEST_CASE("parameters that do not fit are refused in words", "[online_softmax]")
   CHECK(problem({{"tile", {}, 48}}) ==
         "schedule 'online_softmax': has no parameter 'tile'; it has query_tile, key_tile, edge_tile, register_rows, register_vectors");
   CHECK(problem({{"key_tile", {}, 64}, {"key_tile", {}, 64}}) == "schedule 'online_softmax': key_tile is given twice");
-  CHECK(problem({{"query_tile", {}, 16}}) == "schedule 'online_softmax': query_tile = 16 is not a multiple of register_rows = 6");
+  CHECK(problem({{"query_tile", {}, 16}, {"register_rows", {}, 6}}) == "schedule 'online_softmax': query_tile = 16 is not a multiple of register_rows = 6");
   CHECK(problem({{"key_tile", {}, 64}, {"edge_tile", {}, 128}}) ==
         "schedule 'online_softmax': key_tile = 64 is not a multiple of edge_tile = 128");
   CHECK(problem({{"edge_tile", {}, 32}}) ==
