@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "codegen/compile.h"
 #include "codegen/import.h"
 #include "codegen/pipeline.h"
 #include "tests/codegen/kernel_case.h"
