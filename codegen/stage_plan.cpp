@@ -16,6 +16,7 @@ class Planner {
  public:
   Planner(const Graph& graph, bool fuse) : graph_(graph), is_fusing_(fuse), users_(users_of(graph)) {
     find_anchors();
+    find_tables();
     for (const Output& output : graph.outputs()) require(output.node);
   }
   std::vector<StagePlan> take() { return std::move(stages_); }
@@ -43,6 +44,20 @@ class Planner {
       const bool has_epilogue = anchor.kind == StageKind::gemm || anchor.kind == StageKind::online_softmax;
       const int end = has_epilogue ? end_of_epilogue(id) : id;
       anchors_.emplace(anchors_.contains(end) ? id : end, std::move(anchor));  // of two sums that meet, the first takes the rest
+    }
+  }
+
+  /// Computed tables that grow with the sum of dims and are gathered at each of their pairs (a bias by distance): stored once.
+  void find_tables() {
+    for (const Node& node : graph_.nodes()) {
+      const auto* gather = std::get_if<Gather>(&node.op);
+      if (gather == nullptr || std::holds_alternative<Input>(graph_.node(node.inputs[0]).op)) continue;
+      const Names& ids = graph_.node(node.inputs[1]).type.dims;
+      const auto is_sum_of_ids = [&](const DimInfo& info) {
+        const Derivation& from = info.derivation;
+        return from.dim == gather->along && from.formula == Formula::sum && from.operands.size() > 1 && from.operands.without(ids).empty();
+      };
+      if (std::ranges::any_of(graph_.dim_infos(), is_sum_of_ids)) tables_.insert(node.inputs[0]);
     }
   }
 
@@ -124,7 +139,7 @@ class Planner {
         stages_.push_back({StageKind::pointwise, id, {}, {id}, "a copy of an argument"});
       return;
     }
-    StagePlan plan{StageKind::pointwise, id, {}, {}, "elementwise"};
+    StagePlan plan{StageKind::pointwise, id, {}, {}, tables_.contains(id) ? "a table that is read for each pair of what it is the sum of" : "elementwise"};
     std::set<int> own;
     if (anchor != anchors_.end()) {
       plan.kind = anchor->second.kind;
@@ -147,7 +162,7 @@ class Planner {
     for (int operand : graph_.node(id).operands()) {
       const Node& node = graph_.node(operand);
       const bool is_outside = std::holds_alternative<Input>(node.op) || (is_anchor(node) && !own.contains(operand)) ||
-                              (anchors_.contains(operand) && !own.contains(operand));
+                              (anchors_.contains(operand) && !own.contains(operand)) || tables_.contains(operand);
       if (is_outside)
         inputs.insert(operand);
       else
@@ -159,6 +174,7 @@ class Planner {
   bool is_fusing_;
   std::vector<std::vector<int>> users_;
   std::map<int, Anchor> anchors_;  // by the value that the stage stores
+  std::set<int> tables_;
   std::set<int> done_;
   std::vector<StagePlan> stages_;
 };

@@ -47,6 +47,11 @@ TEST_CASE("attention is one stage", "[plan]") {
     CHECK(kinds(variant) == "online_softmax");
 }
 
+TEST_CASE("a bias by distance is looked up once for each distance", "[plan]") {
+  CHECK(kinds("relative_bias") == "pointwise online_softmax");
+  CHECK(kinds("relative_bias", {"distances=clipped", "causal=true"}) == "pointwise online_softmax");
+}
+
 TEST_CASE("a layer is its projections around one attention", "[plan]") {
   CHECK(kinds("multi_head") == "gemm gemm gemm online_softmax gemm");
   CHECK(kinds("multi_head", {"biases=true", "dropout=0.1"}) == "gemm gemm gemm online_softmax gemm");
