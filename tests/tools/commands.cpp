@@ -282,7 +282,7 @@ TEST_CASE("explain in JSON tells the text's story", "[command line]") {
   REQUIRE(one["stages"].size() == 1);
   CHECK(one["stages"][0]["kind"] == "online_softmax");
   CHECK(one["stages"][0]["schedules"]["large"]["schedule"] == "online_softmax");
-  CHECK(one["call"]["pairs"][0] == json{{"visible", 10100}, {"all", 20000}});
+  CHECK(one["call"]["pairs"][0] == json{{"visible", 10100}, {"all", 20000}, {"doubt", 0}});
   CHECK(one["call"]["visited_blocks"] <= one["call"]["all_blocks"]);
   CHECK(json::parse(attune_says({"explain", "causal", "--json"}))["call"].is_null());
   CHECK_THAT(attune_says({"explain", "causal", "--shape", "batch=1,heads=2,queries=100,keys=100"}), Catch::Contains("10100 of 20000 visible (50.5 %)"));
