@@ -1,5 +1,7 @@
 """A run's results as text and as a picture."""
 
+from goals import PEERS
+
 
 def time_text(seconds):
     for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
@@ -85,7 +87,7 @@ def draw(document, path):
 
     rows = [(name, r) for name, r in document["rows"].items() if r.get("peak_share") or any("ratio" in p for p in r.get("peers", {}).values())]
     figure, (shares, ratios) = pyplot.subplots(1, 2, sharey=True, figsize=(12, 1.5 + 0.34 * len(rows)), layout="constrained")
-    colours = {"torch": "tab:orange", "torch_compiled": "tab:red", "flex": "tab:green", "onnxruntime": "tab:purple", "numpy": "tab:brown", "by_hand": "tab:gray"}
+    colours = {peer: f"C{n}" for n, peer in enumerate(PEERS, start=1)}  # C0 is that of the bars
     for y, (name, result) in enumerate(rows):
         if result.get("peak_share"):
             shares.barh(y, 100 * result["peak_share"], color={"fma": "tab:blue", "bf16": "tab:cyan", "read": "tab:olive"}[result["peak_kind"]])
