@@ -9,6 +9,7 @@
 #include "codegen/bf16.h"
 #include "codegen/extents.h"
 #include "codegen/import.h"
+#include "codegen/lift_guards.h"
 #include "codegen/stage_key.h"
 #include "codegen/stage_lowering.h"
 
@@ -96,9 +97,7 @@ class Lowering {
         if (type.dims()[i].extent > 0) dim.set_extent(static_cast<int>(type.dims()[i].extent));
         bound_.try_emplace(dims[i], dim.extent());
       }
-      sources_[argument.getAsOpaquePointer()] = [param, dims, element = type.element()](const Coordinates& at) {
-        return loaded(param(innermost_first(dims, at)), element);
-      };
+      sources_[argument.getAsOpaquePointer()] = source(name, dims, type.element(), [param](const std::vector<Halide::Expr>& at) { return param(at); });
       lowered_.arguments.push_back(param);
     }
   }
@@ -170,9 +169,15 @@ class Lowering {
     lowered_.stages.push_back(std::move(report));
     stored_.emplace(value, stored);
     const auto type = llvm::cast<TensorType>(stage->getResult(0).getType());
-    sources_[value] = [stored, element = type.element()](const Coordinates& at) {
-      return loaded(stored.func(innermost_first(stored.dims, at)), element);
-    };
+    sources_[value] = source(stored.func.name(), stored.dims, type.element(), [func = stored.func](const std::vector<Halide::Expr>& at) { return func(at); });
+  }
+
+  /// What stands in memory, `load` with the arguments innermost first. By blocks, integers and truth values are known.
+  Source source(const std::string& name, const std::vector<std::string>& dims, Element element,
+                const std::function<Halide::Expr(const std::vector<Halide::Expr>&)>& load) const {
+    Source source{[=](const Coordinates& at) { return loaded(load(innermost_first(dims, at)), element); }, {}};
+    if (kind_of(element) != Kind::real) source.over = block_ranges(name, source.at, dims, extents_, machine_);
+    return source;
   }
 
   /// The result's dims, with one last along which other stages gather: consecutive places then lie in one vector.
@@ -254,6 +259,7 @@ class Lowering {
       if (!taken.contains(value)) stored.func.compute_root();
     lowered_.pipeline = Halide::Pipeline(outputs);
     if (machine_.target.has_gpu_feature()) limit_elements();
+    else lift_guards(lowered_.pipeline);
   }
 
   /// On devices, which store stages' results and scores whole: no more elements than Halide's 32-bit indices tell apart.
@@ -274,7 +280,7 @@ class Lowering {
 
   Halide::Func copy(const void* value, const Result& result) {
     const Source source = sources_.at(value);
-    const Piece piece{result.dims, [source, element = result.element](const Coordinates& at) { return as_stored(source(at).expr, element); }};
+    const Piece piece{result.dims, [source, element = result.element](const Coordinates& at) { return as_stored(source.at(at).expr, element); }};
     LoweredStage report{"pointwise", "stored as " + std::string(name_of(result.element)), {}, {}, {}, {}, {}};
     const Stored stored = build(Pointwise{piece, result.dims}, report);
     lowered_.stages.push_back(std::move(report));

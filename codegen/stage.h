@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace attune {
@@ -28,8 +27,16 @@ struct Stored {
   std::vector<std::string> dims;
 };
 
-/// A box of coordinates: first and last index along each dim.
-using Block = std::map<std::string, std::pair<Halide::Expr, Halide::Expr>>;
+/// The first and the last index of some along a dim. Where a schedule cuts the dim into blocks of `size` indices, and they are such a
+/// block (the last one may be shorter), `number` says which: what is known of tensors by blocks can then be looked up.
+struct Span {
+  Halide::Expr first, last;
+  Halide::Expr number = {};
+  int size = 0;  ///< 0: any indices
+};
+
+/// A box of coordinates.
+using Block = std::map<std::string, Span>;
 
 /// What is known of a predicate on a block, cheap to compute and always sound.
 struct Visibility {

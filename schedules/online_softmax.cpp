@@ -18,7 +18,7 @@ SoftmaxTiles tiles_of(const Machine& machine, const std::vector<Parameter>& valu
   const std::vector<Parameter> all = with_values(online_softmax_parameters(machine, SizeClass::large), values);
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
   return {machine.vector_bytes / 4, value("register_rows"), value("register_vectors"), value("query_tile"),
-          value("key_tile"),        value("edge_tile"),     machine.has_bf16_dot};
+          value("key_tile"),        value("middle_tile"),   value("edge_tile"),        machine.has_bf16_dot};
 }
 
 bool is_whole(const Expr& extent, int tile) {
@@ -76,57 +76,72 @@ void SoftmaxStage::define_panels() {
   if (body_.key.at) key_panel_(joined(joined(joined({column_}, over), {panel_}), key_batch_)) = body_.key.at(at);
 }
 
-Rows SoftmaxStage::rows_of_tile() const {
+Span SoftmaxStage::rows_of_tile() const {
   const Expr first = query_tile_ * tiles_.query_tile;
-  return {first, min(first + tiles_.query_tile, queries_) - 1};
+  return {first, min(first + tiles_.query_tile, queries_) - 1, query_tile_, tiles_.query_tile};
 }
 
 /// Beyond the last query the last group stands for those that are not there.
-Rows SoftmaxStage::rows_of_group() const {
+Span SoftmaxStage::rows_of_group() const {
   const Expr group = min(query_tile_ * tiles_.row_groups() + row_group_, tiles_of(queries_, tiles_.rows) - 1), first = group * tiles_.rows;
-  return {first, min(first + tiles_.rows, queries_) - 1};
+  return {first, min(first + tiles_.rows, queries_) - 1, group, tiles_.rows};
 }
 
 /// What is known of a key block's visibility for these queries.
-Visibility SoftmaxStage::visibility(const Rows& rows, const Expr& block, int key_tile) const {
+Visibility SoftmaxStage::visibility(const Span& rows, const Expr& block, int key_tile) const {
   Block box;
   for (const std::string& dim : body_.batch) box[dim] = {Var(dim), Var(dim)};
   box[body_.queries] = rows;
-  box[body_.keys] = {block * key_tile, min(block * key_tile + key_tile, keys_) - 1};
+  box[body_.keys] = {block * key_tile, min(block * key_tile + key_tile, keys_) - 1, block, key_tile};
   return body_.visibility(box);
 }
 
 /// Some blocks can be told to be wholly visible. Otherwise (a mask from memory) the mask is evaluated in coarse blocks, too.
 bool SoftmaxStage::knows_visible_blocks() const {
-  return !body_.visible || (body_.visibility &&
-                            !is_const_zero(Halide::Internal::simplify(visibility(rows_of_tile(), Var("block"), tiles_.key_tile).certainly)));
+  return !body_.visible ||
+         (body_.visibility &&
+          !is_const_zero(Halide::Internal::simplify(visibility(rows_of_tile(), Var("block"), tiles_.key_tile).certainly)));
 }
 
-/// The first pass takes this block of key_tile keys.
-Expr SoftmaxStage::is_coarse(const Expr& block) const {
-  if (!body_.visible || !body_.visibility) return Halide::Internal::const_true();
-  const Visibility known = visibility(rows_of_tile(), block, tiles_.key_tile);
-  return knows_visible_blocks() ? known.certainly : known.possibly;
+/// A block of key_tile keys that a pass over whole blocks takes: all of its keys are there, and all are visible (or, where that cannot be
+/// known, some may be).
+Expr SoftmaxStage::is_whole_block(const Expr& block, int key_tile) const {
+  const Expr is_there = block * key_tile + key_tile <= keys_;
+  if (!body_.visible || !body_.visibility) return is_there;
+  const Visibility known = visibility(rows_of_tile(), block, key_tile);
+  return is_there && (knows_visible_blocks() ? known.certainly : known.possibly);
 }
 
-/// Two passes: over coarse blocks of which nothing is masked (or all may be), and over what is left in finer ones.
+/// Whole blocks without a mask, the largest first, then what is left in blocks of edge_tile keys with the mask. Where no block can be known
+/// to be wholly visible, the blocks of key_tile keys have the mask, too.
 void SoftmaxStage::define_passes() {
   state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = Halide::Tuple(0.f, std::numeric_limits<float>::lowest(), 0.f);
-  const int coarse = tiles_.key_tile, fine = tiles_.edge_tile;
-  const bool has_coarse_mask = !knows_visible_blocks(), judges_groups = body_.visible && body_.visibility && !has_coarse_mask;
-  RDom whole(0, keys_ / coarse, "coarse");
-  if (const Expr taken = is_coarse(whole.x); !is_const_one(taken)) whole.where(taken);
-  define_pass({.key_tile = coarse, .has_mask = has_coarse_mask, .has_tail = false, .by_row_groups = false, .blocks = whole});
-
-  if (is_whole(keys_, coarse) && (!body_.visible || has_coarse_mask)) return;
-  RDom rest(0, tiles_of(keys_, fine), "fine");
-  if (body_.visible && body_.visibility) rest.where(visibility(rows_of_tile(), rest.x, fine).possibly);
-  const Expr block = rest.x / (coarse / fine);
-  rest.where(!(block * coarse + coarse <= keys_ && is_coarse(block)));
-  if (judges_groups) rest.where(visibility(rows_of_group(), rest.x, fine).possibly);
-  define_pass({.key_tile = fine,
+  const bool has_visibility = body_.visible && body_.visibility;
+  // the finest question first: what is known of larger blocks of a tensor is made of it
+  if (has_visibility) visibility(rows_of_group(), Var("block"), tiles_.edge_tile);
+  const bool has_mask_everywhere = !knows_visible_blocks(), judges_groups = has_visibility && !has_mask_everywhere;
+  std::vector<int> whole_tiles = {tiles_.key_tile};
+  if (tiles_.edge_tile <= tiles_.middle_tile && tiles_.middle_tile < tiles_.key_tile && !has_mask_everywhere)
+    whole_tiles.push_back(tiles_.middle_tile);
+  const auto leave_larger = [&](RDom& blocks, int tile) {
+    for (const int larger : whole_tiles)
+      if (larger > tile) blocks.where(!is_whole_block(blocks.x / (larger / tile), larger));
+  };
+  for (const int tile : whole_tiles) {
+    RDom blocks(0, keys_ / tile, "whole_" + std::to_string(tile));
+    if (has_visibility) blocks.where(is_whole_block(blocks.x, tile));
+    leave_larger(blocks, tile);
+    define_pass({.key_tile = tile, .has_mask = has_mask_everywhere, .has_tail = false, .by_row_groups = false, .blocks = blocks});
+    if (is_whole(keys_, tile) && (!body_.visible || has_mask_everywhere)) return;
+  }
+  const int edge = tiles_.edge_tile;
+  RDom rest(0, tiles_of(keys_, edge), "rest");
+  if (has_visibility) rest.where(visibility(rows_of_tile(), rest.x, edge).possibly);
+  for (const int tile : whole_tiles) rest.where(!is_whole_block(rest.x / (tile / edge), tile));
+  if (judges_groups) rest.where(visibility(rows_of_group(), rest.x, edge).possibly);
+  define_pass({.key_tile = edge,
                .has_mask = static_cast<bool>(body_.visible),
-               .has_tail = !is_whole(keys_, fine),
+               .has_tail = !is_whole(keys_, edge),
                .by_row_groups = judges_groups,
                .blocks = rest});
 }
@@ -135,7 +150,11 @@ void SoftmaxStage::define_out() {
   const Var query(body_.queries), depth(body_.value_depth);
   const Exprs rows = joined({row_, row_group_, query_tile_}, batch_);
   total_(rows) = across_lanes(
-      tiles_.lanes, [&](int lane) { return Expr(state_(joined({lane, 0}, rows))[2]); }, [](const Expr& a, const Expr& b) { return a + b; });
+      tiles_.lanes,
+      [&](int lane) {
+        return Expr(state_(joined({lane, 0}, rows))[2]);
+      },
+      [](const Expr& a, const Expr& b) { return a + b; });
 
   // A difference, not a remainder, so that bounds inference sees how many row groups the last tile has.
   const Expr tile = query / tiles_.query_tile, in_tile = max(query - tile * tiles_.query_tile, 0);

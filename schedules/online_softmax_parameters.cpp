@@ -11,10 +11,13 @@ constexpr std::string_view name = "online_softmax";
 std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeClass size) {
   // Sums of register_rows x register_vectors, the vectors and a broadcast fit in the registers. 4 x 4 of 32 registers were as fast as 6 x 4,
   // and 4 rows divide more tiles; 6 x 2 fill 16.
+  // Blocks of middle_tile keys take what is left of key_tile before the last keys and beside masks' borders, where edge_tile <= middle_tile <
+  // key_tile. All are powers of two.
   // Small calls: panels of 16 keys, so that little is padded; a key tile that still pays for its update of the state.
   return with_defaults(name, machine, size,
                        {{"query_tile", {4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 144, 192}},
                         {"key_tile", {64, 128, 256, 512, 1024}},
+                        {"middle_tile", {64, 128, 256, 512, 1024}},
                         {"edge_tile", {16, 32, 64, 128}},
                         {"register_rows", {1, 2, 4, 6, 8, 12}},
                         {"register_vectors", {1, 2, 4}}});

@@ -13,14 +13,11 @@ namespace attune {
 
 /// Sizes of tiles; a panel is the keys whose scores are summed in registers at once.
 struct SoftmaxTiles {
-  int lanes, rows, vectors, query_tile, key_tile, edge_tile;
+  int lanes, rows, vectors, query_tile, key_tile, middle_tile, edge_tile;
   bool has_bf16_dot = false;  ///< the machine sums products of pairs of bf16
   int panel() const { return lanes * vectors; }
   int row_groups() const { return query_tile / rows; }
 };
-
-/// The first and the last of some queries.
-using Rows = std::pair<Halide::Expr, Halide::Expr>;
 
 /// Key blocks of one size.
 struct KeyBlocks {
@@ -71,11 +68,11 @@ class SoftmaxStage {
   void define_out();
   Coordinates batch_coordinates() const;
   Halide::Expr clamped_row() const;
-  Rows rows_of_tile() const;
-  Rows rows_of_group() const;
-  Visibility visibility(const Rows& rows, const Halide::Expr& block, int key_tile) const;
+  Span rows_of_tile() const;
+  Span rows_of_group() const;
+  Visibility visibility(const Span& rows, const Halide::Expr& block, int key_tile) const;
   bool knows_visible_blocks() const;
-  Halide::Expr is_coarse(const Halide::Expr& block) const;
+  Halide::Expr is_whole_block(const Halide::Expr& block, int key_tile) const;
 
   // online_softmax_pass.cpp: one update of the state
   void define_pass(const KeyBlocks& blocks);

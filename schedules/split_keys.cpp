@@ -234,7 +234,8 @@ Expr SplitKeysStage::is_visited(const Expr& block) const {
   Block box;
   for (const std::string& dim : shared_dims(body_)) box[dim] = {Var(dim), Var(dim)};
   for (const std::string& dim : row_dims(body_)) box[dim] = {0, extents_.at(dim) - 1};
-  box[body_.keys] = {first, min(first + tiles_.key_tile, keys_) - 1};
+  const int blocks_in_split = tiles_.split_tile / tiles_.key_tile;
+  box[body_.keys] = {first, min(first + tiles_.key_tile, keys_) - 1, split_ * blocks_in_split + block, tiles_.key_tile};
   return exists && body_.visibility(box).possibly;
 }
 

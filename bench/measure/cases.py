@@ -138,6 +138,17 @@ def pairs(row, inputs, shape):
     return count
 
 
+def visited_pairs(row, inputs, shape, group, edge):
+    """The pairs of one head that a kernel computes: all of a block of `group` queries and `edge` keys in which one is visible."""
+    queries, keys = shape["queries"], shape["keys"]
+    j, count, at_once = numpy.arange(keys)[None, :], 0, 64 * group
+    for first in range(0, queries, at_once):
+        seen = visible(row, inputs, numpy.arange(first, min(first + at_once, queries))[:, None], j)
+        padded = numpy.pad(seen, [(0, -len(seen) % group), (0, -keys % edge)])
+        count += int(padded.reshape(-1, group, padded.shape[1] // edge, edge).any((1, 3)).sum())
+    return count * group * edge
+
+
 def work(row, inputs, shape):
     """What one call counts: floating-point operations of visible pairs, bytes of keys and values, or 0 if only time counts."""
     if row.counts == "time":

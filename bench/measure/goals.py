@@ -8,6 +8,7 @@ from problem import Problem
 KINDS = ("kernel", "compile_time", "file_size", "growth")
 COUNTS = ("flops", "bytes", "time")
 PEAKS = ("fma", "bf16", "read")
+BESIDE_ON = ("visible", "visited")  # whose arithmetic counts: that of visible pairs, or of all pairs in the blocks that are computed
 PEERS = ("torch", "torch_compiled", "flex", "onnxruntime", "numpy", "by_hand", "adams2019", "mullapudi2016")
 GOALS = ("peak", "best_peer", "twin", "most_us", "most_s", "most_kb", "most_workspace_kb", "growth") + tuple(f"peer.{name}" for name in PEERS)
 
@@ -28,7 +29,7 @@ class Row:
     peak: str = "fma"
     peers: list = field(default_factory=list)
     twin: dict = field(default_factory=dict)  # extents of the shape that this one is compared with
-    beside: dict = field(default_factory=dict)  # row and times: the speed of this row over that of the other
+    beside: dict = field(default_factory=dict)  # row and times: the speed of this row over that of the other; on: see BESIDE_ON
     lengths: list = field(default_factory=list)
     goals: dict = field(default_factory=dict)
     stretch: dict = field(default_factory=dict)
@@ -61,6 +62,7 @@ def checked(table, names):
             raise Problem(f"goals, row '{name}': goal '{goal}' names a peer that is not measured; the row's peers are {', '.join(row.peers)}")
     if row.beside:
         one_of(name, "beside", row.beside["row"], names)
+        one_of(name, "beside on", row.beside.get("on", "visible"), BESIDE_ON)
     return row
 
 

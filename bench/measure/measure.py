@@ -100,6 +100,10 @@ class Bench:
         if amount:
             result |= {"work": amount, "counts": row.counts, "peak": peak, "peak_kind": row.peak, "peak_share": speed / 1e9 / peak if peak else None,
                        "normalised": peak * 1e9 / speed}
+        if row.beside.get("on") == "visited":
+            tiles = kernel.tiles("large", "online_softmax")
+            visited = cases.visited_pairs(row, inputs, row.shape, tiles["register_rows"], tiles["edge_tile"])
+            result["visible_share"] = cases.pairs(row, inputs, row.shape) / visited
         for name in row.peers:
             if name in samples:
                 peers[name] = described(samples[name]) | {"ratio": paired_ratio(samples[name], own)}

@@ -110,6 +110,16 @@ class Kernel:
         library = attune.checked(attune.runtime.attune_open(str(path).encode()))
         self.kernel = attune.checked(attune.runtime.attune_find_kernel(library, row.name.encode()))
 
+    def tiles(self, size, schedule):
+        """The parameters of a schedule for calls of a size, of its first stage."""
+        for code in self.manifest["codes"]:
+            words = code["schedule"].split()
+            for word in words[1:] if words[0] == f"{size}:" else []:
+                name, *values = word.split(",")
+                if name == schedule:
+                    return {key: int(value) for key, value in (v.split("=") for v in values)}
+        raise Problem(f"row '{self.row.name}': its kernel has no schedule '{schedule}' for {size} calls")
+
     def bind(self, inputs, shape):
         """A Call on the inputs, which are rounded to the kernel's storage."""
         return Call(self, inputs, shape)

@@ -56,7 +56,7 @@ Lowered Body::find(int id, const Coordinates& coordinates, const Given& given, F
   const Lowered value = std::visit(
       [&]<class Op>(const Op& op) -> Lowered {
         if constexpr (std::is_same_v<Op, Input>)
-          return sources_.find(op.label)->second(coordinates);
+          return sources_.find(op.label)->second.at(coordinates);
         else if constexpr (PointwiseOp<Op>)
           return apply<Op>(site, std::make_index_sequence<static_cast<std::size_t>(Op::arity)>{});
         else if constexpr (CompositeOp<Op>)
@@ -79,8 +79,8 @@ Interval<Lowered> Body::find_over(int id, const Block& block, std::map<int, Inte
   const Node& node = graph_.node(id);
   const bool is_point = [&] {
     for (Name dim : node.type.dims) {
-      const auto& [first, last] = block.at(std::string(dim));
-      if (!Halide::Internal::equal(first, last)) return false;
+      const Span& span = block.at(std::string(dim));
+      if (!Halide::Internal::equal(span.first, span.last)) return false;
     }
     return true;
   }();
@@ -88,8 +88,8 @@ Interval<Lowered> Body::find_over(int id, const Block& block, std::map<int, Inte
   const auto value = std::visit(
       [&]<class Op>(const Op& op) -> Interval<Lowered> {
         if constexpr (std::is_same_v<Op, Index>) {
-          const auto& [first, last] = block.at(std::string(op.dim));
-          return {index_of(first), index_of(last)};
+          const Span& span = block.at(std::string(op.dim));
+          return {index_of(span.first), index_of(span.last)};
         } else if constexpr (std::is_same_v<Op, Rename>) {
           Block renamed = block;
           renamed[std::string(op.from)] = block.at(std::string(op.to));
@@ -99,9 +99,12 @@ Interval<Lowered> Body::find_over(int id, const Block& block, std::map<int, Inte
           else if constexpr (Op::arity == 2) return Op::apply(in(0), in(1));
           else return Op::apply(in(0), in(1), in(2));
         } else {
+          if constexpr (std::is_same_v<Op, Input>)
+            if (const BlockSource& known = sources_.find(op.label)->second.over; known && !is_point)
+              if (const auto range = known(block)) return *range;
           if (!is_point) return anything(node.type.kind);
           Coordinates coordinates;
-          for (const auto& [dim, ends] : block) coordinates[dim] = ends.first;
+          for (const auto& [dim, span] : block) coordinates[dim] = span.first;
           return point(at(id, coordinates));
         }
       },

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "codegen/block_ranges.h"
 #include "codegen/lowered.h"
 #include "codegen/stage.h"
 #include "dsl/graph.h"
@@ -11,8 +12,11 @@
 
 namespace attune {
 
-/// The element of an argument at coordinates.
-using Source = std::function<Lowered(const Coordinates&)>;
+/// An argument: its element at coordinates, and what is known of blocks of it (may be empty).
+struct Source {
+  std::function<Lowered(const Coordinates&)> at;
+  BlockSource over;
+};
 
 /// Values that stand for nodes: a template's product, say, in place of the matmul.
 using Given = std::map<int, Lowered>;

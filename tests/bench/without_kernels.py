@@ -34,6 +34,8 @@ class Goals(unittest.TestCase):
 
     def test_wrong_words_are_refused_with_the_right_ones(self):
         self.refused(TABLE + 'counts = "cycles"', "goals, row 'a': counts 'cycles' is not known; there are flops, bytes, time")
+        self.refused(TABLE.replace("causal", "c") + TABLE.replace('"a"', '"b"') + 'beside = {row = "a", times = 1, on = "paper"}',
+                     "goals, row 'b': beside on 'paper' is not known; there are visible, visited")
         self.refused(TABLE + TABLE, "goals, row 'a': is there twice; names are unique")
         self.refused('[[row]]\nname = "a"\nkernel = "causal"', "goals, row 'a': has no case")
         self.refused(TABLE + 'peers = ["torch"]\ngoals = {"peer.flex" = 2.0}',
@@ -67,6 +69,13 @@ class Figures(unittest.TestCase):
         met = {goal["goal"]: goal["met"] for goal in judged(row, result, {"plain": {"speed": 9.5}})}
         self.assertEqual(met, {"peak": True, "best_peer": False, "peer.flex": None, "most_us": True, "row.plain": True})
 
+    def test_a_row_may_be_compared_on_the_blocks_that_it_visits(self):
+        row = Row("a", "c", "causal", beside={"row": "plain", "times": 0.9, "on": "visited"})
+        for share, is_met in ((0.75, True), (0.8, False)):
+            goal = judged(row, {"speed": 7.0, "visible_share": share, "peers": {}}, {"plain": {"speed": 10.0}})[0]
+            self.assertEqual((goal["goal"], goal["met"]), ("row.plain on visited blocks", is_met))
+            self.assertAlmostEqual(goal["reached"], 0.7 / share)
+
     def test_a_slope_may_be_five_percent_off_that_of_the_work(self):
         row = Row("a", "c", "causal", kind="growth", goals={"growth": 1.0})
         for slope, is_met in ((1.91, True), (2.09, True), (2.11, False), (1.89, False)):
@@ -82,6 +91,11 @@ class References(unittest.TestCase):
         for kernel, count in counts.items():
             row = Row("a", "c", kernel, parameters={"window": 2, "sinks": 1})
             self.assertEqual(cases.pairs(row, inputs, self.shape), count, kernel)
+
+    def test_all_pairs_of_a_block_count_where_one_is_visible(self):
+        causal = Row("a", "c", "causal")
+        self.assertEqual(cases.visited_pairs(causal, {}, self.shape, 2, 2), (1 + 2 + 3) * 4)
+        self.assertEqual(cases.visited_pairs(causal, {}, self.shape, 1, 1), 15)
 
     def test_work_is_that_of_visible_pairs(self):
         self.assertEqual(cases.work(Row("a", "c", "causal"), {}, self.shape), 15 * 2 * 2 * (4 + 3))

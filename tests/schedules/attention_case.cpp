@@ -8,6 +8,8 @@
 #include <map>
 #include <random>
 
+#include "codegen/lift_guards.h"
+
 using Halide::Buffer;
 using Halide::Expr;
 
@@ -90,8 +92,9 @@ AttentionCase::Row AttentionCase::expected(const Arguments& a, Pair row) const {
 }
 
 Halide::Callable compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values, const SoftmaxTemplate& by) {
-  Stored stored = by.build(attention.body, attention.extents, machine, values);
-  return stored.func.compile_to_callable(attention.arguments(), machine.target);
+  Halide::Pipeline pipeline(by.build(attention.body, attention.extents, machine, values).func);
+  lift_guards(pipeline);
+  return pipeline.compile_to_callable(attention.arguments(), machine.target);
 }
 
 Halide::Callable compiled_by(const SoftmaxTemplate& by, const AttentionCase& attention, const Machine& machine) {

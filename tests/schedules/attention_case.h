@@ -69,6 +69,8 @@ AttentionCase window(int size);
 AttentionCase padded();
 /// What is seen stands in the mask tensor; nothing is known of blocks.
 AttentionCase masked();
+/// The same, but the least and the greatest element of its blocks are looked up.
+AttentionCase masked_by_blocks();
 /// The bias is added to the score.
 AttentionCase biased();
 

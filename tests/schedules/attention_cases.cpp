@@ -1,3 +1,6 @@
+#include <memory>
+
+#include "codegen/block_ranges.h"
 #include "tests/schedules/attention_case.h"
 
 using Halide::Expr;
@@ -8,7 +11,7 @@ AttentionCase causal() {
   AttentionCase attention;
   attention.body.visible = [](const Coordinates& c) { return c.at("keys") <= c.at("queries"); };
   attention.body.visibility = [](const Block& b) {
-    return Visibility{b.at("keys").second <= b.at("queries").first, b.at("keys").first <= b.at("queries").second};
+    return Visibility{b.at("keys").last <= b.at("queries").first, b.at("keys").first <= b.at("queries").last};
   };
   attention.visible = [](const Arguments&, const Pair& p) { return p.j <= p.i; };
   return attention;
@@ -21,7 +24,7 @@ AttentionCase window(int size) {
     return age >= 0 && age < size;
   };
   attention.body.visibility = [=](const Block& b) {
-    const Expr least = b.at("queries").first - b.at("keys").second, most = b.at("queries").second - b.at("keys").first;
+    const Expr least = b.at("queries").first - b.at("keys").last, most = b.at("queries").last - b.at("keys").first;
     return Visibility{least >= 0 && most < size, most >= 0 && least < size};
   };
   attention.visible = [=](const Arguments&, const Pair& p) { return p.i - p.j >= 0 && p.i - p.j < size; };
@@ -33,7 +36,7 @@ AttentionCase padded() {
   attention.body.visible = [lengths = attention.lengths](const Coordinates& c) { return c.at("keys") < lengths(c.at("batch")); };
   attention.body.visibility = [lengths = attention.lengths](const Block& b) {
     const Expr length = lengths(b.at("batch").first);
-    return Visibility{b.at("keys").second < length, b.at("keys").first < length};
+    return Visibility{b.at("keys").last < length, b.at("keys").first < length};
   };
   attention.visible = [](const Arguments& a, const Pair& p) { return p.j < a.lengths(p.b); };
   return attention;
@@ -45,6 +48,20 @@ AttentionCase masked() {
     return mask(c.at("keys"), c.at("queries"), c.at("batch")) != Halide::cast<std::uint8_t>(0);
   };
   attention.visible = [](const Arguments& a, const Pair& p) { return a.mask(p.j, p.i, p.b) != 0; };
+  return attention;
+}
+
+AttentionCase masked_by_blocks() {
+  AttentionCase attention = masked();
+  const auto extents = std::make_shared<Extents>(attention.extents);
+  const auto element = [mask = attention.mask](const Coordinates& c) {
+    return Lowered{mask(c.at("keys"), c.at("queries"), c.at("batch")) != Halide::cast<std::uint8_t>(0)};
+  };
+  attention.body.visibility = [extents, known = block_ranges("mask", element, {"batch", "queries", "keys"}, *extents, host_machine())](
+                                  const Block& b) {
+    const std::optional<Interval<Lowered>> seen = known(b);
+    return seen ? Visibility{seen->low.expr, seen->high.expr} : Visibility{Halide::Internal::const_false(), Halide::Internal::const_true()};
+  };
   return attention;
 }
 

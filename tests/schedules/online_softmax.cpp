@@ -41,7 +41,10 @@ TEST_CASE("a sliding window is right", "[online_softmax]") { check(window(70)); 
 
 TEST_CASE("keys beyond a length from memory are not seen", "[online_softmax]") { check(padded()); }
 
-TEST_CASE("a mask from memory is right", "[online_softmax]") { check(masked()); }
+TEST_CASE("a mask from memory is right", "[online_softmax]") {
+  check(masked());
+  check(masked_by_blocks());
+}
 
 TEST_CASE("a bias from memory is right", "[online_softmax]") { check(biased()); }
 

@@ -61,17 +61,18 @@ Count count(int first_query, int query_tile, int first_key, int key_tile, const 
   return c;
 }
 
-/// Blocks in which a group of rows sees something are computed for it, others are not; masks are evaluated outside of wholly visible coarse
-/// blocks only.
+/// Blocks in which a group of rows sees something are computed for it, others are not; masks are evaluated outside of wholly visible larger
+/// blocks only. The mask's tensor shows some rectangles.
 void check_blocks(const AttentionCase& attention, const Shape& s, const std::vector<Parameter>& values) {
   const auto value = [&](const char* name) { return static_cast<int>(value_of(values, name)); };
-  const int query_tile = value("query_tile"), coarse = value("key_tile"), fine = value("edge_tile");
+  const int query_tile = value("query_tile"), fine = value("edge_tile");
   const int rows = value("register_rows");
   Halide::Callable kernel = compiled(counted(attention), host_machine(), values);
   for (auto* counts : {&visits.scores, &visits.masks})
     for (auto& c : *counts) c = 0;
   Arguments a(s, 3);
   a.lengths.fill(300);
+  a.mask.for_each_element([&](int j, int i, int b) { a.mask(j, i, b) = i / 150 == j / 200 || (i == 290 && j == 3); });
   CHECK(difference(attention, a, computed(kernel, a)) == "");
   const auto sees = [&](int i, int j) { return attention.visible(a, {0, 0, 0, i, j}); };
   const auto at = [](const std::vector<std::atomic<int>>& counts) {
@@ -80,8 +81,11 @@ void check_blocks(const AttentionCase& attention, const Shape& s, const std::vec
   int visited = 0, unmasked = 0, wrong = 0;
   for (int i = 0; i < s.queries; i += rows)
     for (int j = 0; j < s.keys; j += fine) {
-      const int block = j / coarse * coarse;
-      const bool is_whole = block + coarse <= s.keys && count(i / query_tile * query_tile, query_tile, block, coarse, s, sees).all;
+      const auto is_whole_in = [&](int tile) {
+        const int block = j / tile * tile;
+        return block + tile <= s.keys && count(i / query_tile * query_tile, query_tile, block, tile, s, sees).all;
+      };
+      const bool is_whole = is_whole_in(value("key_tile")) || is_whole_in(value("middle_tile"));
       const bool is_visible = count(i, rows, j, fine, s, sees).any;
       const Count scores = count(i, rows, j, fine, s, at(visits.scores)), masks = count(i, rows, j, fine, s, at(visits.masks));
       const bool is_right = scores.any == is_visible && scores.all == is_visible && masks.any == (is_visible && !is_whole);
@@ -94,8 +98,8 @@ void check_blocks(const AttentionCase& attention, const Shape& s, const std::vec
   CHECK(unmasked > 0);
 }
 
-const std::vector<Parameter> tiles = {
-    {"query_tile", {}, 24}, {"key_tile", {}, 128}, {"edge_tile", {}, 64}, {"register_rows", {}, 6}, {"register_vectors", {}, 2}};
+const std::vector<Parameter> tiles = {{"query_tile", {}, 24}, {"key_tile", {}, 256},    {"middle_tile", {}, 128},
+                                      {"edge_tile", {}, 64},  {"register_rows", {}, 6}, {"register_vectors", {}, 2}};
 
 }  // namespace
 
@@ -109,4 +113,8 @@ TEST_CASE("a window computes the blocks that it touches", "[online_softmax]") {
 
 TEST_CASE("keys beyond a length from memory are not computed", "[online_softmax]") {
   check_blocks(padded(), {1, 1, 1, 100, 430, 16, 16}, tiles);
+}
+
+TEST_CASE("a mask from memory computes the blocks that show something, and is evaluated where they do not show all", "[online_softmax]") {
+  check_blocks(masked_by_blocks(), {1, 1, 1, 300, 430, 16, 16}, tiles);
 }

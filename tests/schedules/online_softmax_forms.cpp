@@ -158,7 +158,7 @@ TEST_CASE("narrower vectors and extreme parameters are right", "[online_softmax]
                                   {"register_vectors", {}, vectors}};
   };
   const Machine machine = narrow_machine(16);
-  for (const auto& v : {values(4, 64, 16, 1, 1), values(192, 1024, 128, 12, 1), values(6, 128, 16, 2, 4)}) {
+  for (const auto& v : {values(4, 64, 16, 1, 1), values(192, 1024, 128, 12, 1), values(6, 128, 16, 2, 4), values(24, 1024, 128, 6, 1)}) {
     CAPTURE(v[0].value);
     CHECK(run(causal(), machine, v, s) == "");
   }
@@ -169,7 +169,7 @@ TEST_CASE("parameters that do not fit are refused in words", "[online_softmax]")
   const auto problem = [&](const std::vector<Parameter>& values) { return online_softmax_problem(machine, values); };
   CHECK(problem({{"key_tile", {}, 48}}) == "schedule 'online_softmax': key_tile = 48 is not one of 64, 128, 256, 512, 1024");
   CHECK(problem({{"tile", {}, 48}}) ==
-        "schedule 'online_softmax': has no parameter 'tile'; it has query_tile, key_tile, edge_tile, register_rows, register_vectors");
+        "schedule 'online_softmax': has no parameter 'tile'; it has query_tile, key_tile, middle_tile, edge_tile, register_rows, register_vectors");
   CHECK(problem({{"key_tile", {}, 64}, {"key_tile", {}, 64}}) == "schedule 'online_softmax': key_tile is given twice");
   CHECK(problem({{"query_tile", {}, 16}, {"register_rows", {}, 6}}) == "schedule 'online_softmax': query_tile = 16 is not a multiple of register_rows = 6");
   CHECK(problem({{"key_tile", {}, 64}, {"edge_tile", {}, 128}}) ==

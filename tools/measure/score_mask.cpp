@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "dsl/interval_functions.h"
 
@@ -46,7 +47,7 @@ Interval<double> anything(Kind kind, Insight insight) {
     case Kind::i64: return {-0x1p63, 0x1p63};
     case Kind::real: break;
   }
-  return insight == Insight::elements ? Interval<double>{-infinity, infinity} : Interval<double>{nan, nan};
+  return insight == Insight::kernel ? Interval<double>{-infinity, infinity} : Interval<double>{nan, nan};
 }
 
 }  // namespace
@@ -62,22 +63,28 @@ Interval<double> ScoreMask::interval_of(const Step& step, const IndexBox& box, I
     for (std::size_t i = 0; i < step.operands.size(); ++i) x[i] = values[step.operands[i]];
     return std::visit([&]<class Op>(const Op&) { return apply<Op>(x); }, step.op);
   }
-  std::int64_t first = 0, count = 1, stride = 0;
-  for (std::size_t slot = 0; slot < step.strides.size(); ++slot) {
-    if (step.strides[slot] == 0) continue;
-    first += step.strides[slot] * box[slot].begin;
-    if (box[slot].size() == 1) continue;
-    if (count > 1 || insight == Insight::elements) return anything(step.kind, insight);
-    count = box[slot].size();
-    stride = step.strides[slot];
+  std::vector<std::size_t> walked;  // slots along which the box has several elements
+  for (std::size_t slot = 0; slot < step.strides.size(); ++slot)
+    if (step.strides[slot] != 0 && box[slot].size() > 1) walked.push_back(slot);
+  const bool is_kept_by_blocks = step.is_input && step.kind != Kind::real;
+  if (!is_kept_by_blocks && (walked.size() > 1 || (insight == Insight::kernel && !walked.empty()))) return anything(step.kind, insight);
+  return range_of(step, box, walked).value_or(anything(step.kind, insight));
+}
+
+/// From the least to the greatest element of a box of data; nothing if one is not finite.
+std::optional<Interval<double>> ScoreMask::range_of(const Step& step, const IndexBox& box, std::span<const std::size_t> walked) {
+  IndexBox place = box;
+  std::optional<Interval<double>> range;
+  while (true) {
+    std::int64_t at = 0;
+    for (std::size_t slot = 0; slot < step.strides.size(); ++slot) at += step.strides[slot] * place[slot].begin;
+    const double element = step.data.data[static_cast<std::size_t>(at)];
+    if (!std::isfinite(element)) return {};
+    range = range ? Interval<double>{std::min(range->low, element), std::max(range->high, element)} : Interval<double>::point(element);
+    std::size_t n = walked.size();
+    while (n > 0 && ++place[walked[n - 1]].begin == box[walked[n - 1]].end) --n, place[walked[n]].begin = box[walked[n]].begin;
+    if (n == 0) return range;
   }
-  const auto element = [&](std::int64_t i) { return step.data.data[static_cast<std::size_t>(first + i * stride)]; };
-  Interval<double> range = Interval<double>::point(element(0));
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (!std::isfinite(element(i))) return anything(step.kind, insight);
-    range = {std::min(range.low, element(i)), std::max(range.high, element(i))};
-  }
-  return range;
 }
 
 Seen ScoreMask::over(const IndexBox& box, Insight insight) const {
@@ -94,7 +101,7 @@ bool ScoreMask::may_know_whole_blocks() const {
   };
   std::vector<Knowable> known;
   for (const Step& step : steps_) {
-    const bool is_open = step.source != Source::data || (!step.has_rows && !step.has_columns);
+    const bool is_open = step.source != Source::data || (step.is_input && step.kind != Kind::real) || (!step.has_rows && !step.has_columns);
     Knowable k{is_open, is_open};
     if (step.source == Source::operation) {
       const auto in = [&](std::size_t i) { return known[step.operands[i]]; };

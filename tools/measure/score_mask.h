@@ -1,6 +1,7 @@
 /// ScoreMask: the masks of one softmax for known extents and inputs, as a truth value over boxes of queries, keys and outer dims.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,8 +21,8 @@ struct Seen {
 
 /// How much of the inputs an analysis may look at.
 enum class Insight {
-  elements,  ///< single elements, as a kernel does before it visits a block
-  ranges,    ///< also the least and the greatest element along a dim
+  kernel,  ///< what a kernel looks up before it visits a block: of inputs of integers and truth values the least and greatest, else single elements
+  ranges,  ///< of all others, too, the least and greatest along a dim
 };
 
 /// Its boxes are of queries, keys, then the outer dims in the order of outer().
@@ -38,8 +39,8 @@ class ScoreMask {
 
   /// Always sound; exact for boxes of one element.
   Seen over(const IndexBox& box, Insight insight) const;
-  /// Whether the operations, whatever the extents, can tell of any block that all of it is visible: not where an element of
-  /// an input decides that lies along the queries or keys.
+  /// Whether the operations, whatever the extents, can tell of any block that all of it is visible: not where a real or a
+  /// computed element decides that lies along the queries or keys.
   bool may_know_whole_blocks() const;
   /// The visible elements of a box.
   Portion count(const IndexBox& box) const;
@@ -53,6 +54,7 @@ class ScoreMask {
     Kind kind = Kind::real;
     double value = 0;                   // constant
     std::size_t slot = 0;               // index: which range of a box
+    bool is_input = false;              // data: as it stands, not computed of inputs
     Array data;                         // data, with
     std::vector<std::int64_t> strides;  // elements from one index of a slot to the next
     AnyOp op;                           // operation
@@ -63,6 +65,7 @@ class ScoreMask {
   struct Tile;
 
   Interval<double> interval_of(const Step& step, const IndexBox& box, Insight insight, std::span<const Interval<double>> values) const;
+  static std::optional<Interval<double>> range_of(const Step& step, const IndexBox& box, std::span<const std::size_t> walked);
   void evaluate(const Step& step, const IndexBox& box, std::span<const Tile> tiles, Tile& tile) const;
   std::int64_t count_tile(const IndexBox& box, std::vector<Tile>& tiles) const;
 

@@ -104,6 +104,7 @@ class ScoreMask::Builder {
     } else {
       const auto* input = std::get_if<Input>(&node.op);
       step.source = Source::data;
+      step.is_input = input != nullptr;
       step.data = input != nullptr ? inputs_.find(input->label)->second : computed(graph_, id, extents_, inputs_);
       step.data.type = node.type;
       for (const Name dim : node.type.dims) {

@@ -88,7 +88,7 @@ Portion visited_blocks(const ScoreMask& mask, const KeyWalk& walk, std::int64_t 
   BoxProperty visited;
   visited.known = [&](const IndexBox& tiles) {
     // what holds for a box holds for all boxes in it: a tile would give the same answer
-    const Seen seen = mask.over(elements(tiles), Insight::elements);
+    const Seen seen = mask.over(elements(tiles), Insight::kernel);
     return !seen.possibly ? 0 : seen.certainly ? 1 : -1;
   };
   visited.size = [&](const IndexBox& tiles) {
@@ -100,16 +100,16 @@ Portion visited_blocks(const ScoreMask& mask, const KeyWalk& walk, std::int64_t 
   visited.count = [&](const IndexBox& tile) {
     IndexBox box = elements(tile);
     const bool is_whole = box[1].size() == walk.key_tile;
-    if (is_whole && !knows_whole_blocks && mask.over(box, Insight::elements).possibly) return visited.size(tile);
+    if (is_whole && !knows_whole_blocks && mask.over(box, Insight::kernel).possibly) return visited.size(tile);
     std::int64_t count = 0;
     const IndexRange rows = box[0], columns = box[1];
     for (std::int64_t edge = columns.begin; edge < columns.end; edge += walk.edge_tile) {
       box[0] = rows;
       box[1] = {edge, std::min(edge + walk.edge_tile, columns.end)};
-      if (!mask.over(box, Insight::elements).possibly) continue;
+      if (!mask.over(box, Insight::kernel).possibly) continue;
       for (std::int64_t row = rows.begin; row < rows.end; row += walk.query_group) {
         box[0] = {row, std::min(row + walk.query_group, rows.end)};
-        count += mask.over(box, Insight::elements).possibly;
+        count += mask.over(box, Insight::kernel).possibly;
       }
     }
     return count;
