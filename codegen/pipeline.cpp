@@ -237,7 +237,7 @@ class Lowering {
     report.parameters = answer.parameters;
     report.origin = answer.origin;
     report.file = answer.file;
-    lowered_.is_for_few = lowered_.is_for_few || answer.schedule->is_for_few;
+    lowered_.is_made_for_size = lowered_.is_made_for_size || answer.schedule->made_for == size_;
     if (answer.schedule->limits != nullptr)
       for (ExtentLimit& limit : answer.schedule->limits(body, answer.small_up_to)) lowered_.limits.push_back(std::move(limit));
     return answer.schedule->build(body, extents_, machine_, answer.parameters);

@@ -20,7 +20,7 @@ struct LoweredPipeline {
   std::vector<Halide::Argument> arguments;
   std::vector<LoweredStage> stages;
   std::vector<ExtentLimit> limits;  ///< of all stages: calls for which this is the better pipeline
-  bool is_for_few = false;          ///< a stage has a schedule that is made for few queries
+  bool is_made_for_size = false;    ///< a stage has a schedule that is made for calls of this size alone
 };
 
 /// Lowers a function whose body is stages (after form_stages). The problem is a user's: a parameter that no schedule has,

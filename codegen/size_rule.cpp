@@ -28,6 +28,14 @@ std::optional<std::vector<ExtentLimit>> open_limits(const std::vector<ExtentLimi
   return open;
 }
 
+/// Calls that keep `limits` all keep those of the earlier entry, too, and take that.
+bool are_all_taken_by(const SizeRule::Entry& earlier, const std::vector<ExtentLimit>& limits) {
+  return std::ranges::all_of(earlier.limits, [&](const ExtentLimit& wide) {
+    const auto narrow = std::ranges::find(limits, wide.dim, &ExtentLimit::dim);
+    return narrow != limits.end() && wide.smallest <= narrow->smallest && narrow->largest <= wide.largest;
+  });
+}
+
 }  // namespace
 
 bool SizeRule::has(SizeClass size) const { return std::ranges::find(entries, size, &Entry::size) != entries.end(); }
@@ -39,12 +47,14 @@ SizeClass SizeRule::size_of(const KnownExtents& extents) const {
 
 SizeRule size_rule(const Pipelines& pipelines, const KnownExtents& known, const TargetInfo& target) {
   SizeRule rule;
-  for (const SizeClass size : {SizeClass::few, SizeClass::small}) {
-    if (target.device != Device::cpu) break;
+  for (const SizeClass size : size_classes) {
+    if (target.device != Device::cpu || size == SizeClass::large) break;
     const LoweredPipeline& pipeline = pipelines.of.at(size);
-    if (pipeline.limits.empty() || (size == SizeClass::few && !pipeline.is_for_few)) continue;
+    // All schedules have values for small calls; for tiny ones and few queries only those do that are made for them.
+    if (pipeline.limits.empty() || (size != SizeClass::small && !pipeline.is_made_for_size)) continue;
     const auto limits = open_limits(pipeline.limits, known);
     if (!limits) continue;
+    if (std::ranges::any_of(rule.entries, [&](const SizeRule::Entry& earlier) { return are_all_taken_by(earlier, *limits); })) continue;
     rule.entries.push_back({size, *limits});
     if (limits->empty()) return rule;
   }

@@ -10,6 +10,7 @@ std::string_view name_of(SizeClass size) {
     case SizeClass::large: return "large";
     case SizeClass::small: return "small";
     case SizeClass::few: return "few";
+    case SizeClass::tiny: return "tiny";
   }
   return {};
 }
@@ -19,6 +20,13 @@ std::optional<SizeClass> find_size(std::string_view name) {
     if (name_of(size) == name) return size;
   return {};
 }
+
+std::string size_names() {
+  std::string names;
+  for (auto size = size_classes.rbegin(); size != size_classes.rend(); ++size) names += (names.empty() ? "" : ", ") + std::string(name_of(*size));
+  return names;
+}
+
 namespace {
 
 std::string subject(std::string_view schedule) { return "schedule '" + std::string(schedule) + "': "; }

@@ -12,14 +12,17 @@
 
 namespace attune {
 
-/// A kernel holds a schedule for each; the extents of a call decide which one runs. `few` is a handful of queries over many keys.
-enum class SizeClass { large, small, few };
+/// A kernel holds a schedule for each; the extents of a call decide which one runs. `few` is a handful of queries over many keys, `tiny`
+/// a handful of both.
+enum class SizeClass { large, small, few, tiny };
 
 /// In the order in which a call tries them.
-inline constexpr std::array size_classes = {SizeClass::few, SizeClass::small, SizeClass::large};
+inline constexpr std::array size_classes = {SizeClass::tiny, SizeClass::few, SizeClass::small, SizeClass::large};
 
 std::string_view name_of(SizeClass size);
 std::optional<SizeClass> find_size(std::string_view name);
+/// "large, small, few, tiny"
+std::string size_names();
 
 /// What is wrong with the values `given` to a schedule that declares `declared`, as a sentence; empty if nothing is.
 /// Refuses unknown names, names given twice, and values that are not legal.

@@ -9,6 +9,7 @@
 #include "schedules/pointwise.h"
 #include "schedules/row_softmax.h"
 #include "schedules/split_keys.h"
+#include "schedules/whole_rows.h"
 
 namespace attune {
 namespace {
@@ -20,6 +21,9 @@ std::vector<ExtentLimit> queries_up_to(const OnlineSoftmax& body, std::int64_t s
 std::vector<ExtentLimit> few_queries_of_many_keys(const OnlineSoftmax& body, std::int64_t small_up_to) {
   return {{body.queries, 0, small_up_to}, {body.keys, many_keys}};
 }
+std::vector<ExtentLimit> queries_and_keys_up_to(const OnlineSoftmax& body, std::int64_t small_up_to) {
+  return {{body.queries, 0, small_up_to}, {body.keys, 0, small_up_to}};
+}
 /// One limit for all row dims together is not needed: the tiles of small calls are right for any extents, only slower.
 std::vector<ExtentLimit> rows_up_to(const Gemm& body, std::int64_t small_up_to) {
   std::vector<ExtentLimit> limits;
@@ -29,7 +33,8 @@ std::vector<ExtentLimit> rows_up_to(const Gemm& body, std::int64_t small_up_to) 
 
 constexpr std::array online_softmax_schedules = {
     Schedule<OnlineSoftmax>{"online_softmax", false, online_softmax_parameters, online_softmax_problem, online_softmax, queries_up_to},
-    Schedule<OnlineSoftmax>{"split_keys", false, split_keys_parameters, split_keys_problem, split_keys, few_queries_of_many_keys, true},
+    Schedule<OnlineSoftmax>{"split_keys", false, split_keys_parameters, split_keys_problem, split_keys, few_queries_of_many_keys, SizeClass::few},
+    Schedule<OnlineSoftmax>{"whole_rows", false, whole_rows_parameters, nullptr, whole_rows, queries_and_keys_up_to, SizeClass::tiny},
     Schedule<OnlineSoftmax>{"gpu_unfused_softmax", true, gpu_unfused_softmax_parameters, nullptr, gpu_unfused_softmax, nullptr},
 };
 constexpr std::array gemm_schedules = {

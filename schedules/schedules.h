@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,9 +33,10 @@ struct Schedule {
   std::vector<Parameter> (*parameters)(const Machine& machine, SizeClass size) = nullptr;
   ParametersProblem problem = nullptr;
   Stored (*build)(const Body& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;
-  /// A call is small (of few queries) if all of these hold; `small_up_to` is that of the schedule's record. Without any, the stage does not mind.
+  /// A call is of a size (small, of few queries, tiny) if all of these hold; `small_up_to` is that of the schedule's record. Without any, the stage does not mind.
   std::vector<ExtentLimit> (*limits)(const Body& body, std::int64_t small_up_to) = nullptr;
-  bool is_for_few = false;  ///< the default for SizeClass::few
+  /// The default for calls of this size alone; without one, for calls of every size that no other schedule is made for.
+  std::optional<SizeClass> made_for = {};
 };
 
 /// The schedules for a body, CPU and GPU.
@@ -47,7 +49,8 @@ struct ScheduleInfo {
   bool is_for_gpu = false;
   std::vector<Parameter> (*parameters)(const Machine& machine, SizeClass size) = nullptr;
   ParametersProblem problem = nullptr;
-  bool has_limits = false, is_for_few = false;
+  bool has_limits = false;
+  std::optional<SizeClass> made_for = {};
 };
 std::vector<ScheduleInfo> all_schedules();
 
@@ -84,7 +87,7 @@ struct ScheduleAnswer : ParameterAnswer {
 };
 template <class Body>
 ScheduleInfo info_of(const Schedule<Body>& s, std::string_view stage = {}) {
-  return {s.name, stage, s.is_for_gpu, s.parameters, s.problem, s.limits != nullptr, s.is_for_few};
+  return {s.name, stage, s.is_for_gpu, s.parameters, s.problem, s.limits != nullptr, s.made_for};
 }
 template <class Body>
 ScheduleAnswer<Body> choose_schedule(const Machine& machine, SizeClass size, const StageKey& key, const ScheduleChoice& choice) {
@@ -92,8 +95,8 @@ ScheduleAnswer<Body> choose_schedule(const Machine& machine, SizeClass size, con
   const Schedule<Body>* chosen = nullptr;
   for (const Schedule<Body>& schedule : schedules<Body>()) {
     if (schedule.is_for_gpu != is_gpu) continue;
-    const bool is_named = schedule.name == choice.name, is_default = schedule.is_for_few == (size == SizeClass::few);
-    if (chosen == nullptr || is_named || (is_default && chosen->is_for_few != schedule.is_for_few)) chosen = &schedule;
+    const bool is_named = schedule.name == choice.name;
+    if (chosen == nullptr || is_named || schedule.made_for == size) chosen = &schedule;
     if (is_named) break;
   }
   ScheduleAnswer<Body> answer;

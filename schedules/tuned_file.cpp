@@ -82,7 +82,7 @@ TunedRecord record_of(const Json& json, const std::string& who) {
   record.schedule = text_of(json, "schedule", who);
   const std::string size = text_of(json, "size", who);
   const auto found = find_size(size);
-  if (!found) throw Wrong(who + "'size' is " + in_quotes(size) + "; it must be large, small or few");
+  if (!found) throw Wrong(who + "'size' is " + in_quotes(size) + "; it is not one of " + size_names());
   record.size = *found;
   for (const auto& [name, value] : object_of(json, "parameters", who).items()) record.parameters.push_back({name, {}, whole(value, name, who)});
   if (json.contains("small_up_to")) record.small_up_to = whole(json["small_up_to"], "small_up_to", who);

@@ -9,11 +9,13 @@ namespace {
 
 const TargetInfo& cpu() { return *find_target("x86-64-v3"); }
 
-/// Few queries of many keys, small calls, and all others.
-Pipelines attention(bool has_few = true) {
+/// Few queries and keys, few queries of many keys, small calls, and all others. The first two have schedules of their own, or there is none for them.
+Pipelines attention(bool has_few = true, bool has_tiny = false) {
   Pipelines pipelines;
+  pipelines.of[SizeClass::tiny].limits = {{"queries", 0, 32}, {"keys", 0, 32}};
+  pipelines.of[SizeClass::tiny].is_made_for_size = has_tiny;
   pipelines.of[SizeClass::few].limits = {{"queries", 0, 4}, {"keys", 65}};
-  pipelines.of[SizeClass::few].is_for_few = has_few;
+  pipelines.of[SizeClass::few].is_made_for_size = has_few;
   pipelines.of[SizeClass::small].limits = {{"queries", 0, 16}};
   pipelines.of[SizeClass::large] = {};
   return pipelines;
@@ -62,6 +64,26 @@ TEST_CASE("limits of several stages hold together, and stages without any do not
   CHECK(rule.size_of({{"queries", 8}, {"tokens", 9}}) == SizeClass::large);
   pipelines.of[SizeClass::small].limits.clear();
   CHECK(text_of(size_rule(pipelines, {}, cpu())) == "large");
+}
+
+TEST_CASE("tiny calls come before all others", "[size]") {
+  const SizeRule rule = size_rule(attention(true, true), {}, cpu());
+  CHECK(text_of(rule) == "tiny queries keys; few queries keys; small queries; large");
+  const auto size = [&](std::int64_t queries, std::int64_t keys) { return rule.size_of({{"queries", queries}, {"keys", keys}}); };
+  CHECK(size(1, 1) == SizeClass::tiny);
+  CHECK(size(32, 32) == SizeClass::tiny);
+  CHECK(size(1, 33) == SizeClass::small);
+  CHECK(size(33, 1) == SizeClass::large);
+  CHECK(text_of(size_rule(attention(true, true), {{"queries", 8}}, cpu())) == "tiny keys; small");
+  CHECK(text_of(size_rule(attention(true, true), {{"queries", 8}, {"keys", 8}}, cpu())) == "tiny");
+  CHECK(text_of(size_rule(attention(true, true), {{"keys", 33}}, cpu())) == "small queries; large");
+}
+
+TEST_CASE("a size is left out if an earlier one takes all its calls", "[size]") {
+  Pipelines pipelines = attention(true, true);
+  pipelines.of[SizeClass::small].limits.push_back({"keys", 0, 32});
+  CHECK(text_of(size_rule(pipelines, {}, cpu())) == "tiny queries keys; few queries keys; large");
+  CHECK(text_of(size_rule(attention(true, true), {{"keys", 8}}, cpu())) == "tiny queries; large");
 }
 
 TEST_CASE("a kernel for a GPU has one schedule", "[size]") {

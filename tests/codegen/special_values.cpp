@@ -38,7 +38,7 @@ TEST_CASE("a NaN key reaches exactly the queries that see it", "[special]") {
   const std::string types = GENERATE("f32", "bf16");
   CAPTURE(types);
   const KernelCase causal("causal", {.types = types});
-  for (const char* shape : {"queries=9,keys=9,depth=8", "queries=70,keys=70,depth=8", "queries=4,keys=70,depth=8"}) {
+  for (const char* shape : {"queries=9,keys=9,depth=8", "queries=9,keys=70,depth=8", "queries=70,keys=70,depth=8", "queries=4,keys=70,depth=8"}) {
     Setting s(causal, shape);
     s.at("k", 5, 3, 8) = std::nan("");
     const auto out = causal.outputs(s.extents, s.inputs).at("out");
@@ -70,7 +70,7 @@ TEST_CASE("an infinite value of the last key reaches the result", "[special]") {
   CAPTURE(types, depth);
   const KernelCase plain("scaled_dot_product", {.types = types, .set = depth.empty() ? std::vector<std::string>{} : std::vector{depth}});
   for (const int keys : {1, 5, 37, 129}) {
-    for (const int queries : {1, 3, 100}) {
+    for (const int queries : {1, 3, 10, 100}) {
       CAPTURE(keys, queries);
       Setting s(plain, "depth=16,queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys));
       s.at("v", keys - 1, 3, 16) = infinity;
@@ -88,13 +88,16 @@ TEST_CASE("a query that sees no key gives zeros", "[special]") {
   const std::string types = GENERATE("f32", "bf16");
   CAPTURE(types);
   const KernelCase masked("masked", {.types = types});
-  Setting s(masked, "queries=20,keys=33,depth=8");
-  for (std::int64_t j = 0; j < 33; ++j) s.at("mask", 4, j, 33) = 0;
+  const auto [queries, keys] = GENERATE(std::pair(20, 33), std::pair(10, 80), std::pair(20, 80));
+  const std::string shape = "queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys) + ",depth=8";
+  CAPTURE(shape);
+  Setting s(masked, shape);
+  for (std::int64_t j = 0; j < keys; ++j) s.at("mask", 4, j, keys) = 0;
   const auto out = masked.outputs(s.extents, s.inputs).at("out");
   CHECK(is_row(out, 4, 8, is_zero));
   CHECK(masked.difference(s.extents, s.inputs) == "");
   const KernelCase padded("padded", {.types = types});
-  Setting p(padded, "queries=20,keys=33,depth=8");
+  Setting p(padded, shape);
   p.inputs.at("lengths").data[0] = 0;
   CHECK(is_row(padded.outputs(p.extents, p.inputs).at("out"), 0, 8, is_zero));
 }

@@ -7,11 +7,11 @@
 namespace attune {
 namespace {
 
-/// Odd extents, extents around a vector and a tile, one, and none. A variant takes the dims that it has.
+/// Odd extents, extents around a vector and a tile, one, and none, of calls of every size. A variant takes the dims that it has.
 const char* const shapes[] = {
     "queries=1,keys=1,tokens=1,depth=1", "queries=5,keys=37,tokens=5,depth=5", "queries=37,keys=5,tokens=37,depth=16",
     "batch=1,heads=1,queries=129,keys=129,tokens=129,depth=37", "queries=16,keys=64,tokens=17,depth=64", "queries=3,keys=0,tokens=0",
-    "queries=0,keys=3,batch=0", "batch=1,queries=3,keys=601,depth=33"};
+    "queries=0,keys=3,batch=0", "batch=1,queries=3,keys=601,depth=33", "batch=1,queries=9,keys=131,depth=17"};
 
 /// Those of a shape's dims that the graph has and that follow from no others.
 std::string fitting(const std::string& shape, const Graph& graph) {

@@ -9,6 +9,7 @@
 
 #include "schedules/online_softmax.h"
 #include "schedules/split_keys.h"
+#include "schedules/whole_rows.h"
 #include "tests/schedules/host.h"
 
 namespace attune {
@@ -85,6 +86,7 @@ inline constexpr SoftmaxTemplate softmax_templates[] = {
     {"online_softmax", SizeClass::large, online_softmax, online_softmax_parameters},
     {"online_softmax", SizeClass::small, online_softmax, online_softmax_parameters},
     {"split_keys", SizeClass::few, split_keys, split_keys_parameters},
+    {"whole_rows", SizeClass::tiny, whole_rows, whole_rows_parameters},
 };
 
 Halide::Callable compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values,

@@ -148,7 +148,7 @@ TEST_CASE("narrower vectors and extreme parameters are right", "[online_softmax]
   for (int bytes = 16; bytes < widest; bytes *= 2) {
     const Machine machine = narrow_machine(bytes);
     CAPTURE(bytes);
-    CHECK(run(causal(), machine, online_softmax_parameters(machine, SizeClass::large), s) == "");
+    for (const SoftmaxTemplate& by : softmax_templates) CHECK(run(causal(), machine, by.parameters(machine, by.size), s, by) == "");
   }
   const auto values = [](int query, int key, int edge, int rows, int vectors) {
     return std::vector<Parameter>{{"query_tile", {}, query},
@@ -164,6 +164,17 @@ TEST_CASE("narrower vectors and extreme parameters are right", "[online_softmax]
   }
 }
 
+TEST_CASE("rows one by one, wide groups of keys and single vectors of results are right", "[online_softmax]") {
+  for (const Machine& machine : {host_machine(), narrow_machine(16)})
+    for (const int rows : {1, 2, 8})
+      for (const int keys : {2, 16})
+        for (const int vectors : {1, 8}) {
+          CAPTURE(machine.vector_bytes, rows, keys, vectors);
+          const std::vector<Parameter> values = {{"register_rows", {}, rows}, {"register_keys", {}, keys}, {"register_vectors", {}, vectors}};
+          CHECK(run(causal(), machine, values, {1, 1, 2, 13, 37, 20, 40}, softmax_templates[3]) == "");
+        }
+}
+
 TEST_CASE("parameters that do not fit are refused in words", "[online_softmax]") {
   const Machine machine = narrow_machine(64);
   const auto problem = [&](const std::vector<Parameter>& values) { return online_softmax_problem(machine, values); };
@@ -176,4 +187,6 @@ TEST_CASE("parameters that do not fit are refused in words", "[online_softmax]")
         "schedule 'online_softmax': key_tile = 64 is not a multiple of edge_tile = 128");
   CHECK(problem({{"edge_tile", {}, 32}}) ==
         "schedule 'online_softmax': edge_tile = 32 is not a multiple of the 64 keys of register_vectors = 4 vectors of 16");
+  CHECK(run(AttentionCase(), machine, {{"register_rows", {}, 3}}, {1, 1, 1, 1, 1, 1, 1}, softmax_templates[3]) ==
+        "schedule 'whole_rows': register_rows = 3 is not one of 1, 2, 4, 8");
 }

@@ -64,3 +64,11 @@ TEST_CASE("storage is tiles and the keys of one head", "[online_softmax]") {
   CHECK(most_bytes(kernel, {2, 4, 1, 600, 1024, depth, 40}) == few);
   CHECK(most_bytes(kernel, {1, 3, 2, 600, 4096, depth, 40}) == few + (4096 - 1024) * depth * sizeof(float));
 }
+
+TEST_CASE("storage of whole rows is that of a tile of queries", "[online_softmax]") {
+  Halide::Callable kernel = compiled_by(softmax_templates[3], causal(), host_machine());
+  const std::size_t few = most_bytes(kernel, {1, 3, 2, 600, 1024, 24, 40});
+  CHECK(few > 1024 * sizeof(float));
+  CHECK(most_bytes(kernel, {2, 4, 1, 900, 1024, 24, 40}) == few);
+  CHECK(most_bytes(kernel, {1, 3, 2, 600, 4096, 24, 40}) < 4 * few);
+}

@@ -62,7 +62,7 @@ TEST_CASE("a tuning run of small calls learns up to which extent they are small"
   const Folder folder;
   const std::string out = folder / "tuned.json";
   const auto json = nlohmann::json::parse(
-      attune_says({"tune", "causal", "--shape", "batch=1,heads=2,queries=3,keys=40,depth=64", "--threads", "1", "--budget", "2s", "--out", out, "--json"}));
+      attune_says({"tune", "causal", "--shape", "batch=1,heads=2,queries=9,keys=80,depth=64", "--threads", "1", "--budget", "2s", "--out", out, "--json"}));
   const auto& stage = json["stages"][0];
   CHECK(stage["size"] == "small");
   const std::int64_t limit = stage["small_up_to"];
@@ -70,8 +70,23 @@ TEST_CASE("a tuning run of small calls learns up to which extent they are small"
   if (json["out"].is_null()) return;
   const auto explained = nlohmann::json::parse(attune_says({"explain", "causal", "--tuned", out, "--json"}));
   CHECK(explained.dump().find("tuned: exact") != std::string::npos);
-  attune_says({"check", "causal", "--tuned", out, "--shape", "queries=3,keys=40"});
-  attune_says({"check", "causal", "--tuned", out, "--shape", "queries=67,keys=40"});
+  attune_says({"check", "causal", "--tuned", out, "--shape", "queries=9,keys=80"});
+  attune_says({"check", "causal", "--tuned", out, "--shape", "queries=67,keys=80"});
+}
+
+TEST_CASE("a tuning run of tiny calls learns up to how many queries and keys are tiny", "[tuning]") {
+  if (host_target().empty()) return skip("this CPU is none of the targets");
+  const Folder folder;
+  const std::string out = folder / "tuned.json";
+  const auto json = nlohmann::json::parse(
+      attune_says({"tune", "causal", "--shape", "batch=1,heads=2,queries=3,keys=40,depth=64", "--threads", "1", "--budget", "2s", "--out", out, "--json"}));
+  const auto& stage = json["stages"][0];
+  CHECK(stage["schedule"] == "whole_rows");
+  CHECK(stage["size"] == "tiny");
+  const std::int64_t limit = stage["small_up_to"];
+  CHECK((limit >= 1 && limit <= 256));
+  if (json["out"].is_null()) return;
+  for (const char* shape : {"queries=3,keys=3", "queries=3,keys=300", "queries=67,keys=67"}) attune_says({"check", "causal", "--tuned", out, "--shape", shape});
 }
 
 TEST_CASE("a tuning run of few queries learns up to how many are few", "[tuning]") {

@@ -67,7 +67,7 @@ TEST_CASE("every target has a default of every schedule and size", "[tuned]") {
     std::size_t expected = 0;
     for (const ScheduleInfo& info : all_schedules()) {
       if (info.is_for_gpu != (target.device != Device::cpu)) continue;
-      for (const SizeClass size : info.is_for_few ? std::vector{SizeClass::few} : std::vector{SizeClass::large, SizeClass::small}) {
+      for (const SizeClass size : info.made_for ? std::vector{*info.made_for} : std::vector{SizeClass::large, SizeClass::small}) {
         CAPTURE(info.name);
         const TunedMatch match = default_record({&file, 1}, info.name, size);
         REQUIRE(match.record != nullptr);
@@ -113,7 +113,7 @@ TEST_CASE("a wrong tuned file is refused in words", "[tuned]") {
   CHECK(problem_with("\"defaults\": [],", "\"defaults\": 3,") == "tuned file 'mine.json': 'defaults' is not a list");
   CHECK(problem_with("\"target\": \"x86-64-v4\"", "\"target\": \"x86-64-v4\", \"author\": \"me\"") ==
         "tuned file 'mine.json': has the field 'author'; fields are target, defaults, stages, tuned");
-  CHECK(problem_with("\"size\": \"large\"", "\"size\": \"huge\"") == "tuned file 'mine.json': tuned record 1: 'size' is 'huge'; it must be large, small or few");
+  CHECK(problem_with("\"size\": \"large\"", "\"size\": \"huge\"") == "tuned file 'mine.json': tuned record 1: 'size' is 'huge'; it is not one of large, small, few, tiny");
   CHECK(problem_with("\"threads\": 2", "\"threads\": 2.5") ==
         "tuned file 'mine.json': tuned record 1: 'measured': 'threads' is 2.5; it must be a whole number");
   CHECK(problem_with("\"tuned_ms\": 1", "\"tuned_ms\": 0") ==

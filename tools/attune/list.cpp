@@ -25,7 +25,8 @@ void list_schedules() {
   const Machine cpu = machine_of(*find_target("x86-64-v4")), gpu = machine_of(*find_target("cuda"));
   for (const ScheduleInfo& info : all_schedules()) {
     const Machine& machine = info.is_for_gpu ? gpu : cpu;
-    fmt::print("{:16} of stages '{}'{}\n", info.name, info.stage, info.is_for_gpu ? ", on GPUs" : "");
+    const std::string calls = info.made_for ? fmt::format(", for calls of size '{}'", name_of(*info.made_for)) : "";
+    fmt::print("{:16} of stages '{}'{}{}\n", info.name, info.stage, info.is_for_gpu ? ", on GPUs" : "", calls);
     for (const Parameter& p : info.parameters(machine, SizeClass::large))
       fmt::print("  {:16} {} of {}\n", p.name, p.value, fmt::join(p.legal, ", "));
   }

@@ -30,7 +30,7 @@ struct TunePlan {
   std::vector<DuelCall> calls;      ///< a call of each shape
   std::vector<std::string> shapes;  ///< as text
   DuelCall check;                   ///< a small call with odd extents, with the interpreter's outputs
-  /// For each size that the kernel chooses at the call, the dims whose extents say so: small (few) calls have none that is longer than a limit.
+  /// For each size that the kernel chooses at the call, the dims whose extents say so: small (few, tiny) calls have none that is longer than a limit.
   std::map<SizeClass, std::vector<std::string>> row_dims;
   std::string problem;
 
