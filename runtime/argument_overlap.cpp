@@ -20,6 +20,23 @@ struct Axis {
   std::int64_t extent, stride;
 };
 
+/// Where a tensor's elements begin and end, in bytes.
+struct Range {
+  std::uintptr_t low = 0, high = 0;
+  bool meets(const Range& other) const { return low < other.high && other.low < high; }
+};
+
+Range range_of(const Tensor& tensor) {
+  const std::int64_t element = bytes_of(tensor.storage);
+  std::int64_t below = 0, above = element;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tensor.rank); ++axis) {
+    const std::int64_t distance = (tensor.extents[axis] - 1) * tensor.strides[axis] * element;
+    (distance < 0 ? below : above) += distance;
+  }
+  const auto data = reinterpret_cast<std::uintptr_t>(tensor.data);
+  return {data + static_cast<std::uintptr_t>(below), data + static_cast<std::uintptr_t>(above)};
+}
+
 Footprint footprint_of(const Tensor& tensor) {
   const std::int64_t element = bytes_of(tensor.storage);
   std::array<Axis, max_rank> axes;
@@ -49,9 +66,8 @@ Footprint footprint_of(const Tensor& tensor) {
   return {low, low + static_cast<std::uintptr_t>(span), static_cast<std::uintptr_t>(run), static_cast<std::uintptr_t>(step), overlaps};
 }
 
-/// Columns of one array interleave without sharing: modulo the common step of all strides, the runs of both are apart.
+/// Of two whose ranges meet. Columns of one array interleave without sharing: modulo the common step of all strides, the runs of both are apart.
 bool may_share(const Footprint& a, const Footprint& b) {
-  if (a.high <= b.low || b.high <= a.low) return false;
   const std::uintptr_t step = std::gcd(a.step, b.step);
   if (step == 0) return true;
   const std::uintptr_t offset = b.low >= a.low ? (b.low - a.low) % step : (step - (a.low - b.low) % step) % step;
@@ -61,16 +77,17 @@ bool may_share(const Footprint& a, const Footprint& b) {
 }  // namespace
 
 Result<void> check_overlap(const attune_kernel_v1& kernel, Arguments arguments) {
-  Table<Footprint, max_tensors> footprints;
-  for (const Tensor* tensor : arguments) footprints.add(tensor->is_empty() ? Footprint{} : footprint_of(*tensor));
+  Table<Range, max_tensors> ranges;
+  for (const Tensor* tensor : arguments) ranges.add(tensor->is_empty() ? Range{} : range_of(*tensor));
   for (std::size_t out = 0; out < arguments.size(); ++out) {
     const attune_tensor_v1& output = tensors_of(kernel)[out];
     if (output.is_output == 0 || arguments[out]->is_empty()) continue;
-    if (footprints[out].overlaps_itself)
+    const Footprint written = footprint_of(*arguments[out]);
+    if (written.overlaps_itself)
       return Error{words(who(kernel, output), " is ", text_of(*arguments[out]),
                          " with strides that reach an element twice; expected one place for each")};
     for (std::size_t t = 0; t < out; ++t)
-      if (!arguments[t]->is_empty() && may_share(footprints[out], footprints[t]))
+      if (ranges[out].meets(ranges[t]) && may_share(written, footprint_of(*arguments[t])))
         return Error{words(who(kernel, output), " overlaps ", tensors_of(kernel)[t].is_output != 0 ? "output '" : "input '",
                            tensors_of(kernel)[t].name, "' in memory; expected memory of its own")};
   }

@@ -51,14 +51,18 @@ std::string form_problem(const attune_tensor& tensor) {
   return {};
 }
 
-/// One tensor of C, whose form is right, as the runtime has it.
-Tensor view(const attune_tensor& tensor) {
-  const auto rank = static_cast<std::size_t>(tensor.rank);
-  const std::span<const std::int64_t> extents(tensor.extents, rank);
-  const auto storage = static_cast<attune_storage>(tensor.storage);
-  if (tensor.strides == nullptr) return Tensor(tensor.data, storage, extents);
-  return Tensor(tensor.data, storage, extents, std::span<const std::int64_t>(tensor.strides, rank));
-}
+/// One tensor of C, whose form is right. It becomes the runtime's in the place where that shall be: a copy costs more than making it.
+struct View {
+  const attune_tensor& tensor;
+
+  operator Tensor() const {
+    const auto rank = static_cast<std::size_t>(tensor.rank);
+    const std::span<const std::int64_t> extents(tensor.extents, rank);
+    const auto storage = static_cast<attune_storage>(tensor.storage);
+    if (tensor.strides == nullptr) return Tensor(tensor.data, storage, extents);
+    return Tensor(tensor.data, storage, extents, std::span<const std::int64_t>(tensor.strides, rank));
+  }
+};
 
 Result<void> call(const attune_kernel* kernel, const attune_tensor* table, std::int32_t count, Workspace* workspace) {
   if (kernel == nullptr) return Error{"attune_call: the kernel is null"};
@@ -70,8 +74,8 @@ Result<void> call(const attune_kernel* kernel, const attune_tensor* table, std::
   for (const attune_tensor& tensor : tensors) {
     if (const std::string problem = form_problem(tensor); !problem.empty())
       return Error{words("tensor '", tensor.name != nullptr ? tensor.name : "", "': ", problem)};
-    if (tensor.name != nullptr) arguments.add(tensor.name, view(tensor));
-    else in_order.add(view(tensor));
+    if (tensor.name != nullptr) arguments.add(tensor.name, View{tensor});
+    else in_order.add(View{tensor});
   }
   if (arguments.size() != 0 && in_order.size() != 0)
     return Error{words("attune_call: ", arguments.size(), " of ", tensors.size(), " tensors have names; expected all of them, or none")};

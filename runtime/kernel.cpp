@@ -56,10 +56,13 @@ Result<void> Kernel::call(std::span<const Tensor> tensors, Workspace* workspace)
 }
 
 Result<void> Kernel::call(std::span<const Argument> arguments, Workspace* workspace) const {
-  std::array<const Tensor*, max_tensors> pointers{};
+  std::array<const Tensor*, max_tensors> pointers;
   const auto count = static_cast<std::size_t>(manifest().tensor_count);
-  for (const Argument& argument : arguments) {
-    const Result<std::size_t> place = find_tensor(argument.name);
+  std::fill_n(pointers.begin(), count, nullptr);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = arguments[i];
+    // Most callers keep the manifest's order.
+    const Result<std::size_t> place = i < count && manifest().tensors[i].name == argument.name ? i : find_tensor(argument.name);
     if (!place) return place.error();
     if (pointers[*place] != nullptr) return Error{words(who(manifest(), manifest().tensors[*place]), " is given twice")};
     pointers[*place] = &argument.tensor;
