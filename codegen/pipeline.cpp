@@ -239,8 +239,21 @@ class Lowering {
     report.file = answer.file;
     lowered_.is_made_for_size = lowered_.is_made_for_size || answer.schedule->made_for == size_;
     if (answer.schedule->limits != nullptr)
-      for (ExtentLimit& limit : answer.schedule->limits(body, answer.small_up_to)) lowered_.limits.push_back(std::move(limit));
+      for (ExtentLimit& limit : answer.schedule->limits(body, answer.small_up_to)) {
+        limit.dim = before_renames(limit.dim);
+        lowered_.limits.push_back(std::move(limit));
+      }
     return answer.schedule->build(body, extents_, machine_, answer.parameters);
+  }
+
+  /// The dim whose other name this one is: keys are tokens where queries and keys are of one sequence. Limits of one extent meet then.
+  std::string before_renames(std::string dim) const {
+    for (;;) {
+      const auto info = std::ranges::find_if(graph_.dim_infos(), [&](const DimInfo& i) { return i.name() == dim; });
+      const Derivation& d = info->derivation;
+      if (d.formula != Formula::product || d.value != 1 || d.operands.size() != 1) return dim;
+      dim = std::string(d.operands[0]);
+    }
   }
 
   /// The result Funcs: a stage's own where its storage is the result's, a copy otherwise.

@@ -8,7 +8,7 @@
 namespace attune {
 namespace {
 
-/// The limits that extents beyond the known ones must keep, each dim once; nothing if a known one breaks its limit.
+/// The limits that extents beyond the known ones must keep, each dim once; nothing if a known one breaks its limit, or any extent would.
 std::optional<std::vector<ExtentLimit>> open_limits(const std::vector<ExtentLimit>& limits, const KnownExtents& known) {
   std::vector<ExtentLimit> open;
   for (const ExtentLimit& limit : limits) {
@@ -24,6 +24,7 @@ std::optional<std::vector<ExtentLimit>> open_limits(const std::vector<ExtentLimi
     }
     same->smallest = std::max(same->smallest, limit.smallest);
     same->largest = std::min(same->largest, limit.largest);
+    if (same->smallest > same->largest) return {};
   }
   return open;
 }

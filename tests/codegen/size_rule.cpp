@@ -2,7 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "codegen/compile.h"
+#include "codegen/import.h"
 #include "codegen/pipeline.h"
+#include "dsl/variants.h"
 
 namespace attune {
 namespace {
@@ -77,6 +80,21 @@ TEST_CASE("tiny calls come before all others", "[size]") {
   CHECK(text_of(size_rule(attention(true, true), {{"queries", 8}}, cpu())) == "tiny keys; small");
   CHECK(text_of(size_rule(attention(true, true), {{"queries", 8}, {"keys", 8}}, cpu())) == "tiny");
   CHECK(text_of(size_rule(attention(true, true), {{"keys", 33}}, cpu())) == "small queries; large");
+}
+
+TEST_CASE("keys of the queries' own sequence limit calls by its name", "[size]") {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const StagedModule staged = compile_to_stages(build_any(choose_variant("multi_head", {}).variant), "g", "", {}, context);
+  REQUIRE(staged.problem == "");
+  const Pipelines pipelines = lower_pipelines(function_of(*staged.module), cpu(), {});
+  REQUIRE(pipelines.problem == "");
+  CHECK(text_of(size_rule(pipelines, {}, cpu())) == "tiny batch tokens; large");
+}
+
+TEST_CASE("a size is left out if no extent keeps its limits", "[size]") {
+  Pipelines pipelines = attention();
+  pipelines.of[SizeClass::few].limits = {{"tokens", 0, 4}, {"tokens", 65}};
+  CHECK(text_of(size_rule(pipelines, {}, cpu())) == "small queries; large");
 }
 
 TEST_CASE("a size is left out if an earlier one takes all its calls", "[size]") {
