@@ -24,6 +24,11 @@ Expr bits_of(const Expr& value) {
 
 Expr bf16_value(const Expr& bits) { return Halide::reinterpret<float>(Halide::cast<std::uint32_t>(bits) << 16); }
 
+Expr bf16_of_pair(const Expr& first_bits, const Expr& second_bits, const Expr& part) {
+  const Expr word = Halide::concat_bits({first_bits, second_bits});
+  return Halide::reinterpret<float>(Halide::select(part == 0, word << 16, word & u32(0xffff0000)));
+}
+
 Expr bf16_bits(const Expr& value) {
   const Expr bits = Halide::reinterpret<std::uint32_t>(value);
   const Expr rounded = (bits + u32(0x7fff) + ((bits >> 16) & u32(1))) >> 16;

@@ -50,7 +50,11 @@ SplitKeysStage::SplitKeysStage(const OnlineSoftmax& body, const Extents& extents
       row_tiles_(tiles_of(rows_.extent(), tiles.rows)),
       splits_(Halide::max(tiles_of(keys_, tiles.split_tile), 1)),
       is_plain_product_(!body.change && !body.score.at && !body.combine),
-      keys_are_whole_(!body.over.empty() && is_whole_vectors(extents.at(body.over.back()), tiles.lanes)) {}
+      keys_are_whole_(!body.over.empty() && is_whole_vectors(extents.at(body.over.back()), tiles.lanes)),
+      key_places_{tiles.lanes},
+      value_places_{tiles.lanes} {
+  find_pairs();
+}
 
 Exprs SplitKeysStage::per_row(Exprs inner) const { return joined(joined(std::move(inner), {row_, block_, row_tile_, split_}), batch_); }
 
@@ -102,7 +106,7 @@ void SplitKeysStage::define_query_panel() {
     over.emplace_back(Var(*dim));
     at[*dim] = Var(*dim);
   }
-  const Expr index = Var(last) * tiles_.lanes + lane_;
+  const Expr index = key_places_.element(lane_, Var(last));
   at[last] = keys_are_whole_ ? index : min(likely(index), extents_.at(last) - 1);
   if (body_.query.at) {
     const Expr query = body_.query.at(at);
@@ -110,40 +114,45 @@ void SplitKeysStage::define_query_panel() {
   }
 }
 
-/// A term of the sum over body.over, at `over` and lane_ of a vector along its last dim; 0 beyond the end of a last vector.
-Expr SplitKeysStage::term(const RDom& over, const Expr& last_vector, bool is_whole) {
+/// A term of the sum over body.over, at a part's loops and lane_ of a vector along its last dim; 0 beyond the end of a last vector.
+Expr SplitKeysStage::term(const ProductPart& part, const Expr& first_vector, bool is_whole) {
+  const RDom& over = part.over;
+  const int vectors = part.is_paired ? 1 : 0;  // the loop over them
+  const Expr vector = part.is_paired ? Expr(over[1] * 2 + over[0]) : first_vector + over[0];
   Coordinates at = row_coordinates();
-  Exprs panel = {lane_};
-  for (std::size_t n = 0; n < body_.over.size(); ++n) {
-    const Expr index = n == 0 ? last_vector : Expr(over[static_cast<int>(n)]);
-    panel.push_back(index);
-    at[body_.over[body_.over.size() - 1 - n]] = index;
+  Exprs panel = {lane_, vector};
+  for (std::size_t n = 1; n < body_.over.size(); ++n) {
+    panel.push_back(over[static_cast<int>(n) + vectors]);
+    at[body_.over[body_.over.size() - 1 - n]] = panel.back();
   }
   const std::string& last = body_.over.back();
-  const Expr index = last_vector * tiles_.lanes + lane_;
-  at[last] = is_whole ? index : min(index, extents_.at(last) - 1);
+  const Expr in_order = vector * tiles_.lanes + lane_, first_of_pair = over[vectors] * (2 * tiles_.lanes) + lane_ * 2;
+  at[last] = part.is_paired ? first_of_pair + over[0] : is_whole ? in_order : min(in_order, extents_.at(last) - 1);
   at[body_.keys] = key_at(key_);
   Expr query, key;
   if (body_.query.at) query = query_panel_(joined(joined(panel, {row_, row_tile_}), batch_));
-  if (body_.key.at) key = body_.key.at(at);
+  if (body_.key.at) key = part.is_paired ? bf16_element(body_.key, last, at, first_of_pair, over[0]) : body_.key.at(at);
   const Expr term = body_.combine ? body_.combine(query, key, at) : query * key;
-  return is_whole ? term : select(index < extents_.at(last), term, 0.f);
+  return is_whole ? term : select(in_order < extents_.at(last), term, 0.f);
 }
 
-/// Sums along the last dim of body.over by lane: whole vectors, then a last one that is not.
+/// Sums along the last dim of body.over by lane: pairs of vectors, whole vectors, then a last one that is not.
 void SplitKeysStage::define_product() {
-  const Expr extent = extents_.at(body_.over.back()), whole = extent / tiles_.lanes;
-  Halide::Region ranges;
-  for (auto dim = body_.over.rbegin(); dim != body_.over.rend(); ++dim) ranges.emplace_back(0, extents_.at(*dim));
+  using Halide::Internal::simplify;
+  const Expr extent = extents_.at(body_.over.back()), whole = extent / tiles_.lanes, &paired = key_places_.paired;
   product_(per_row({lane_, key_})) = 0.f;
-  const auto add = [&](const char* name, const Expr& first, const Expr& count, bool is_whole) {
-    ranges[0].extent = Halide::Internal::simplify(count);
-    if (is_const_zero(ranges[0].extent)) return;
-    const RDom& over = overs_.emplace_back(ranges, name);
-    product_(per_row({lane_, key_})) += term(over, first + over[0], is_whole);
+  const auto add = [&](const char* name, const Expr& first, const Expr& count, bool is_whole, bool is_paired) {
+    if (is_const_zero(simplify(count))) return;
+    Halide::Region ranges;
+    if (is_paired) ranges.emplace_back(0, 2);
+    ranges.emplace_back(0, simplify(is_paired ? count / 2 : count));
+    for (auto dim = body_.over.rbegin() + 1; dim != body_.over.rend(); ++dim) ranges.emplace_back(0, extents_.at(*dim));
+    const ProductPart& part = product_parts_.emplace_back(RDom(ranges, name), is_paired);
+    product_(per_row({lane_, key_})) += term(part, first, is_whole);
   };
-  add("over", 0, whole, true);
-  add("over_tail", whole, tiles_of(extent, tiles_.lanes) - whole, false);
+  add("over_pairs", 0, paired, true, true);
+  add("over", paired, whole - paired, true, false);
+  add("over_tail", whole, tiles_of(extent, tiles_.lanes) - whole, false, false);
 }
 
 /// The score before body.change; `at` is that of a vector of keys.
@@ -190,6 +199,7 @@ void SplitKeysStage::define_weights() {
   changed_weights_(per_row({key_})) = body_.weight(weights_(per_row({key_})), at);
 }
 
+/// lane_ of a vector of values that lie in order.
 Expr SplitKeysStage::value_at(const Expr& vector, const Expr& key, bool is_whole) const {
   Coordinates at = batch_coordinates();
   const Expr depth = vector * tiles_.lanes + lane_;
@@ -204,24 +214,26 @@ Expr SplitKeysStage::value_at(const Expr& vector, const Expr& key, bool is_whole
 void SplitKeysStage::define_partial() {
   const Func weights = body_.weight ? changed_weights_ : weights_;
   const Expr vectors = Halide::Internal::simplify(depth_ / tiles_.lanes);
-  const int group = std::min(tiles_.vectors, std::max(fixed_value(vectors).value_or(tiles_.vectors), 1)), lanes = tiles_.lanes;
-  const int key_groups = tiles_.key_tile / lanes;
-  const auto add = [&](const Expr& vector, const Expr& key, bool is_whole) {
-    partial_(per_row({lane_, vector})) += weights(per_row({key})) * value_at(vector, key, is_whole);
+  const bool in_pairs = !is_const_zero(value_places_.paired);
+  const int group = results_in_registers(in_pairs), lanes = tiles_.lanes, key_groups = tiles_.key_tile / lanes;
+  const auto add = [&](const Expr& vector, const Expr& key, const Expr& value) {
+    partial_(per_row({lane_, vector})) += weights(per_row({key})) * value;
   };
   partial_(per_row({lane_, vector_})) = 0.f;
   const auto add_rest = [&](const char* name, const Expr& first, const Expr& count, bool is_whole) {
     RDom rest({{0, lanes}, {0, Halide::Internal::simplify(count)}, {0, key_groups}}, name);
     rest.where(first_key() + rest[2] * lanes < keys_);
     rest.where(first_key() + rest[2] * lanes + rest[0] < keys_);
-    add(first + rest[1], rest[2] * lanes + rest[0], is_whole);
+    const Expr vector = first + rest[1], key = rest[2] * lanes + rest[0];
+    add(vector, key, value_at(vector, key, is_whole));
     rests_.push_back(rest);
   };
   if (fixed_value(vectors) != 0) {
     whole_ = RDom({{0, group}, {0, lanes}, {0, vectors / group}, {0, key_groups}}, "whole");
     whole_.where(first_key() + whole_[3] * lanes < keys_);
     whole_.where(first_key() + whole_[3] * lanes + whole_[1] < keys_);
-    add(whole_[2] * group + whole_[0], whole_[3] * lanes + whole_[1], true);
+    const Expr vector = whole_[2] * group + whole_[0], key = whole_[3] * lanes + whole_[1];
+    add(vector, key, in_pairs ? paired_value_at(whole_[2] * (group / 2) + whole_[0] / 2, whole_[0] % 2, key) : value_at(vector, key, true));
   }
   if (fixed_value(vectors % group) != 0) add_rest("rest", vectors / group * group, vectors % group, true);
   if (fixed_value(depth_ % lanes) != 0) add_rest("tail", vectors, tiles_of(depth_, lanes) - vectors, false);
@@ -280,7 +292,8 @@ void SplitKeysStage::define_out() {
   const Var depth(body_.value_depth);
   at[body_.value_depth] = depth;
   const Exprs out_row = joined({index % tiles_.rows, within(index / tiles_.rows, row_tiles_)}, batch_);
-  const Expr total = total_(out_row), sum = sum_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, out_row));
+  const Expr vector = within(value_places_.vector(depth), tiles_of(depth_, tiles_.lanes));
+  const Expr total = total_(out_row), sum = sum_(joined({value_places_.lane(depth), vector}, out_row));
   const Expr result = select(strict_equal(total, 0.f), 0.f, sum / total);
   out_(vars_of(body_.out, body_.out)) = body_.finish ? body_.finish(result, at) : result;
 }

@@ -17,8 +17,8 @@ namespace attune {
 /// split_tile         keys that a thread handles at once
 /// key_tile           keys whose scores exist at once; split_tile is a multiple
 /// register_rows      rows (queries, of all heads that share the keys) in a tile
-/// register_keys      keys whose products with a tile of rows are summed in registers at once
-/// register_vectors   vectors of results per row that are summed in registers at once
+/// register_keys      keys whose products with a tile of rows are summed in registers at once; twice as many keys of bf16
+/// register_vectors   vectors of results per row that are summed in registers at once; of bf16 values at most so many that all rows fit too
 std::vector<Parameter> split_keys_parameters(const Machine& machine, SizeClass size);
 
 /// What is wrong with `values`, as a sentence; empty if nothing is.

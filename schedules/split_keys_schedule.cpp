@@ -61,28 +61,34 @@ Func& SplitKeysStage::per_block(Func& f) {
   return f.bound_extent(row_, tiles_.rows);
 }
 
-/// Sums of register_rows x register_keys vectors along the contracted dim, then over the lanes of as many keys as a vector holds.
+/// Sums of register_rows x register_keys vectors along the contracted dim. As many of them as a vector has lanes are folded to one vector
+/// as soon as they are there: while shuffles wait for the sums, the next products run.
 void SplitKeysStage::schedule_scores() {
   const Var keys("keys_of_vector"), key("key_of_vector");
   Func& scores = per_block(scores_).bound_storage(key_, tiles_.key_tile);
   scores.split(key_, keys, key, tiles_.lanes, TailStrategy::RoundUp).vectorize(key).reorder(key, row_, keys);
   if (!product_.defined()) return;
-  const Var key_outer("key_outer"), key_inner("key_inner"), key_group("key_group"), key_in_group("key_in_group");
+  const Var key_group("key_group"), key_in_group("key_in_group"), tile("key_tile"), key_in_tile("key_in_tile");
+  const int tile_keys = keys_in_registers(), folded_keys = std::max(tiles_.lanes / tiles_.rows, tile_keys);
   // Not bound_extent: of few known keys bounds inference takes in a vector more than there is.
-  product_sum_.compute_at(scores, keys).bound_extent(row_, tiles_.rows).vectorize(key_, tiles_.lanes, TailStrategy::RoundUp);
-  product_sum_.update().split(key_, key_outer, key_inner, tiles_.lanes, TailStrategy::RoundUp).reorder(across_.x, key_inner, key_outer, row_);
-  product_sum_.update().atomic().vectorize(across_.x).vectorize(key_inner);
-  product_.compute_at(scores, keys).bound_extent(lane_, tiles_.lanes).bound_extent(row_, tiles_.rows);
+  product_sum_.compute_at(scores, keys).bound_extent(row_, tiles_.rows).reorder_storage(row_, key_);
+  product_sum_.split(key_, key_group, key_in_group, folded_keys, TailStrategy::RoundUp).reorder(row_, key_in_group, key_group);
+  product_sum_.vectorize(row_).vectorize(key_in_group);
+  product_sum_.update().split(key_, key_group, key_in_group, folded_keys, TailStrategy::RoundUp);
+  product_sum_.update().reorder(across_.x, row_, key_in_group, key_group).atomic();
+  product_sum_.update().vectorize(across_.x).vectorize(row_).vectorize(key_in_group);
+  product_.compute_at(product_sum_, key_group).bound_extent(lane_, tiles_.lanes).bound_extent(row_, tiles_.rows).bound_extent(key_, folded_keys);
   // Distances between a tile's sums must be constants, or LLVM keeps them in memory.
   product_.reorder_storage(lane_, row_, key_);
-  product_.vectorize(lane_);
-  for (std::size_t n = 0; n < overs_.size(); ++n) {
-    const int update = static_cast<int>(n);
-    std::vector<VarOrRVar> order = {lane_, key_in_group, row_};
-    for (int dim = 0; dim < overs_[n].dimensions(); ++dim) order.emplace_back(overs_[n][dim]);
-    order.emplace_back(key_group);
-    product_.update(update).split(key_, key_group, key_in_group, tiles_.keys, TailStrategy::RoundUp).reorder(order);
-    product_.update(update).vectorize(lane_).unroll(key_in_group).unroll(row_);
+  product_.vectorize(lane_).unroll(key_).unroll(row_);
+  for (std::size_t n = 0; n < product_parts_.size(); ++n) {
+    const ProductPart& part = product_parts_[n];
+    Halide::Stage update = product_.update(static_cast<int>(n)).split(key_, tile, key_in_tile, tile_keys);
+    std::vector<VarOrRVar> order = {lane_, key_in_tile, row_};
+    for (int dim = 0; dim < part.over.dimensions(); ++dim) order.emplace_back(part.over[dim]);
+    order.emplace_back(tile);
+    update.reorder(order).vectorize(lane_).unroll(key_in_tile).unroll(row_).unroll(tile);
+    if (part.is_paired) update.unroll(part.over[0]);
   }
 }
 
@@ -104,7 +110,7 @@ void SplitKeysStage::schedule_partial() {
   if (!fixed_value(depth_)) partial.reorder_storage({lane_, row_, vector_});
   if (whole_.defined()) {
     const Var row_in_registers("row_in_registers"), row_group("row_group");
-    const int rows = std::clamp(tiles_.sums / tiles_.vectors, 1, tiles_.rows);
+    const int rows = std::clamp(tiles_.sums / *fixed_value(whole_[0].extent()), 1, tiles_.rows);
     partial.update(0).split(row_, row_group, row_in_registers, rows, TailStrategy::RoundUp);
     partial.update(0).reorder(lane_, whole_[0], row_in_registers, whole_[1], whole_[2], row_group, whole_[3]);
     partial.update(0).vectorize(lane_).unroll(whole_[0]).unroll(row_in_registers);

@@ -1,4 +1,4 @@
-/// The Funcs of a split_keys stage over tile dims, and their schedule; used by split_keys.cpp alone.
+/// The Funcs of a split_keys stage over tile dims, and their schedule; used by split_keys*.cpp alone.
 #pragma once
 
 #include <vector>
@@ -12,6 +12,24 @@ namespace attune {
 struct SplitTiles {
   int lanes, split_tile, key_tile, rows, keys, vectors;
   int sums;  ///< vectors of results that a tile keeps in registers
+};
+
+/// Where vectors hold the elements of a dim. Those of the first `paired` vectors lie in pairs of bf16 in memory: a vector of words gives
+/// the even ones of 2 x lanes elements to vector 2 p and the odd ones to vector 2 p + 1. The other vectors hold theirs in order.
+struct LanePlaces {
+  int lanes;
+  Halide::Expr paired = 0;
+
+  Halide::Expr element(const Halide::Expr& lane, const Halide::Expr& vector) const;
+  Halide::Expr lane(const Halide::Expr& element) const;
+  Halide::Expr vector(const Halide::Expr& element) const;
+};
+
+/// A part of the sum over the contracted dims; its loops are [vectors along the last dim, other dims..], or [2, pairs of vectors, other
+/// dims..].
+struct ProductPart {
+  Halide::RDom over;
+  bool is_paired;
 };
 
 /// Funcs of a block of keys end in the dims row, block, row_tile, split, batch.., innermost first; `batch` are the dims that keys or
@@ -31,7 +49,7 @@ class SplitKeysStage {
   void define_out();
   Halide::Expr raw_score(const Coordinates& at);
   void define_product();
-  Halide::Expr term(const Halide::RDom& over, const Halide::Expr& last_vector, bool is_whole);
+  Halide::Expr term(const ProductPart& part, const Halide::Expr& first_vector, bool is_whole);
   Halide::Expr value_at(const Halide::Expr& vector, const Halide::Expr& key, bool is_whole) const;
   Halide::Expr key_at(const Halide::Expr& place) const;
   Halide::Expr row_index(const Halide::Expr& row, const Halide::Expr& row_tile) const;
@@ -41,6 +59,15 @@ class SplitKeysStage {
   Coordinates row_coordinates() const;
   Exprs per_row(Exprs inner) const;
   Exprs per_key(Exprs inner) const;
+
+  // split_keys_pairs.cpp: keys and values of bf16
+  void find_pairs();
+  bool lies_in_pairs(const Piece& piece, const std::string& dim) const;
+  int results_in_registers(bool in_pairs) const;
+  int keys_in_registers() const;
+  static Halide::Expr bf16_element(const Piece& piece, const std::string& dim, Coordinates at, const Halide::Expr& first,
+                                   const Halide::Expr& part);
+  Halide::Expr paired_value_at(const Halide::Expr& pair, const Halide::Expr& part, const Halide::Expr& key) const;
 
   // split_keys_schedule.cpp: when and where it is computed
   void schedule_out();
@@ -59,11 +86,13 @@ class SplitKeysStage {
   const Halide::Expr row_tiles_, splits_;  ///< how many
   bool is_plain_product_;                  ///< nothing happens to the product but the mask: base 2 is folded into the query
   bool keys_are_whole_;                    ///< the last dim of body.over is a multiple of a vector
+  LanePlaces key_places_, value_places_;   ///< of the last dim of body.over, of value_depth
 
   Halide::Var lane_{"lane"}, vector_{"vector"}, key_{"key"};
   Halide::Var row_{"row"}, block_{"block"}, row_tile_{"row_tile"}, split_{"split"};
   Halide::RDom across_, block_vectors_, lanes_, whole_, blocks_, all_splits_, state_lanes_;
-  std::vector<Halide::RDom> overs_, rests_;
+  std::vector<Halide::RDom> rests_;
+  std::vector<ProductPart> product_parts_;
   Halide::Func place_{"place"};                          ///< [row, row_tile] the coordinates of a row, where rows have several dims
   Halide::Func query_panel_{"query_panel"};              ///< [lane, over.., row, row_tile, batch..]
   Halide::Func product_{"product"};                      ///< [lane, key, ..] sums along the last dim of body.over, by lane

@@ -1,5 +1,9 @@
 #include <catch2/catch.hpp>
 
+#include <cmath>
+#include <limits>
+#include <utility>
+
 #include "dsl/variants.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/skip.h"
@@ -98,6 +102,40 @@ TEST_CASE("kernels of bf16 agree with the interpreter", "[type]") {
   check_shapes(KernelCase("causal", {.types = "bf16"}));
   check_shapes(KernelCase("grouped_query", {.types = "k=bf16,v=bf16"}));
   check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .types = "bf16"}));
+}
+
+TEST_CASE("a few queries take keys and values of bf16 by the pair, whatever vectors the depth fills", "[type]") {
+  const auto check = [](const KernelCase& kernel, int depth, int value_depth) {
+    CAPTURE(depth, value_depth);
+    const std::string depths = ",depth=" + std::to_string(depth) + ",value_depth=" + std::to_string(value_depth);
+    for (const char* few : {"queries=1,keys=65,group=5", "queries=4,keys=129,group=1", "batch=1,queries=3,keys=601"})
+      CHECK(kernel.difference(few + depths, static_cast<std::uint64_t>(depth)) == "");
+  };
+  for (const auto& [target, types] : {std::pair{"host", "bf16"}, {"host", "k=bf16"}, {"host", "v=bf16"}, {"x86-64-v3", "k=bf16,v=bf16"}}) {
+    const KernelCase kernel("grouped_query", {.target = target, .types = types});
+    for (const int depth : {1, 5, 31, 32, 37, 129, 144}) check(kernel, depth, 129 - depth / 2);
+  }
+  for (const int depth : {16, 48, 80, 144}) {
+    const std::string known = std::to_string(depth);
+    check(KernelCase("grouped_query", {.types = "k=bf16,v=bf16", .set = {"depth=" + known, "value_depth=" + known}}), depth, depth);
+  }
+}
+
+TEST_CASE("infinity and NaN in keys and values of bf16 stay in their elements", "[type]") {
+  const KernelCase kernel("grouped_query", {.types = "k=bf16,v=bf16", .set = {"depth=32", "value_depth=64"}});
+  const auto few = parse_shape("batch=1,heads=1,group=3,queries=1,keys=70,depth=32,value_depth=64", "shape");
+  const Shape extents = fill_shape(kernel.graph(), few.extents).extents;
+  const auto changed = [&](const char* input, std::size_t element, double value) {
+    Arrays inputs = random_inputs(kernel.graph(), extents, 5);
+    inputs.at(input).data[element] = value;
+    return kernel.difference(extents, inputs);
+  };
+  for (const double value : {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), std::nan("")})
+    for (const std::size_t element : {69 * 64 + 0, 69 * 64 + 1, 3 * 64 + 62, 3 * 64 + 63}) {
+      CAPTURE(value, element);
+      CHECK(changed("v", element, value) == "");
+      CHECK(changed("k", element / 2, value) == "");
+    }
 }
 
 TEST_CASE("extents that are known when a kernel is compiled change no result", "[specialise]") {
