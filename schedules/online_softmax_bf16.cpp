@@ -51,7 +51,7 @@ void SoftmaxStage::define_bf16_panels() {
 
 /// The sums of products, not scaled.
 Expr SoftmaxStage::bf16_product(SoftmaxPass& pass) {
-  pass.over = RDom({{0, 2}, {0, pairs_in(extents_.at(body_.over[0]))}}, "over");
+  pass.over = RDom({{0, 2}, {0, pairs_in(extents_.at(body_.over[0]))}}, pass.named("over"));
   const Expr panel = key_block_ * (pass.key_tile / tiles_.panel()) + panel_;
   const Expr query = query_pairs_(joined({pass.over[0], pass.over[1], row_, row_group_, query_tile_}, batch_));
   const Expr key = key_pairs_(joined({pass.over[0], column_, pass.over[1], panel}, key_batch_));
@@ -78,10 +78,10 @@ void SoftmaxStage::define_bf16_partial(SoftmaxPass& pass) {
   const int group = std::min(tiles_.vectors, fixed_value(vectors).value_or(tiles_.vectors));
   pass.partial = Func(pass.named("partial"));
   pass.partial(per_row({lane_, vector_})) = 0.f;
-  pass.whole = RDom({{0, 2}, {0, group}, {0, column_pairs}, {0, panels}, {0, vectors / group}}, "whole");
+  pass.whole = RDom({{0, 2}, {0, group}, {0, column_pairs}, {0, panels}, {0, vectors / group}}, pass.named("whole"));
   add(pass.whole[0], pass.whole[4] * group + pass.whole[1], pass.whole[2], pass.whole[3]);
   if (fixed_value(vectors % group) == 0) return;
-  pass.rest = RDom({{0, 2}, {0, column_pairs}, {0, panels}, {0, vectors % group}}, "rest");
+  pass.rest = RDom({{0, 2}, {0, column_pairs}, {0, panels}, {0, vectors % group}}, pass.named("rest"));
   add(pass.rest[0], vectors / group * group + pass.rest[3], pass.rest[1], pass.rest[2]);
 }
 
@@ -117,10 +117,12 @@ void SoftmaxStage::schedule_bf16_partial(SoftmaxPass& pass) {
   // Distances between a tile's sums must be constants, or LLVM keeps them in memory: an unknown extent goes outermost.
   if (!fixed_depth_) partial.reorder_storage({lane_, row_, row_group_, vector_});
   const RDom &whole = pass.whole, &rest = pass.rest;
-  partial.update(0).reorder({whole[0], lane_, whole[1], row_, whole[2], whole[3], row_group_, whole[4]});
+  // One loop over the pairs of all panels: with a short one of its own over panels, Halide does not find the instruction.
+  const Halide::RVar pairs("pairs");
+  partial.update(0).fuse(whole[2], whole[3], pairs).reorder({whole[0], lane_, whole[1], row_, pairs, row_group_, whole[4]});
   partial.update(0).atomic().vectorize(whole[0]).vectorize(lane_).unroll(whole[1]).unroll(row_);
   if (!rest.defined()) return;
-  partial.update(1).reorder({rest[0], lane_, row_, rest[1], rest[2], row_group_, rest[3]});
+  partial.update(1).fuse(rest[1], rest[2], pairs).reorder({rest[0], lane_, row_, pairs, row_group_, rest[3]});
   partial.update(1).atomic().vectorize(rest[0]).vectorize(lane_).unroll(row_);
 }
 

@@ -110,7 +110,8 @@ void SplitKeysStage::schedule_partial() {
   if (!fixed_value(depth_)) partial.reorder_storage({lane_, row_, vector_});
   if (whole_.defined()) {
     const Var row_in_registers("row_in_registers"), row_group("row_group");
-    const int rows = std::clamp(tiles_.sums / *fixed_value(whole_[0].extent()), 1, tiles_.rows);
+    int rows = std::clamp(tiles_.sums / *fixed_value(whole_[0].extent()), 1, tiles_.rows);
+    while (tiles_.rows % rows != 0) --rows;
     partial.update(0).split(row_, row_group, row_in_registers, rows, TailStrategy::RoundUp);
     partial.update(0).reorder(lane_, whole_[0], row_in_registers, whole_[1], whole_[2], row_group, whole_[3]);
     partial.update(0).vectorize(lane_).unroll(whole_[0]).unroll(row_in_registers);
