@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -73,6 +74,7 @@ std::string refuse_elements(const Input& input, std::span<const double> data) {
   for (std::size_t i = 0; i < data.size(); ++i)
     if (!holds(kind, data[i])) {
       std::ostringstream s;
+      if (data[i] == std::trunc(data[i])) s << std::setprecision(17);  // all digits of an integer, not 9.0072e+15
       s << "input '" << input.label << "' is " << name_of(kind) << ", but its element " << i << " is " << data[i];
       if (kind == Kind::i64 && data[i] == std::trunc(data[i])) s << "; the interpreter takes integers from -2^53 to 2^53";
       return s.str();

@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include <limits>
+
 #include "tests/tools/headers.h"
 #include "tests/tools/program.h"
 #include "tools/npy.h"
@@ -195,6 +197,27 @@ TEST_CASE("arrays that a kernel does not take are refused in one sentence", "[co
            {{"run", "causal", "--interpret", "--in", "q=" + q}, "input 'k' is missing"},
        })
     check_refused(refused);
+}
+
+TEST_CASE("integers that the interpreter's doubles do not hold are refused in one sentence", "[command line]") {
+  const Folder folder;
+  constexpr std::int64_t last = 9007199254740992;  // 2^53
+  const std::string graph = folder.write("twice.mlir", R"(func.func @twice(%x: !attn.tensor<queries, i64> {attn.name = "x"}) -> !attn.tensor<queries, i64> {
+  %0 = attn.add %x, %x : (!attn.tensor<queries, i64>, !attn.tensor<queries, i64>) -> !attn.tensor<queries, i64>
+  attn.return %0 {names = ["out"], dims = [["queries"]]} : !attn.tensor<queries, i64>
+})");
+  const auto run = [&](std::int64_t second) {
+    const std::string file = folder / "x.npy";
+    REQUIRE(write_npy(file, NpyArray::of<std::int64_t>({2}, std::vector<std::int64_t>{7, second})));
+    return Words{"run", graph, "--interpret", "--in", "x=" + file, "--out", "out=" + std::string(folder / "out.npy")};
+  };
+  for (const std::int64_t beyond : {last + 1, -last - 1, last + 2, std::numeric_limits<std::int64_t>::min()})
+    check_refused({run(beyond), "x.npy': element 1 is " + std::to_string(beyond) +
+                                    "; the interpreter takes integers from -2^53 to 2^53, which is 9007199254740992"});
+  for (const std::int64_t held : {last, -last}) {
+    attune_says(run(held));
+    CHECK((*read_npy(folder / "out.npy")->values<double>())[1] == 2 * static_cast<double>(held));
+  }
 }
 
 }  // namespace attune

@@ -156,6 +156,17 @@ attune_storage storage_of(NpyType type) {
   return attune_f32;
 }
 
+/// Empty, or which element the interpreter cannot compute with: beyond 2^53 a double would silently be another integer.
+std::string element_problem(const std::string& name, const std::string& file, const NpyArray& array) {
+  constexpr std::int64_t last = std::int64_t{1} << 53;
+  const auto integers = array.values<std::int64_t>();
+  if (!integers) return {};
+  const auto place = std::find_if(integers->begin(), integers->end(), [](std::int64_t x) { return x < -last || x > last; });
+  if (place == integers->end()) return {};
+  return fmt::format("--in '{}={}': element {} is {}; the interpreter takes integers from -2^53 to 2^53, which is {}", name, file,
+                     place - integers->begin(), *place, last);
+}
+
 /// The array's elements as doubles.
 std::vector<double> numbers_of(const NpyArray& array) {
   StoredArray stored(storage_of(array.type), array.shape);
@@ -168,6 +179,7 @@ std::string interpret_files(const Graph& graph, const std::map<std::string, std:
   for (const auto& [name, file] : inputs) {
     const Result<NpyArray> array = read_npy(file);
     if (!array) return array.error().message;
+    if (std::string problem = element_problem(name, file, *array); !problem.empty()) return problem;
     Array input;
     input.extents = array->shape;
     input.data = numbers_of(*array);
