@@ -108,7 +108,7 @@ TEST_CASE("every schedule with parameters drawn at random agrees with the interp
   for (std::uint64_t seed = 0; seed < 5; ++seed) check_seed(seed);
 }
 
-TEST_CASE("many every schedule with parameters drawn at random agrees with the interpreter", "[.full]") {
+TEST_CASE("every schedule with many parameters drawn at random agrees with the interpreter", "[.full]") {
   for (std::uint64_t seed = 100; seed < 300; ++seed) check_seed(seed);
 }
 
