@@ -1,8 +1,8 @@
 #include "schedules/row_softmax.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
-#include <utility>
 
 #include "codegen/strict.h"
 #include "codegen/vector_math.h"
@@ -47,7 +47,7 @@ class SoftmaxOfRows {
   Expr index_across(const Expr& lane, const Expr& tile) const { return rows_.first(tile) + (is_along_ ? Expr(0) : lane); }
 
   /// The reduction over a row's vectors ends with one value a row: over the lanes too if these are along the row.
-  Expr across_lanes(const Func& lanes, Func row, const Expr& initial, Expr (*both)(Expr, Expr));
+  Expr one_per_row(const Func& lanes, Func row, const std::function<Expr(const Expr&, const Expr&)>& both);
   void define_weights();
   void define_result();
   void schedule();
@@ -61,19 +61,17 @@ class SoftmaxOfRows {
   Var lane_{"lane"}, block_{"block"}, tile_{"tile"};
   Func x_{"x"}, lane_maximum_{"lane_maximum"}, maximum_{"maximum"}, weight_{"weight"}, lane_sum_{"lane_sum"}, sum_{"sum"}, scale_{"scale"};
   Func result_{"softmax"};
-  RDom row_, across_, loops_;
+  RDom row_, loops_;
 };
 
-Expr SoftmaxOfRows::across_lanes(const Func& lanes, Func row, const Expr& initial, Expr (*both)(Expr, Expr)) {
+Expr SoftmaxOfRows::one_per_row(const Func& lanes, Func row, const std::function<Expr(const Expr&, const Expr&)>& both) {
   if (!is_along_) return lanes(lane_, tile_);
-  row(tile_) = initial;
-  row(tile_) = both(row(tile_), lanes(across_, tile_));
+  row(tile_) = across_lanes(lanes_, [&](int lane) { return Expr(lanes(lane, tile_)); }, both);
   return row(tile_);
 }
 
 void SoftmaxOfRows::define_weights() {
   row_ = RDom({{0, blocks_}}, "row");
-  across_ = RDom(0, lanes_, "across");
   Coordinates at;
   const Expr along = index_along(lane_, block_);
   at[body_.along] = is_along_ ? clamped(along, length_, true) : within(along, length_);
@@ -85,12 +83,12 @@ void SoftmaxOfRows::define_weights() {
   const Expr lowest = std::numeric_limits<float>::lowest();
   lane_maximum_(lane_, tile_) = lowest;
   lane_maximum_(lane_, tile_) = Halide::max(lane_maximum_(lane_, tile_), x_(lane_, row_, tile_));
-  const Expr maximum = across_lanes(lane_maximum_, maximum_, lowest, [](Expr a, Expr b) { return Halide::max(std::move(a), std::move(b)); });
+  const Expr maximum = one_per_row(lane_maximum_, maximum_, [](const Expr& a, const Expr& b) { return Halide::max(a, b); });
   weight_(lane_, block_, tile_) = softmax_exp2((x_(lane_, block_, tile_) - maximum) * log2_e);
 
   lane_sum_(lane_, tile_) = 0.f;
   lane_sum_(lane_, tile_) += weight_(lane_, row_, tile_);
-  const Expr sum = across_lanes(lane_sum_, sum_, 0.f, [](Expr a, Expr b) { return std::move(a) + std::move(b); });
+  const Expr sum = one_per_row(lane_sum_, sum_, [](const Expr& a, const Expr& b) { return a + b; });
   scale_(lane_, tile_) = Halide::select(strict_equal(sum, 0.f), 0.f, 1.f / sum);
 }
 
@@ -120,7 +118,7 @@ void SoftmaxOfRows::schedule() {
   for (Func* func : {&lane_maximum_, &lane_sum_, &scale_}) func->compute_at(result_, tile).bound(lane_, 0, lanes_).vectorize(lane_);
   for (Func* func : {&lane_maximum_, &lane_sum_}) func->update().reorder(lane_, RVar(row_.x.name())).vectorize(lane_);
   if (!is_along_) return;
-  for (Func* func : {&maximum_, &sum_}) func->compute_at(result_, tile).update().atomic().vectorize(across_.x);
+  for (Func* func : {&maximum_, &sum_}) func->compute_at(result_, tile);
 }
 
 }  // namespace
