@@ -30,6 +30,11 @@ std::string run(const AttentionCase& attention, const Machine& machine, const st
   }
 }
 
+/// With the template's defaults.
+std::string run(const AttentionCase& attention, const SoftmaxTemplate& by, const Shape& shape) {
+  return run(attention, host_machine(), by.parameters(host_machine(), by.size), shape, by);
+}
+
 }  // namespace
 
 TEST_CASE("extents that are known are right", "[online_softmax]") {
@@ -39,8 +44,7 @@ TEST_CASE("extents that are known are right", "[online_softmax]") {
     AttentionCase attention;
     fix_extents(attention, s);
     CAPTURE(s.queries, s.keys, s.value_depth);
-    for (const SoftmaxTemplate& by : softmax_templates)
-      CHECK(run(attention, host_machine(), by.parameters(host_machine(), by.size), s, by) == "");
+    for (const SoftmaxTemplate& by : softmax_templates) CHECK(run(attention, by, s) == "");
   }
 }
 
@@ -55,7 +59,7 @@ TEST_CASE("the result's dims may lie in any order", "[online_softmax]") {
                                                                  {"heads", "group", "value_depth", "batch", "queries"}}) {
     AttentionCase attention = causal();
     attention.body.out = order;
-    for (const SoftmaxTemplate& by : softmax_templates) CHECK(run(attention, host_machine(), {}, {2, 2, 3, 37, 129, 16, 24}, by) == "");
+    for (const SoftmaxTemplate& by : each_template) CHECK(run(attention, by, {2, 2, 3, 37, 129, 16, 24}) == "");
   }
 }
 
@@ -78,8 +82,8 @@ TEST_CASE("no batch dims, two contracted dims, and other Funcs that read the res
   attention.body.out = {"queries", "value_depth"};
 
   const Machine machine = host_machine();
-  for (const SoftmaxTemplate& by : softmax_templates) {
-    Stored stored = by.build(attention.body, attention.extents, machine, {});
+  for (const SoftmaxTemplate& by : each_template) {
+    Stored stored = by.build(attention.body, attention.extents, machine, by.parameters(machine, by.size));
     Halide::Var d, i, g, h, b;
     Halide::Func twice("twice");
     twice(d, i, g, h, b) = stored.func(d, i) + stored.func(d, i);
@@ -106,7 +110,7 @@ TEST_CASE("keys that all heads share are packed once, and values may differ by g
     return sum / std::sqrt(static_cast<double>(a.shape.depth));
   };
   attention.weight = [](double weight, const Arguments&, const Pair& p) { return weight * (p.g + 1); };
-  for (const SoftmaxTemplate& by : softmax_templates) CHECK(run(attention, host_machine(), {}, {2, 3, 2, 50, 140, 16, 32}, by) == "");
+  for (const SoftmaxTemplate& by : each_template) CHECK(run(attention, by, {2, 3, 2, 50, 140, 16, 32}) == "");
 }
 
 TEST_CASE("a term may read what it needs itself, and the result may be finished", "[online_softmax]") {
@@ -123,7 +127,7 @@ TEST_CASE("a term may read what it needs itself, and the result may be finished"
     return sum;
   };
   attention.weight = [](double weight, const Arguments&, const Pair& p) { return weight * (p.h + 1); };
-  for (const SoftmaxTemplate& by : softmax_templates) CHECK(run(attention, host_machine(), {}, {1, 2, 2, 50, 140, 16, 32}, by) == "");
+  for (const SoftmaxTemplate& by : each_template) CHECK(run(attention, by, {1, 2, 2, 50, 140, 16, 32}) == "");
 }
 
 TEST_CASE("nothing to attend to gives zeros, and an empty result is left alone", "[online_softmax]") {
@@ -131,8 +135,8 @@ TEST_CASE("nothing to attend to gives zeros, and an empty result is left alone",
   machine.target = machine.target.with_feature(Target::NoAsserts).with_feature(Target::NoBoundsQuery);
   const AttentionCase dense, diagonal = causal();
   for (const AttentionCase* attention : {&dense, &diagonal})
-    for (const SoftmaxTemplate& by : softmax_templates) {
-      Halide::Callable kernel = compiled(*attention, machine, {}, by);
+    for (const SoftmaxTemplate& by : each_template) {
+      Halide::Callable kernel = compiled_by(by, *attention, machine);
       for (const Shape& s : {Shape{1, 2, 1, 37, 0, 16, 16}, Shape{1, 2, 1, 0, 37, 16, 16}, Shape{1, 2, 1, 5, 37, 0, 16},
                              Shape{1, 2, 1, 5, 37, 16, 0}, Shape{0, 2, 1, 5, 37, 16, 16}, Shape{1, 2, 0, 5, 37, 16, 16}}) {
         Arguments a(s, 3);
