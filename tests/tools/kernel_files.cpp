@@ -76,6 +76,7 @@ TEST_CASE("a file of two targets takes the better one that the CPU has", "[kerne
 #else
   const std::string emulator = find_program("qemu-x86_64");
   if (emulator.empty()) return skip("there is no qemu-x86_64");
+  if (is_sanitized) return skip("qemu-x86_64 cannot run programs with sanitizers");
   const Folder folder;
   const std::string file = two_targets(folder);
   CHECK(run_program({emulator, "-cpu", "Haswell", PRINT_TARGET, file, "causal"}).out == "x86-64-v3\n");
@@ -103,6 +104,7 @@ TEST_CASE("code for AVX2 gives the interpreter's numbers on a CPU without AVX-51
 #else
   const std::string emulator = find_program("qemu-x86_64");
   if (emulator.empty()) return skip("there is no qemu-x86_64");
+  if (is_sanitized) return skip("qemu-x86_64 cannot run programs with sanitizers");
   const Folder folder;
   two_targets(folder);
   check_calls(folder, {emulator, "-cpu", "Haswell"}, link_caller(folder, "", ATTUNE_RUNTIME));
