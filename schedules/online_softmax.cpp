@@ -112,6 +112,14 @@ Expr SoftmaxStage::is_whole_block(const Expr& block, int key_tile) const {
   return is_there && (knows_visible_blocks() ? known.certainly : known.possibly);
 }
 
+/// A condition on blocks. Bounds inference makes a rule of where a block's memory begins of it, in which Halide does not find bf16
+/// instructions: then it is hidden, and the loop over blocks asks for each of them.
+Expr SoftmaxStage::block_predicate(const Expr& condition) const {
+  if (!bf16_) return condition;
+  return Halide::Internal::Call::make(Halide::Bool(), Halide::Internal::Call::return_second, {0, condition},
+                                      Halide::Internal::Call::PureIntrinsic);
+}
+
 /// Whole blocks without a mask, the largest first, then what is left in blocks of edge_tile keys with the mask. Where no block can be known
 /// to be wholly visible, the blocks of key_tile keys have the mask, too.
 void SoftmaxStage::define_passes() {
@@ -123,22 +131,29 @@ void SoftmaxStage::define_passes() {
   std::vector<int> whole_tiles = {tiles_.key_tile};
   if (tiles_.edge_tile <= tiles_.middle_tile && tiles_.middle_tile < tiles_.key_tile && !has_mask_everywhere)
     whole_tiles.push_back(tiles_.middle_tile);
+  // without a mask blocks of `tile` keys begin behind the last whole block of more
+  const auto first_block = [&](int tile) {
+    Expr first = 0;
+    for (const int larger : whole_tiles)
+      if (larger > tile && !has_visibility) first = keys_ / larger * (larger / tile);
+    return first;
+  };
   const auto leave_larger = [&](RDom& blocks, int tile) {
     for (const int larger : whole_tiles)
-      if (larger > tile) blocks.where(!is_whole_block(blocks.x / (larger / tile), larger));
+      if (larger > tile && has_visibility) blocks.where(block_predicate(!is_whole_block(blocks.x / (larger / tile), larger)));
   };
   for (const int tile : whole_tiles) {
-    RDom blocks(0, keys_ / tile, "whole_" + std::to_string(tile));
-    if (has_visibility) blocks.where(is_whole_block(blocks.x, tile));
+    RDom blocks(first_block(tile), keys_ / tile - first_block(tile), "whole_" + std::to_string(tile));
+    if (has_visibility) blocks.where(block_predicate(is_whole_block(blocks.x, tile)));
     leave_larger(blocks, tile);
     define_pass({.key_tile = tile, .has_mask = has_mask_everywhere, .has_tail = false, .by_row_groups = false, .blocks = blocks});
     if (is_whole(keys_, tile) && (!body_.visible || has_mask_everywhere)) return;
   }
   const int edge = tiles_.edge_tile;
-  RDom rest(0, tiles_of(keys_, edge), "rest");
-  if (has_visibility) rest.where(visibility(rows_of_tile(), rest.x, edge).possibly);
-  for (const int tile : whole_tiles) rest.where(!is_whole_block(rest.x / (tile / edge), tile));
-  if (judges_groups) rest.where(visibility(rows_of_group(), rest.x, edge).possibly);
+  RDom rest(first_block(edge), tiles_of(keys_, edge) - first_block(edge), "rest");
+  if (has_visibility) rest.where(block_predicate(visibility(rows_of_tile(), rest.x, edge).possibly));
+  leave_larger(rest, edge);
+  if (judges_groups) rest.where(block_predicate(visibility(rows_of_group(), rest.x, edge).possibly));
   define_pass({.key_tile = edge,
                .has_mask = static_cast<bool>(body_.visible),
                .has_tail = !is_whole(keys_, edge),

@@ -73,6 +73,7 @@ class SoftmaxStage {
   Visibility visibility(const Span& rows, const Halide::Expr& block, int key_tile) const;
   bool knows_visible_blocks() const;
   Halide::Expr is_whole_block(const Halide::Expr& block, int key_tile) const;
+  Halide::Expr block_predicate(const Halide::Expr& condition) const;
 
   // online_softmax_pass.cpp: one update of the state
   void define_pass(const KeyBlocks& blocks);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "tests/tools/headers.h"
 #include "tests/tools/program.h"
@@ -155,6 +156,21 @@ TEST_CASE("show prints every step from the graph to the machine's instructions",
   CHECK_THAT(stage("loops"), Catch::Contains("for (") && Catch::Contains("attune_causal"));
   CHECK_THAT(stage("assembly"), Catch::Contains("vfmadd") && Catch::Contains("%ymm") && !Catch::Contains("%zmm"));
   CHECK(attune_says({"show", "causal", "--stage", "loops", "--size", "small"}) != attune_says({"show", "causal", "--stage", "loops"}));
+}
+
+TEST_CASE("products of bf16 pairs are instructions in every pass over keys", "[command line]") {
+  for (const std::string variant : {"scaled_dot_product", "causal"}) {
+    std::istringstream loops(attune_says({"show", variant, "--type", "bf16", "--target", "zen4", "--set", "depth=64", "--set", "value_depth=64", "--stage", "loops"}));
+    int instructions = 0, scalar = 0;
+    for (std::string line; std::getline(loops, line);) {
+      instructions += line.find("vector_reduce_add(float32x32(reinterpret<bfloat16x32>") != std::string::npos;
+      // where Halide does not find them it makes a loop over the lanes
+      scalar += line.find("for (partial_") != std::string::npos && line.find(".s1.lane") != std::string::npos;
+    }
+    INFO(variant);
+    CHECK(instructions >= 3 * 2 * 16);
+    CHECK(scalar == 0);
+  }
 }
 
 TEST_CASE("MLIR text that show prints is a graph that show reads", "[command line]") {
