@@ -51,17 +51,17 @@ std::vector<KeyWalk> walks_of(const Graph& graph, bool fuse) {
 }
 
 /// A schedule without query_tile takes all queries at once; one that has it looks at groups of register_rows where blocks are small. One
-/// without edge_tile has blocks of one size.
+/// without key_tile takes all keys at once, one without edge_tile has blocks of one size.
 void set_tiles(const LoweredStage& stage, KeyWalk& walk) {
-  constexpr std::int64_t all_queries = std::int64_t{1} << 40;
+  constexpr std::int64_t all = std::int64_t{1} << 40;
   const auto value = [&](std::string_view name, std::int64_t otherwise) {
     const auto place = std::ranges::find(stage.parameters, name, &Parameter::name);
     return place == stage.parameters.end() ? otherwise : place->value;
   };
-  walk.query_tile = value("query_tile", all_queries);
-  walk.key_tile = value_of(stage.parameters, "key_tile");
+  walk.query_tile = value("query_tile", all);
+  walk.key_tile = value("key_tile", all);
   walk.edge_tile = value("edge_tile", walk.key_tile);
-  walk.query_group = walk.query_tile == all_queries ? all_queries : value("register_rows", walk.query_tile);
+  walk.query_group = walk.query_tile == all ? all : value("register_rows", walk.query_tile);
 }
 
 /// The schedules for GPUs compute a softmax in steps, with tables between them.
