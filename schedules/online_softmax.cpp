@@ -36,7 +36,7 @@ SoftmaxStage::SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, co
       keys_(extents.at(body.keys)),
       depth_(extents.at(body.value_depth)),
       fixed_depth_(fixed_value(depth_)),
-      is_plain_product_(!body.change && !body.score.at && !body.combine),
+      is_plain_product_(is_plain_product(body)),
       batch_(vars_of(body.batch, body.batch)),
       key_batch_(vars_of(body.batch, body.key.dims)),
       value_batch_(vars_of(body.batch, body.value.dims)),
@@ -96,7 +96,7 @@ Visibility SoftmaxStage::visibility(const Span& rows, const Expr& block, int key
   return body_.visibility(box);
 }
 
-/// Some blocks can be told to be wholly visible. Otherwise (a mask from memory) the mask is evaluated in coarse blocks, too.
+/// Some blocks can be told to be wholly visible. Otherwise (a mask of reals from memory) the mask is evaluated in large blocks, too.
 bool SoftmaxStage::knows_visible_blocks() const {
   return !body_.visible ||
          (body_.visibility &&

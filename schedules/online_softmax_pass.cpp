@@ -65,7 +65,7 @@ Expr SoftmaxStage::raw_score(SoftmaxPass& pass, const Coordinates& at) {
   Expr query, key;
   if (body_.query.at) query = query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_));
   if (body_.key.at) key = key_panel_(joined(joined(joined({column_}, over), {panel}), key_batch_));
-  const Expr term = body_.combine ? body_.combine(query, key, term_at) : query * key;
+  const Expr term = score_term(body_, query, key, term_at);
   if (over.empty()) return term;
   pass.product = Func(pass.named("product"));
   pass.product(per_row({column_, panel_})) = 0.f;

@@ -49,7 +49,7 @@ SplitKeysStage::SplitKeysStage(const OnlineSoftmax& body, const Extents& extents
       rows_(row_dims(body), extents),
       row_tiles_(tiles_of(rows_.extent(), tiles.rows)),
       splits_(Halide::max(tiles_of(keys_, tiles.split_tile), 1)),
-      is_plain_product_(!body.change && !body.score.at && !body.combine),
+      is_plain_product_(is_plain_product(body)),
       keys_are_whole_(!body.over.empty() && is_whole_vectors(extents.at(body.over.back()), tiles.lanes)),
       key_places_{tiles.lanes},
       value_places_{tiles.lanes} {
@@ -132,7 +132,7 @@ Expr SplitKeysStage::term(const ProductPart& part, const Expr& first_vector, boo
   Expr query, key;
   if (body_.query.at) query = query_panel_(joined(joined(panel, {row_, row_tile_}), batch_));
   if (body_.key.at) key = part.is_paired ? bf16_element(body_.key, last, at, first_of_pair, over[0]) : body_.key.at(at);
-  const Expr term = body_.combine ? body_.combine(query, key, at) : query * key;
+  const Expr term = score_term(body_, query, key, at);
   return is_whole ? term : select(in_order < extents_.at(last), term, 0.f);
 }
 
@@ -158,10 +158,7 @@ void SplitKeysStage::define_product() {
 /// The score before body.change; `at` is that of a vector of keys.
 Expr SplitKeysStage::raw_score(const Coordinates& at) {
   if (body_.score.at) return body_.score.at(at);
-  if (body_.over.empty()) {
-    const Expr query = body_.query.at ? body_.query.at(at) : Expr(), key = body_.key.at ? body_.key.at(at) : Expr();
-    return body_.combine ? body_.combine(query, key, at) : query * key * (is_plain_product_ ? log2_e : 1.f);
-  }
+  if (body_.over.empty()) return only_term(body_, at);
   define_product();
   across_ = RDom(0, tiles_.lanes, "across");
   product_sum_(per_row({key_})) = 0.f;

@@ -28,7 +28,7 @@ WholeRowsStage::WholeRowsStage(const OnlineSoftmax& body, const Extents& extents
       keys_(extents.at(body.keys)),
       depth_(extents.at(body.value_depth)),
       batch_(vars_of(body.batch, body.batch)),
-      is_plain_product_(!body.change && !body.score.at && !body.combine),
+      is_plain_product_(is_plain_product(body)),
       over_is_whole_(!body.over.empty() && fixed_value(extents.at(body.over.back()) % tiles.lanes) == 0),
       query_(body.queries),
       across_(0, tiles.lanes, "across") {}
@@ -82,7 +82,7 @@ Expr WholeRowsStage::term(const RDom& over, const Expr& last_vector, bool is_who
   Expr query, key;
   if (body_.query.at) query = query_row_(per_row(inner));
   if (body_.key.at) key = body_.key.at(at);
-  const Expr term = body_.combine ? body_.combine(query, key, at) : query * key;
+  const Expr term = score_term(body_, query, key, at);
   return is_whole ? term : select(index < extents_.at(last), term, 0.f);
 }
 
@@ -105,10 +105,7 @@ void WholeRowsStage::define_product() {
 /// The score before body.change; `at` is that of a vector of keys.
 Expr WholeRowsStage::raw_score(const Coordinates& at) {
   if (body_.score.at) return body_.score.at(at);
-  if (body_.over.empty()) {
-    const Expr query = body_.query.at ? body_.query.at(at) : Expr(), key = body_.key.at ? body_.key.at(at) : Expr();
-    return body_.combine ? body_.combine(query, key, at) : query * key * (is_plain_product_ ? log2_e : 1.f);
-  }
+  if (body_.over.empty()) return only_term(body_, at);
   define_product();
   product_sum_(per_row({key_})) = 0.f;
   product_sum_(per_row({key_})) += product_(per_row({across_.x, key_}));

@@ -43,6 +43,7 @@ def judged(row, result, results):
         is_on_visited = row.beside.get("on") == "visited"
         if is_on_visited and reached is not None:
             reached = reached / result["visible_share"] if "visible_share" in result else None
-        goals.append({"goal": f"row.{row.beside['row']}" + (" on visited blocks" if is_on_visited else ""), "wanted": row.beside["times"], "reached": reached, "is_stretch": False,
+        name = f"row.{row.beside['row']}" + (" on visited blocks" if is_on_visited else "")
+        goals.append({"goal": name, "wanted": row.beside["times"], "reached": reached, "is_stretch": False,
                       "met": None if reached is None else reached >= row.beside["times"]})
     return goals
