@@ -78,7 +78,8 @@ TEST_CASE("sums that are no products on OpenCL agree with the interpreter", "[op
 }
 
 TEST_CASE("what OpenCL kernels cannot compute is refused in words", "[opencl]") {
-  const KernelCase kernel("scaled_dot_product", {.target = "opencl"});
+  // Never closed: after a call that failed, Halide's OpenCL runtime does not give back its table of programs (4 kB) with the file.
+  static const KernelCase& kernel = *new KernelCase("scaled_dot_product", {.target = "opencl"});
   if (const std::string problem = opencl_problem(kernel, "batch=1,heads=1,queries=1,keys=1,depth=1"); !problem.empty()) return skip(problem);
   CHECK(kernel.difference("batch=1,heads=1,queries=5,keys=0,depth=4", 1).find("opencl takes no empty tensors") != std::string::npos);
   const Shape extents = fill_shape(kernel.graph(), parse_shape("batch=1,heads=1,queries=60000,keys=60000,depth=1", "shape").extents).extents;

@@ -1,9 +1,31 @@
 #include "tests/codegen/kernel_case.h"
 
+#include <deque>
+#include <map>
 #include <stdexcept>
 
 namespace attune {
 namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::string_view sanitizer = "-asan";
+#elif defined(__SANITIZE_THREAD__)
+constexpr std::string_view sanitizer = "-tsan";
+#else
+constexpr std::string_view sanitizer = "";
+#endif
+
+/// The target with the sanitizer's checks in its code. The thread sanitizer knows accesses of up to 16 bytes, so vectors are that short then.
+const TargetInfo* watched(const TargetInfo* target) {
+  if (sanitizer.empty() || target->device != Device::cpu) return target;
+  static std::map<const TargetInfo*, TargetInfo> targets;
+  static std::deque<std::string> names;
+  const auto [entry, is_new] = targets.try_emplace(target, *target);
+  if (!is_new) return &entry->second;
+  entry->second.halide = names.emplace_back(std::string(target->halide).append(sanitizer));
+  if (sanitizer == "-tsan") entry->second.vector_bytes = 16;
+  return &entry->second;
+}
 
 Prepared prepared_or_throw(const std::string& variant, const KernelOptions& options) {
   Options typed;
@@ -14,6 +36,7 @@ Prepared prepared_or_throw(const std::string& variant, const KernelOptions& opti
   typed.set = options.set;
   Prepared prepared = prepare(typed);
   if (!prepared.problem.empty()) throw std::runtime_error(prepared.problem);
+  for (const TargetInfo*& target : prepared.targets) target = watched(target);
   return prepared;
 }
 

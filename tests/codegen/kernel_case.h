@@ -15,6 +15,7 @@ struct KernelOptions {
   std::vector<std::string> set = {};       ///< "depth=64"
 };
 
+/// Under the address or thread sanitizer the sanitizer watches the kernel's own loads and stores too.
 class KernelCase {
  public:
   /// Of a variant of the list. A test fails if it does not compile.

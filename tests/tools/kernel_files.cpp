@@ -26,7 +26,7 @@ void write_floats(const std::string& path, const std::vector<double>& values) {
 std::vector<double> read_floats(const std::string& path) {
   const std::string bytes = contents(path);
   std::vector<float> floats(bytes.size() / sizeof(float));
-  std::memcpy(floats.data(), bytes.data(), floats.size() * sizeof(float));
+  if (!floats.empty()) std::memcpy(floats.data(), bytes.data(), floats.size() * sizeof(float));
   return {floats.begin(), floats.end()};
 }
 
