@@ -35,6 +35,7 @@ SoftmaxStage::SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, co
       queries_(extents.at(body.queries)),
       keys_(extents.at(body.keys)),
       depth_(extents.at(body.value_depth)),
+      vectors_(Halide::Internal::simplify((depth_ + tiles.lanes - 1) / tiles.lanes)),
       fixed_depth_(fixed_value(depth_)),
       is_plain_product_(is_plain_product(body)),
       batch_(vars_of(body.batch, body.batch)),
@@ -123,7 +124,7 @@ Expr SoftmaxStage::block_predicate(const Expr& condition) const {
 /// Whole blocks without a mask, the largest first, then what is left in blocks of edge_tile keys with the mask. Where no block can be known
 /// to be wholly visible, the blocks of key_tile keys have the mask, too.
 void SoftmaxStage::define_passes() {
-  state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = Halide::Tuple(0.f, std::numeric_limits<float>::lowest(), 0.f);
+  state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = select(vector_ == vectors_ + 1, std::numeric_limits<float>::lowest(), 0.f);
   const bool has_visibility = body_.visible && body_.visibility;
   // the finest question first: what is known of larger blocks of a tensor is made of it
   if (has_visibility) visibility(rows_of_group(), Var("block"), tiles_.edge_tile);
@@ -140,20 +141,20 @@ void SoftmaxStage::define_passes() {
   };
   const auto leave_larger = [&](RDom& blocks, int tile) {
     for (const int larger : whole_tiles)
-      if (larger > tile && has_visibility) blocks.where(block_predicate(!is_whole_block(blocks.x / (larger / tile), larger)));
+      if (larger > tile && has_visibility) blocks.where(block_predicate(!is_whole_block(blocks[1] / (larger / tile), larger)));
   };
   for (const int tile : whole_tiles) {
-    RDom blocks(first_block(tile), keys_ / tile - first_block(tile), "whole_" + std::to_string(tile));
-    if (has_visibility) blocks.where(block_predicate(is_whole_block(blocks.x, tile)));
+    RDom blocks({{0, vectors_ + 2}, {first_block(tile), keys_ / tile - first_block(tile)}}, "whole_" + std::to_string(tile));
+    if (has_visibility) blocks.where(block_predicate(is_whole_block(blocks[1], tile)));
     leave_larger(blocks, tile);
     define_pass({.key_tile = tile, .has_mask = has_mask_everywhere, .has_tail = false, .by_row_groups = false, .blocks = blocks});
     if (is_whole(keys_, tile) && (!body_.visible || has_mask_everywhere)) return;
   }
   const int edge = tiles_.edge_tile;
-  RDom rest(first_block(edge), tiles_of(keys_, edge) - first_block(edge), "rest");
-  if (has_visibility) rest.where(block_predicate(visibility(rows_of_tile(), rest.x, edge).possibly));
+  RDom rest({{0, vectors_ + 2}, {first_block(edge), tiles_of(keys_, edge) - first_block(edge)}}, "rest");
+  if (has_visibility) rest.where(block_predicate(visibility(rows_of_tile(), rest[1], edge).possibly));
   leave_larger(rest, edge);
-  if (judges_groups) rest.where(block_predicate(visibility(rows_of_group(), rest.x, edge).possibly));
+  if (judges_groups) rest.where(block_predicate(visibility(rows_of_group(), rest[1], edge).possibly));
   define_pass({.key_tile = edge,
                .has_mask = static_cast<bool>(body_.visible),
                .has_tail = !is_whole(keys_, edge),
@@ -167,14 +168,14 @@ void SoftmaxStage::define_out() {
   total_(rows) = across_lanes(
       tiles_.lanes,
       [&](int lane) {
-        return Expr(state_(joined({lane, 0}, rows))[2]);
+        return Expr(state_(joined({lane, vectors_}, rows)));
       },
       [](const Expr& a, const Expr& b) { return a + b; });
 
   // A difference, not a remainder, so that bounds inference sees how many row groups the last tile has.
   const Expr tile = query / tiles_.query_tile, in_tile = max(query - tile * tiles_.query_tile, 0);
   const Exprs row = joined({query % tiles_.rows, in_tile / tiles_.rows, tile}, batch_);
-  const Expr sum = state_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, row))[0], total = total_(row);
+  const Expr sum = state_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, row)), total = total_(row);
   const Expr result = select(strict_equal(total, 0.f), 0.f, sum / total);
   Coordinates at = batch_coordinates();
   at[body_.queries] = query;

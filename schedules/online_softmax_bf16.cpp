@@ -74,15 +74,14 @@ void SoftmaxStage::define_bf16_partial(SoftmaxPass& pass) {
     const Expr value = as_number(value_pairs_(joined({pair, lane_, vector, column_pair, key_block_ * panels + panel}, value_batch_)));
     pass.partial(per_row({lane_, vector})) += weight * value;
   };
-  const Expr vectors = tiles_of(depth_, tiles_.lanes);
-  const int group = std::min(tiles_.vectors, fixed_value(vectors).value_or(tiles_.vectors));
+  const int group = std::min(tiles_.vectors, fixed_value(vectors_).value_or(tiles_.vectors));
   pass.partial = Func(pass.named("partial"));
   pass.partial(per_row({lane_, vector_})) = 0.f;
-  pass.whole = RDom({{0, 2}, {0, group}, {0, column_pairs}, {0, panels}, {0, vectors / group}}, pass.named("whole"));
+  pass.whole = RDom({{0, 2}, {0, group}, {0, column_pairs}, {0, panels}, {0, vectors_ / group}}, pass.named("whole"));
   add(pass.whole[0], pass.whole[4] * group + pass.whole[1], pass.whole[2], pass.whole[3]);
-  if (fixed_value(vectors % group) == 0) return;
-  pass.rest = RDom({{0, 2}, {0, column_pairs}, {0, panels}, {0, vectors % group}}, pass.named("rest"));
-  add(pass.rest[0], vectors / group * group + pass.rest[3], pass.rest[1], pass.rest[2]);
+  if (fixed_value(vectors_ % group) == 0) return;
+  pass.rest = RDom({{0, 2}, {0, column_pairs}, {0, panels}, {0, vectors_ % group}}, pass.named("rest"));
+  add(pass.rest[0], vectors_ / group * group + pass.rest[3], pass.rest[1], pass.rest[2]);
 }
 
 void SoftmaxStage::schedule_bf16_panels() {

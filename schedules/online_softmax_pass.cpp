@@ -154,30 +154,31 @@ void SoftmaxStage::define_partial(SoftmaxPass& pass) {
                                 : Expr(pass.values(joined({lane_, vector, column, panel, key_block_}, value_batch_)));
     return weights(per_row({column, panel})) * value;
   };
-  const Expr vectors = Halide::Internal::simplify((depth_ + tiles_.lanes - 1) / tiles_.lanes);
-  const int panels = pass.key_tile / tiles_.panel(), group = std::min(tiles_.vectors, fixed_value(vectors).value_or(tiles_.vectors));
+  const int panels = pass.key_tile / tiles_.panel(), group = std::min(tiles_.vectors, fixed_value(vectors_).value_or(tiles_.vectors));
   pass.partial = Func(pass.named("partial"));
   pass.partial(per_row({lane_, vector_})) = 0.f;
-  pass.whole = RDom({{0, group}, {0, tiles_.panel()}, {0, panels}, {0, vectors / group}}, "whole");
+  pass.whole = RDom({{0, group}, {0, tiles_.panel()}, {0, panels}, {0, vectors_ / group}}, "whole");
   if (in_place && pass.has_tail) pass.whole.where(exists(pass, pass.whole[1], pass.whole[2]));
   Expr vector = pass.whole[3] * group + pass.whole[0];
   pass.partial(per_row({lane_, vector})) += term(vector, pass.whole[1], pass.whole[2]);
-  if (fixed_value(vectors % group) == 0) return;
-  pass.rest = RDom({{0, tiles_.panel()}, {0, panels}, {0, vectors % group}}, "rest");
+  if (fixed_value(vectors_ % group) == 0) return;
+  pass.rest = RDom({{0, tiles_.panel()}, {0, panels}, {0, vectors_ % group}}, "rest");
   if (in_place && pass.has_tail) pass.rest.where(exists(pass, pass.rest[0], pass.rest[1]));
-  vector = vectors / group * group + pass.rest[2];
+  vector = vectors_ / group * group + pass.rest[2];
   pass.partial(per_row({lane_, vector})) += term(vector, pass.rest[0], pass.rest[1]);
 }
 
+/// Once for all vectors of the state, of which the reference is the last to change. (As a tuple of o, m and l the state would hold m and l,
+/// and change them, once for each vector of o.)
 void SoftmaxStage::define_update(const SoftmaxPass& pass) {
-  const Exprs inner = {row_, row_group_}, outer = joined({query_tile_}, batch_);
-  const Exprs at = joined(joined({lane_, vector_}, inner), outer);
-  const Exprs row = joined(joined(inner, {pass.blocks.x}), outer);
-  const Expr sum = state_(at)[0], reference = state_(at)[1], total = state_(at)[2];
-  const Expr block_reference = pass.reference(row), larger = max(reference, block_reference);
+  const Exprs inner = {row_, row_group_}, outer = joined({query_tile_}, batch_), row = joined(joined(inner, {pass.block()}), outer);
+  const auto state = [&](const Expr& vector) { return state_(joined(joined({lane_, vector}, inner), outer)); };
+  const Expr vector = pass.blocks[0], reference = state(vectors_ + 1), block_reference = pass.reference(row);
+  const Expr larger = max(reference, block_reference);
   const Expr old_scale = whole_power(reference - larger), block_scale = whole_power(block_reference - larger);
-  state_(at) = Halide::Tuple(sum * old_scale + pass.partial(joined({lane_, vector_}, row)) * block_scale, larger,
-                             total * old_scale + pass.sum_by_lane(joined({lane_}, row)) * block_scale);
+  const Expr partial = pass.partial(joined({lane_, min(likely(vector), vectors_ - 1)}, row)), total = pass.sum_by_lane(joined({lane_}, row));
+  const Expr sum = state(vector) * old_scale + select(likely(vector < vectors_), partial, total) * block_scale;
+  state(vector) = select(likely(vector < vectors_ + 1), sum, larger);
 }
 
 }  // namespace attune

@@ -34,8 +34,12 @@ void SoftmaxStage::schedule_out() {
   for (std::size_t n = 3; n < order.size(); ++n) out_.parallel(order[n]).partition(order[n], Partition::Never);
 
   per_tile(state_).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+  if (is_state_unrolled()) state_.bound_extent(vector_, vectors_ + 2).unroll(vector_);
   per_tile(total_);
 }
+
+/// The vectors of a row's state are updated one after the other, not in a loop: value_depth up to 128 of 16 lanes.
+bool SoftmaxStage::is_state_unrolled() const { return fixed_value(vectors_).value_or(9) <= 8; }
 
 /// Computed and stored for one query tile.
 Func& SoftmaxStage::per_tile(Func& f) {
@@ -45,7 +49,7 @@ Func& SoftmaxStage::per_tile(Func& f) {
 
 /// Computed and stored for one block of keys, or for one group of rows of it.
 Func& SoftmaxStage::per_block(Func& f, const SoftmaxPass& pass) {
-  const Halide::RVar block = pass.blocks.x;
+  const Halide::RVar block = pass.block();
   f.compute_at(pass.by_row_groups ? Halide::LoopLevel(state_, row_group_) : Halide::LoopLevel(state_, block));
   f.bound_storage(key_block_, 1).bound_storage(query_tile_, 1);
   return f.bound_extent(row_, tiles_.rows).bound_storage(row_group_, pass.by_row_groups ? 1 : tiles_.row_groups());
@@ -67,9 +71,10 @@ void SoftmaxStage::schedule_panels() {
 }
 
 void SoftmaxStage::schedule_pass(SoftmaxPass& pass) {
-  const Halide::RVar block = pass.blocks.x;
+  const Halide::RVar block = pass.block();
   Halide::Stage update = state_.update(pass.update);
-  update.reorder(lane_, vector_, row_, row_group_, block).vectorize(lane_);
+  update.reorder(lane_, pass.blocks[0], row_, row_group_, block).vectorize(lane_);
+  if (is_state_unrolled()) update.unroll(pass.blocks[0]);
   for (const VarOrRVar& loop : {VarOrRVar(row_), VarOrRVar(row_group_), VarOrRVar(block)}) update.partition(loop, Partition::Never);
   schedule_scores(pass);
   schedule_weights(pass);
@@ -126,7 +131,7 @@ void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
 void SoftmaxStage::schedule_partial(SoftmaxPass& pass) {
   if (bf16_) return schedule_bf16_partial(pass);
   if (pass.values.defined()) {
-    pass.values.compute_at(state_, pass.blocks.x).bound_storage(key_block_, 1);
+    pass.values.compute_at(state_, pass.block()).bound_storage(key_block_, 1);
     pass.values.bound_extent(lane_, tiles_.lanes)
         .bound_extent(column_, tiles_.panel())
         .bound_extent(panel_, pass.key_tile / tiles_.panel());

@@ -25,7 +25,8 @@ struct KeyBlocks {
   bool has_mask;        ///< evaluates body.visible
   bool has_tail;        ///< blocks may reach beyond the last key
   bool by_row_groups;   ///< what is computed of a block, is so for one group of rows after the other, and not of groups that see nothing
-  Halide::RDom blocks;  ///< of one dim; visited where its predicate holds
+  Halide::RDom blocks;  ///< [vectors of the state, blocks]; visited where its predicate holds
+  Halide::RVar block() const { return blocks[1]; }
 };
 
 /// One update of the state, over key blocks of one size, and what it computes of each of them.
@@ -102,6 +103,7 @@ class SoftmaxStage {
 
   // online_softmax_schedule.cpp: when and where it is computed
   void schedule_out();
+  bool is_state_unrolled() const;
   void schedule_panels();
   void schedule_pass(SoftmaxPass& pass);
   void schedule_scores(SoftmaxPass& pass);
@@ -114,6 +116,7 @@ class SoftmaxStage {
   const Extents& extents_;
   const SoftmaxTiles tiles_;
   const Halide::Expr queries_, keys_, depth_;  ///< extents
+  const Halide::Expr vectors_;                 ///< of value_depth, the last of which may not be full
   std::optional<int> fixed_depth_;             ///< the extent of value_depth where it is a constant
   bool is_plain_product_;                      ///< nothing happens to the product but the mask: base 2 is folded into the query
   Exprs batch_, key_batch_, value_batch_;      ///< Vars of the batch dims that the result, key and value have, innermost first
@@ -126,7 +129,7 @@ class SoftmaxStage {
   Halide::Func query_pairs_{"query_pairs"};  ///< [pair, pair of over, row, row_group, query_tile, batch..] bf16
   Halide::Func key_pairs_{"key_pairs"};      ///< [pair, column, pair of over, panel, key's batch..] bf16
   Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys
-  Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] (o, m, l), l by lane
+  Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] vectors of o, then one of l, by lane, and one of m
   Halide::Func total_{"total"};              ///< [row, row_group, query_tile, batch..] l
   std::vector<SoftmaxPass> passes_;
   Halide::Func out_{"online_softmax"};
