@@ -132,28 +132,25 @@ void SoftmaxStage::define_passes() {
   std::vector<int> whole_tiles = {tiles_.key_tile};
   if (tiles_.edge_tile <= tiles_.middle_tile && tiles_.middle_tile < tiles_.key_tile && !has_mask_everywhere)
     whole_tiles.push_back(tiles_.middle_tile);
-  // without a mask blocks of `tile` keys begin behind the last whole block of more
-  const auto first_block = [&](int tile) {
-    Expr first = 0;
-    for (const int larger : whole_tiles)
-      if (larger > tile && !has_visibility) first = keys_ / larger * (larger / tile);
-    return first;
-  };
-  const auto leave_larger = [&](RDom& blocks, int tile) {
-    for (const int larger : whole_tiles)
-      if (larger > tile && has_visibility) blocks.where(block_predicate(!is_whole_block(blocks[1] / (larger / tile), larger)));
+  // Blocks of `tile` keys leave out those that passes before took: without a mask they begin behind the last of these.
+  std::vector<int> taken;
+  const auto first_block = [&](int tile) -> Expr { return taken.empty() || has_visibility ? Expr(0) : keys_ / taken.back() * (taken.back() / tile); };
+  const auto leave_taken = [&](RDom& blocks, int tile) {
+    for (const int larger : taken)
+      if (has_visibility) blocks.where(block_predicate(!is_whole_block(blocks[1] / (larger / tile), larger)));
   };
   for (const int tile : whole_tiles) {
     RDom blocks({{0, vectors_ + 2}, {first_block(tile), keys_ / tile - first_block(tile)}}, "whole_" + std::to_string(tile));
     if (has_visibility) blocks.where(block_predicate(is_whole_block(blocks[1], tile)));
-    leave_larger(blocks, tile);
+    leave_taken(blocks, tile);
     define_pass({.key_tile = tile, .has_mask = has_mask_everywhere, .has_tail = false, .by_row_groups = false, .blocks = blocks});
     if (is_whole(keys_, tile) && (!body_.visible || has_mask_everywhere)) return;
+    taken.push_back(tile);
   }
   const int edge = tiles_.edge_tile;
   RDom rest({{0, vectors_ + 2}, {first_block(edge), tiles_of(keys_, edge) - first_block(edge)}}, "rest");
   if (has_visibility) rest.where(block_predicate(visibility(rows_of_tile(), rest[1], edge).possibly));
-  leave_larger(rest, edge);
+  leave_taken(rest, edge);
   if (judges_groups) rest.where(block_predicate(visibility(rows_of_group(), rest[1], edge).possibly));
   define_pass({.key_tile = edge,
                .has_mask = static_cast<bool>(body_.visible),

@@ -168,6 +168,16 @@ TEST_CASE("narrower vectors and extreme parameters are right", "[online_softmax]
   }
 }
 
+TEST_CASE("passes of one size of blocks take each block once", "[online_softmax]") {
+  const Machine machine = narrow_machine(16);
+  for (const auto& [key, middle, edge] : {std::array{64, 64, 64}, {128, 64, 64}, {512, 128, 128}, {64, 128, 32}}) {
+    const std::vector<Parameter> values = {{"query_tile", {}, 8},   {"key_tile", {}, key},     {"middle_tile", {}, middle},
+                                           {"edge_tile", {}, edge}, {"register_rows", {}, 4}, {"register_vectors", {}, 2}};
+    CAPTURE(key, middle, edge);
+    for (const auto& attention : {AttentionCase{}, causal()}) CHECK(run(attention, machine, values, {1, 1, 2, 270, 300, 20, 40}) == "");
+  }
+}
+
 TEST_CASE("rows one by one, wide groups of keys and single vectors of results are right", "[online_softmax]") {
   for (const Machine& machine : {host_machine(), narrow_machine(16)})
     for (const int rows : {1, 2, 8})
