@@ -74,7 +74,7 @@ void SoftmaxStage::define_bf16_partial(SoftmaxPass& pass) {
     const Expr value = as_number(value_pairs_(joined({pair, lane_, vector, column_pair, key_block_ * panels + panel}, value_batch_)));
     pass.partial(per_row({lane_, vector})) += weight * value;
   };
-  const int group = std::min(tiles_.vectors, fixed_value(vectors_).value_or(tiles_.vectors));
+  const int group = vectors_in_group();
   pass.partial = Func(pass.named("partial"));
   pass.partial(per_row({lane_, vector_})) = 0.f;
   pass.whole = RDom({{0, 2}, {0, group}, {0, column_pairs}, {0, panels}, {0, vectors_ / group}}, pass.named("whole"));

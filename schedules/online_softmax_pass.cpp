@@ -124,9 +124,13 @@ Expr SoftmaxStage::value_at(const Expr& depth, const Expr& key) const {
   return body_.value.at(at);
 }
 
-/// Whole vectors can be loaded along value_depth: it is a multiple of them, and the value is one load with that dim innermost.
+/// Vectors of value_depth that are summed in registers at once.
+int SoftmaxStage::vectors_in_group() const { return std::min(tiles_.vectors, fixed_value(vectors_).value_or(tiles_.vectors)); }
+
+/// Whole vectors can be loaded along value_depth: it is a multiple of them, and the value is one load with that dim innermost. Of less than
+/// half of each row at a time a copy is better: as far apart as rows of a power of two are, they share few sets of the first-level cache.
 bool SoftmaxStage::values_are_in_place() const {
-  if (!fixed_depth_ || *fixed_depth_ % tiles_.lanes != 0) return false;
+  if (!fixed_depth_ || *fixed_depth_ % tiles_.lanes != 0 || 2 * vectors_in_group() * tiles_.lanes < *fixed_depth_) return false;
   const Halide::Var depth("depth"), key("key");
   const Expr value = value_at(depth, key);
   const auto* load = value.as<Halide::Internal::Call>();
@@ -141,31 +145,32 @@ bool SoftmaxStage::values_are_in_place() const {
 void SoftmaxStage::define_partial(SoftmaxPass& pass) {
   if (bf16_) return define_bf16_partial(pass);
   const bool in_place = values_are_in_place();
+  const int group = vectors_in_group();
   if (!in_place) {
     pass.values = Func(pass.named("values"));
-    const Expr depth = min(likely(vector_ * tiles_.lanes + lane_), depth_ - 1);
+    const Expr depth = min(likely((vector_group_ * group + vector_) * tiles_.lanes + lane_), depth_ - 1);
     const Expr value = value_at(depth, key_of(pass, column_, panel_));
-    pass.values(joined({lane_, vector_, column_, panel_, key_block_}, value_batch_)) =
+    pass.values(joined({lane_, vector_, column_, panel_, vector_group_, key_block_}, value_batch_)) =
         pass.has_tail ? select(exists(pass, column_, panel_), value, 0.f) : value;
   }
   const Func weights = body_.weight ? pass.changed_weights : pass.weights;
-  const auto term = [&](const Expr& vector, const Expr& column, const Expr& panel) -> Expr {
-    const Expr value = in_place ? value_at(vector * tiles_.lanes + lane_, key_of(pass, column, panel))
-                                : Expr(pass.values(joined({lane_, vector, column, panel, key_block_}, value_batch_)));
-    return weights(per_row({column, panel})) * value;
+  const auto add = [&](const Expr& vector_group, const Expr& vector, const Expr& column, const Expr& panel) {
+    const Expr of_all = vector_group * group + vector;
+    // An unknown number of vectors is one group, or copies would have more vectors than there are.
+    const Exprs at = fixed_depth_ ? Exprs{lane_, vector, column, panel, vector_group, key_block_} : Exprs{lane_, of_all, column, panel, 0, key_block_};
+    const Expr value = in_place ? value_at(of_all * tiles_.lanes + lane_, key_of(pass, column, panel)) : Expr(pass.values(joined(at, value_batch_)));
+    pass.partial(per_row({lane_, of_all})) += weights(per_row({column, panel})) * value;
   };
-  const int panels = pass.key_tile / tiles_.panel(), group = std::min(tiles_.vectors, fixed_value(vectors_).value_or(tiles_.vectors));
+  const int panels = pass.key_tile / tiles_.panel();
   pass.partial = Func(pass.named("partial"));
   pass.partial(per_row({lane_, vector_})) = 0.f;
   pass.whole = RDom({{0, group}, {0, tiles_.panel()}, {0, panels}, {0, vectors_ / group}}, "whole");
   if (in_place && pass.has_tail) pass.whole.where(exists(pass, pass.whole[1], pass.whole[2]));
-  Expr vector = pass.whole[3] * group + pass.whole[0];
-  pass.partial(per_row({lane_, vector})) += term(vector, pass.whole[1], pass.whole[2]);
+  add(pass.whole[3], pass.whole[0], pass.whole[1], pass.whole[2]);
   if (fixed_value(vectors_ % group) == 0) return;
   pass.rest = RDom({{0, tiles_.panel()}, {0, panels}, {0, vectors_ % group}}, "rest");
   if (in_place && pass.has_tail) pass.rest.where(exists(pass, pass.rest[0], pass.rest[1]));
-  vector = vectors_ / group * group + pass.rest[2];
-  pass.partial(per_row({lane_, vector})) += term(vector, pass.rest[0], pass.rest[1]);
+  add(vectors_ / group, pass.rest[2], pass.rest[0], pass.rest[1]);
 }
 
 /// Once for all vectors of the state, of which the reference is the last to change. (As a tuple of o, m and l the state would hold m and l,
@@ -176,7 +181,7 @@ void SoftmaxStage::define_update(const SoftmaxPass& pass) {
   const Expr vector = pass.blocks[0], reference = state(vectors_ + 1), block_reference = pass.reference(row);
   const Expr larger = max(reference, block_reference);
   const Expr old_scale = whole_power(reference - larger), block_scale = whole_power(block_reference - larger);
-  const Expr partial = pass.partial(joined({lane_, min(likely(vector), vectors_ - 1)}, row)), total = pass.sum_by_lane(joined({lane_}, row));
+  const Expr partial = pass.partial(joined({lane_, max(min(likely(vector), vectors_ - 1), 0)}, row)), total = pass.sum_by_lane(joined({lane_}, row));
   const Expr sum = state(vector) * old_scale + select(likely(vector < vectors_), partial, total) * block_scale;
   state(vector) = select(likely(vector < vectors_ + 1), sum, larger);
 }

@@ -118,7 +118,9 @@ void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
   for (Func* f : {&pass.weights, &pass.changed_weights}) {
     if (!f->defined()) continue;
     const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
-    per_block(*f, pass).bound_extent(column_, tiles_.panel()).bound_extent(panel_, pass.key_tile / tiles_.panel());
+    // Rows are a panel further apart than they are long: at distances of 1 or 2 kB their elements would share few sets of the first-level cache.
+    const int panels = pass.key_tile / tiles_.panel();
+    per_block(*f, pass).bound_extent(column_, tiles_.panel()).bound_extent(panel_, panels).bound_storage(panel_, panels + 1);
     f->split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).reorder(lane_of_keys, vector_of_keys, panel_, row_, row_group_);
     f->vectorize(lane_of_keys).unroll(vector_of_keys);
   }

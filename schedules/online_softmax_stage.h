@@ -45,7 +45,7 @@ struct SoftmaxPass : KeyBlocks {
   Halide::Func weights;          ///< [column, panel, ..] 2^(scores - reference), as stored_weight says
   Halide::Func changed_weights;  ///< [column, panel, ..] after body.weight
   Halide::Func sum_by_lane;      ///< [lane, ..] of weights
-  Halide::Func values;           ///< [lane, vector, column, panel, key_block, batch..] a copy, where the tensor cannot be read in place
+  Halide::Func values;           ///< [lane, vector in group, column, panel, vector group, key_block, batch..] a copy, where the tensor is not read in place
   Halide::Func partial;          ///< [lane, vector, ..] sum over the block of weight * value
   Halide::RDom over, row_vectors, whole, rest;
 };
@@ -87,6 +87,7 @@ class SoftmaxStage {
   Halide::Expr exists(const SoftmaxPass& pass, const Halide::Expr& column, const Halide::Expr& panel) const;
   Halide::Expr key_of(const SoftmaxPass& pass, const Halide::Expr& column, const Halide::Expr& panel) const;
   Halide::Expr value_at(const Halide::Expr& depth, const Halide::Expr& key) const;
+  int vectors_in_group() const;
   bool values_are_in_place() const;
   Exprs per_row(Exprs inner) const;
 
@@ -121,7 +122,7 @@ class SoftmaxStage {
   bool is_plain_product_;                      ///< nothing happens to the product but the mask: base 2 is folded into the query
   Exprs batch_, key_batch_, value_batch_;      ///< Vars of the batch dims that the result, key and value have, innermost first
 
-  Halide::Var pair_{"pair"}, lane_{"lane"}, vector_{"vector"}, column_{"column"}, panel_{"panel"};
+  Halide::Var pair_{"pair"}, lane_{"lane"}, vector_{"vector"}, vector_group_{"vector_group"}, column_{"column"}, panel_{"panel"};
   Halide::Var row_{"row"}, row_group_{"row_group"}, key_block_{"key_block"}, query_tile_{"query_tile"};
   const std::optional<Bf16Operands> bf16_;   ///< not there: the arithmetic is f32
   Halide::Func query_panel_{"query_panel"};  ///< [over.., row, row_group, query_tile, batch..]
