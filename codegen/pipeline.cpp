@@ -10,6 +10,7 @@
 #include "codegen/extents.h"
 #include "codegen/import.h"
 #include "codegen/lift_guards.h"
+#include "codegen/output_loads.h"
 #include "codegen/stage_key.h"
 #include "codegen/stage_lowering.h"
 
@@ -271,6 +272,7 @@ class Lowering {
     for (auto& [value, stored] : stored_)
       if (!taken.contains(value)) stored.func.compute_root();
     lowered_.pipeline = Halide::Pipeline(outputs);
+    load_outputs_from_anywhere(lowered_.pipeline);
     if (machine_.target.has_gpu_feature()) limit_elements();
     else lift_guards(lowered_.pipeline);
   }

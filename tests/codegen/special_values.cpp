@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -109,6 +110,36 @@ TEST_CASE("scores of ten thousand do not overflow", "[special]") {
   for (double& x : s.inputs.at("q").data) x *= 5000;
   const auto out = plain.outputs(s.extents, s.inputs).at("out");
   for (std::int64_t i = 0; i < 18; ++i) CHECK(is_row(out, i, 4, is_finite));
+}
+
+/// The largest of each row, twice: the second output is made of the first, in vectors whose loads have a condition.
+struct LargestTwice {
+  void operator()(Graph& g) const {
+    auto [rows, columns] = g.dims("rows", "columns");
+    const Value is_high = g.input("is_high", {rows, columns}, Kind::boolean);
+    const Value high = g.input("high", {}, Kind::i64);
+    const Value low = g.input("low", {}, Kind::i64);
+    const Value x = select(is_high, high, low);
+    g.output("first", max(x, columns), {rows});
+    g.output("second", max(x, columns), {rows});
+  }
+};
+
+TEST_CASE("an output that another one is made of may lie anywhere", "[special]") {
+  const Graph graph = build(LargestTwice{});
+  const KernelCase largest(graph, "largest");
+  constexpr std::int64_t rows = 5, columns = 7;
+  std::array<bool, rows * columns> is_high{};
+  is_high[3 * columns + 4] = true;
+  const std::int64_t high = 5, low = -3;
+  for (std::size_t offset = 0; offset < 8; ++offset) {
+    std::array<std::int64_t, rows + 8> first{};
+    std::array<std::int64_t, rows> second{};
+    const std::array<Tensor, 5> tensors{Tensor(is_high.data(), {rows, columns}), Tensor(&high, {}), Tensor(&low, {}),
+                                        Tensor(first.data() + offset, {rows}), Tensor(second.data(), {rows})};
+    REQUIRE(largest.kernel().call(tensors));
+    for (std::size_t row = 0; row < rows; ++row) CHECK(second[row] == (row == 3 ? high : low));
+  }
 }
 
 TEST_CASE("stored weights obey the same rules", "[special]") {
