@@ -127,6 +127,13 @@ def difference(row, inputs, result):
     return abs(result[:, :, at] - wanted).max(), allowed
 
 
+def check(row, inputs, who, result):
+    """A result that is wrong ends the program."""
+    apart, allowed = difference(row, inputs, result)
+    if not apart <= allowed:  # NaN too
+        raise Problem(f"row '{row.name}': the result of {who} differs from the reference by {apart:.2e}; {allowed:.2e} is allowed")
+
+
 def pairs(row, inputs, shape):
     """The visible pairs of one head."""
     queries, keys = shape["queries"], shape["keys"]

@@ -1,7 +1,7 @@
 """bench/goals.toml as rows, checked: a wrong word in it is refused with the words that there are."""
 
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from problem import Problem
 
@@ -85,3 +85,14 @@ def chosen(rows, names):
             raise Problem(f"--rows {name}: there is no such row; there are {', '.join(row.name for row in rows)}")
     wanted = set(names) | {row.beside["row"] for row in rows if row.name in names and row.beside}
     return [row for row in rows if row.name in wanted]
+
+
+def shrunk(row, most):
+    """The row with extents of at most so many; lengths begin there. Rows of a linear are cheap and stay."""
+
+    def at_most(shape):
+        return {dim: extent if dim == "rows" else min(extent, most) for dim, extent in shape.items()}
+
+    known = {dim: int(extent) for dim, extent in (s.split("=") for s in row.set)}
+    return replace(row, shape=at_most(row.shape), twin=at_most(row.twin), set=[f"{dim}={extent}" for dim, extent in at_most(known).items()],
+                   lengths=[most * 2**n for n in range(3)] if row.lengths else [])

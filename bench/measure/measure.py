@@ -12,28 +12,22 @@ import numpy
 import cases
 from autoscheduled import SCHEDULERS, Autoscheduled
 from own import Kernel
-from problem import Problem, Skipped
+from problem import Skipped
 from timing import Samples, in_turn, paired_ratio, seconds_of
 
 
 class Bench:
-    """Measures with a budget of seconds for each row. `shrink` caps the extents, for tests of the program itself."""
+    """Measures with a budget of seconds for each row."""
 
-    def __init__(self, attune, peers, budget_s, shrink=None):
-        self.attune, self.peers, self.budget_s, self.shrink = attune, peers, budget_s, shrink
+    def __init__(self, attune, peers, budget_s):
+        self.attune, self.peers, self.budget_s = attune, peers, budget_s
 
     def row(self, row):
         if row.threads > (os.cpu_count() or 1):
             raise Skipped(f"needs {row.threads} CPUs; this machine has {os.cpu_count()}")
         row = dataclasses.replace(row, peers=row.peers if self.peers else [p for p in row.peers if p == "by_hand" or p in SCHEDULERS])
-        if self.shrink:
-            row = dataclasses.replace(row, shape=self.shrunk(row.shape), lengths=[self.shrink * 2**n for n in range(3)] if row.lengths else [],
-                                      set=[f"{dim}={min(int(extent), self.shrink)}" for dim, extent in (s.split("=") for s in row.set)])
         self.attune.set_threads(row.threads)
         return {"kernel": self.kernel, "compile_time": self.compile_time, "file_size": self.file_size, "growth": self.growth}[row.kind](row)
-
-    def shrunk(self, shape):
-        return {dim: extent if dim == "rows" else min(extent, self.shrink) for dim, extent in shape.items()}
 
     def kernel(self, row):
         if row.type != "f32" and self.attune.peak("bf16", "zen4", 1) == 0 and row.peak == "bf16":
@@ -41,7 +35,7 @@ class Bench:
         kernel = Kernel(self.attune, row)
         inputs = cases.make_inputs(row, row.shape, kernel.manifest)
         own = kernel.bind(inputs, row.shape)
-        self.check(row, inputs, "attune", own.result())
+        cases.check(row, inputs, "attune", own.result())
         contenders, peers = {"attune": own.seconds}, {}
         for name in row.peers:
             try:
@@ -49,10 +43,10 @@ class Bench:
             except Skipped as skipped:
                 peers[name] = {"skipped": str(skipped)}
         if row.twin:
-            shape = row.shape | (self.shrunk(row.twin) if self.shrink else row.twin)
+            shape = row.shape | row.twin
             twin_inputs = cases.make_inputs(row, shape, kernel.manifest)
             twin = kernel.bind(twin_inputs, shape)
-            self.check(row, twin_inputs, "attune", twin.result())
+            cases.check(row, twin_inputs, "attune", twin.result())
             contenders["twin"] = twin.seconds
         peaks = []
         samples = in_turn(contenders, self.budget_s, between=lambda: self.add_peak(peaks, row, kernel.target))
@@ -68,10 +62,10 @@ class Bench:
             return self.by_hand(row, inputs)
         if name in SCHEDULERS:
             scheduled = Autoscheduled(self.attune, name, row, inputs)
-            self.check(row, inputs, name, scheduled.result())
+            cases.check(row, inputs, name, scheduled.result())
             return scheduled.seconds
         call = self.peers.call(name, row, inputs)
-        self.check(row, inputs, name, self.peers.result(name, row, inputs, call, own.out.shape))
+        cases.check(row, inputs, name, self.peers.result(name, row, inputs, call, own.out.shape))
         return seconds_of(call)
 
     def by_hand(self, row, inputs):
@@ -83,13 +77,8 @@ class Bench:
 
         if row.shape["depth"] != 64 or seconds(1) < 0:
             raise Skipped("the loops by hand are for AVX-512, depth 64 and at most 64 x 64")
-        self.check(row, inputs, "by_hand", arrays[3])
+        cases.check(row, inputs, "by_hand", arrays[3])
         return seconds
-
-    def check(self, row, inputs, who, result):
-        difference, allowed = cases.difference(row, inputs, result)
-        if not difference <= allowed:  # NaN too
-            raise Problem(f"row '{row.name}': the result of {who} differs from the reference by {difference:.2e}; {allowed:.2e} is allowed")
 
     def result(self, row, kernel, inputs, samples, peers, peaks):
         own, peak = samples["attune"], max(peaks)
@@ -108,7 +97,7 @@ class Bench:
             if name in samples:
                 peers[name] = described(samples[name]) | {"ratio": paired_ratio(samples[name], own)}
         if row.twin:
-            shape = row.shape | (self.shrunk(row.twin) if self.shrink else row.twin)
+            shape = row.shape | row.twin
             twin_work = cases.work(row, inputs, shape)
             result["twin"] = described(samples["twin"])
             result["twin_ratio"] = paired_ratio(samples["twin"], own) * amount / twin_work
@@ -142,7 +131,7 @@ class Bench:
             shape = row.shape | {"queries": length, "keys": length}
             inputs = cases.make_inputs(row, shape, kernel.manifest)
             call = kernel.bind(inputs, shape)
-            self.check(row, inputs, "attune", call.result())
+            cases.check(row, inputs, "attune", call.result())
             calls[str(length)] = call.seconds
             pairs.append((length, cases.pairs(row, inputs, shape)))
         samples = in_turn(calls, self.budget_s, least_rounds=3)

@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import pathlib
 import subprocess
 import time
 
@@ -40,16 +41,17 @@ def from_bf16(bits):
 
 
 class Attune:
-    """The build at a folder: its compiler, its runtime and its measurements."""
+    """The build at a folder: its compiler, its runtime and its measurements. Kernels are compiled by the records and defaults of the
+    files `tuned`, into the build's `folder`."""
 
-    def __init__(self, source, build):
-        self.source, self.program = source, build / "bin/attune"
+    def __init__(self, source, build, tuned=(), folder="bench"):
+        self.source, self.program, self.tuned = source, build / "bin/attune", [pathlib.Path(path).resolve() for path in tuned]
         libraries = [build / "lib/libattune_rt.so", build / "lib/libattune_bench.so"]
         for path in (self.program, *libraries):
             if not path.exists():
                 raise Problem(f"{path}: does not exist; scripts/build makes it, --build names another build folder")
         self.runtime, self.bench = (ctypes.CDLL(str(path)) for path in libraries)
-        self.folder = build / "bench"
+        self.folder = build / folder
         self.runtime.attune_open.restype = self.runtime.attune_find_kernel.restype = ctypes.c_void_p
         self.runtime.attune_open.argtypes = [ctypes.c_char_p]
         self.runtime.attune_find_kernel.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
@@ -82,7 +84,8 @@ class Attune:
         is_struct = row.kernel[0].isupper()
         graph = [LINEAR, "--struct", row.kernel] if is_struct else [row.kernel]
         parameters = [f"--param={name}={str(value).lower()}" for name, value in row.parameters.items()]
-        return graph + parameters + [f"--set={known}" for known in row.set] + [f"--type={row.type}", f"--target={row.target}"]
+        return (graph + parameters + [f"--set={known}" for known in row.set] + [f"--type={row.type}", f"--target={row.target}"]
+                + [f"--tuned={path}" for path in self.tuned])
 
     def compile(self, row):
         """The paths of the shared object and the manifest, and the seconds it took."""

@@ -1,6 +1,5 @@
 """bench/run: measures Attune's kernels beside their peers in one run, as bench/goals.toml lists them."""
 
-import argparse
 import datetime
 import json
 import os
@@ -8,42 +7,23 @@ import pathlib
 import subprocess
 import sys
 
-from goals import chosen, read_goals
 from judge import judged
 from measure import Bench
 from own import Attune
 from peers import Peers
-from problem import Problem, Skipped, sentence_of
+from problem import Skipped, sentence_of
+from program import SOURCE, Arguments, machine, rows_of
 from report import draw, markdown_of, summary_of, table_of
-
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
-
-
-class Arguments(argparse.ArgumentParser):
-    def error(self, message):
-        raise Problem(message + "; --help lists the options")
 
 
 def parse(arguments):
     parser = Arguments(prog="bench/run", description="Measures Attune's kernels beside their peers, in one run, and says which goals are met.",
                        epilog="examples: bench/run | bench/run --rows sdpa,causal | bench/run --quick --out /tmp/quick")
-    parser.add_argument("--rows", default="", help="names of rows, with commas; all without it")
     parser.add_argument("--quick", action="store_true", help="one second a row instead of six")
     parser.add_argument("--no-peers", action="store_true", help="needs no PyTorch and no onnxruntime, measures nothing of them, and draws nothing")
     parser.add_argument("--out", type=pathlib.Path, default=None, help="folder of results.json, table.txt and plot.png; BUILD/bench/results without it")
-    parser.add_argument("--build", type=pathlib.Path, default=SOURCE / "build", help="the build folder; build without it")
-    parser.add_argument("--shrink", type=int, default=0, help="extents of at most so many, to try the program itself")
     parser.add_argument("--list", action="store_true", help="the rows, measuring nothing")
-    options = parser.parse_args(arguments)
-    if options.shrink < 0:
-        raise Problem(f"--shrink {options.shrink}: is below 0; an extent is at least 1")
-    return options
-
-
-def machine():
-    info = pathlib.Path("/proc/cpuinfo").read_text()
-    names = [line.split(":", 1)[1].strip() for line in info.splitlines() if line.startswith("model name")]
-    return {"cpu": names[0] if names else os.uname().machine, "cpus": os.cpu_count(), "load_before": os.getloadavg()[0]}
+    return parser.parsed(arguments)
 
 
 def versions(has_peers):
@@ -84,15 +64,13 @@ def write(document, folder, has_plot):
 
 def main(arguments):
     options = parse(arguments)
-    rows = read_goals(SOURCE / "bench/goals.toml")
-    if options.rows:
-        rows = chosen(rows, options.rows.split(","))
+    rows = rows_of(options)
     if options.list:
         print("\n".join(f"{row.name:14} {row.case}" for row in rows))
         return 0
-    attune = Attune(SOURCE, options.build.resolve())
+    attune = Attune(SOURCE, options.build.resolve(), options.tuned)
     document = {"format": 1, "date": datetime.date.today().isoformat(), "machine": machine(), "versions": versions(not options.no_peers)}
-    bench = Bench(attune, None if options.no_peers else Peers(attune), 0.0 if options.shrink else 1.0 if options.quick else 6.0, options.shrink)
+    bench = Bench(attune, None if options.no_peers else Peers(attune), 0.0 if options.shrink else 1.0 if options.quick else 6.0)
     document["rows"] = {}
     folder = (options.out or options.build / "bench/results").resolve()
 

@@ -10,7 +10,7 @@ import unittest
 import cases
 import measure
 from autoscheduled import SCHEDULERS, Autoscheduled
-from goals import Row, read_goals
+from goals import Row, read_goals, shrunk
 from own import Attune, Kernel
 from problem import Problem, Skipped
 
@@ -39,6 +39,48 @@ class TinyRun(unittest.TestCase):
         self.assertGreater(document["rows"]["odd_1000"]["twin_ratio"], 0)
 
 
+class Tuning(unittest.TestCase):
+    ROWS = "alibi,tiny_16"  # two kernels; alibi brings sdpa, which shares one with tiny_16
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def tuned(self, *more):
+        result = subprocess.run([SOURCE / "bench/tune", "--shrink", "48", "--rows", self.ROWS, "--budget", "1s", "--build", BUILD, "--out", self.folder, *more],
+                                capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result, json.loads((self.folder / "tuning.json").read_text())
+
+    def test_a_run_tunes_each_kernel_once_and_measures_each_row_beside_the_defaults_of_another_machine(self):
+        attune = Attune(SOURCE, BUILD)
+        target = json.loads(attune.run("explain", "causal", "--json"))["target"]
+        other = self.folder / "other.json"
+        other.write_text(json.dumps({"target": target, "stages": {}, "tuned": [], "defaults": [
+            {"schedule": "whole_rows", "size": "tiny", "small_up_to": 64, "parameters": {"register_rows": 1, "register_keys": 2, "register_vectors": 1}}]}))
+        result, document = self.tuned("--tuned", other)
+        self.assertEqual([line for line in result.stderr.splitlines() if line.startswith("[")], ["[1/2] sdpa, tiny_16", "[2/2] alibi"])
+        self.assertEqual(sorted(document["rows"]), ["alibi", "sdpa", "tiny_16"])
+        for name, row in document["rows"].items():
+            self.assertGreater(row["ratio"], 0)
+            self.assertIn(f"| `{name}`: ", result.stdout)
+        self.assertRegex(result.stdout, r"\d of 3 rows are at least 1.1 times as fast as by the defaults; the least is \d+\.\d\d\n")
+        row = next(row for row in read_goals(SOURCE / "bench/goals.toml") if row.name == "tiny_16")
+        schedules = [code["schedule"] for code in Kernel(Attune(SOURCE, BUILD, [other]), row).manifest["codes"]]
+        self.assertIn("tiny: whole_rows,register_rows=1,register_keys=2,register_vectors=1", schedules)
+
+    def test_a_run_that_was_stopped_goes_on(self):
+        measured = {"case": "as no measurement says", "default_s": 7.5, "tuned_s": 1.0, "ratio": 7.5, "codes": []}
+        (self.folder / "tuning.json").write_text(json.dumps({
+            "settings": {"rows": ["sdpa", "alibi", "tiny_16"], "budget": "1s", "tuned": []}, "is_complete": False, "rows": {"sdpa": measured, "tiny_16": measured}}))
+        result, document = self.tuned()
+        self.assertNotIn("[1/2]", result.stderr)
+        self.assertIn("[2/2] alibi", result.stderr)
+        self.assertEqual(document["rows"]["sdpa"]["ratio"], 7.5)
+        self.assertTrue(document["is_complete"])
+
+
 class WrongResults(unittest.TestCase):
     def test_a_row_with_another_kernels_result_is_refused(self):
         attune = Attune(SOURCE, BUILD)
@@ -53,7 +95,7 @@ class WrongResults(unittest.TestCase):
 
         measure.Kernel = OfAllKeys
         with self.assertRaises(Problem) as caught:
-            measure.Bench(attune, None, 0.1, shrink=16).row(row)
+            measure.Bench(attune, None, 0.1).row(shrunk(row, 16))
         self.assertIn("row 'causal': the result of attune differs from the reference by", str(caught.exception))
 
 

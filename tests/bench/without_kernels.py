@@ -14,6 +14,7 @@ from judge import judged
 from measure import slope_of
 from problem import Problem
 from timing import Samples, in_turn, paired_ratio
+from tune import begun
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TABLE = '[[row]]\nname = "a"\ncase = "c"\nkernel = "causal"\n'
@@ -129,6 +130,26 @@ class References(unittest.TestCase):
         self.assertEqual(from_bf16(to_bf16(x)).tolist(), [1.0, 1.0, 1.015625, -3.140625])
 
 
+class Tuning(unittest.TestCase):
+    SETTINGS = {"rows": ["a"], "budget": "60s", "tuned": []}
+
+    def begun(self, left):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "tuning.json"
+            path.write_text(left)
+            return begun(path, self.SETTINGS)["rows"]
+
+    def test_only_a_run_with_the_same_settings_that_was_stopped_goes_on(self):
+        for is_complete, budget, rows in ((False, "60s", {"a": 1}), (True, "60s", {}), (False, "2m", {})):
+            left = {"settings": self.SETTINGS | {"budget": budget}, "is_complete": is_complete, "rows": {"a": 1}}
+            self.assertEqual(self.begun(json.dumps(left)), rows)
+
+    def test_what_is_left_and_cannot_be_read_is_refused(self):
+        with self.assertRaises(Problem) as caught:
+            self.begun("{")
+        self.assertRegex(str(caught.exception), "tuning.json: cannot be read: .*; without this file bench/tune begins anew")
+
+
 def document(**figures):
     rows = {name: {"normalised": figure, "figure": figure, "unit": "s", "noise": 0.01} for name, figure in figures.items()}
     return {"format": 1, "machine": {"cpu": "made up"}, "rows": rows}
@@ -185,10 +206,11 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(self.refused("run", "--no-peers", "--build", "/nowhere"),
                          "bench/run: /nowhere/bin/attune: does not exist; scripts/build makes it, --build names another build folder")
         self.assertEqual(self.refused("run", "--shrink", "-3"), "bench/run: --shrink -3: is below 0; an extent is at least 1")
+        self.assertEqual(self.refused("tune", "--rows", "growth"), "bench/tune: --rows growth: none of them measures calls of a kernel that run here")
         self.assertEqual(self.refused("compare", "one"), "bench/compare: has 1 arguments; two files are right: OLD.json NEW.json")
 
     def test_help_is_no_error(self):
-        for program in "run", "compare":
+        for program in "run", "tune", "compare":
             result = subprocess.run([SOURCE / "bench" / program, "--help"], capture_output=True, text=True)
             self.assertEqual(result.returncode, 0)
             self.assertIn("usage: bench/" + program, result.stdout)

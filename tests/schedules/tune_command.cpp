@@ -57,6 +57,19 @@ TEST_CASE("a tuning run reports every stage and writes a file that kernels are c
   attune_says({"check", "causal", "--tuned", out, "--shape", shape});
 }
 
+TEST_CASE("a tuning run has to beat the defaults of a file that it is given", "[tuning]") {
+  const std::string target = host_target();
+  if (target.empty()) return skip("this CPU is none of the targets");
+  const Folder folder;
+  const nlohmann::json parameters = {{"query_tile", 8}, {"key_tile", 64}, {"middle_tile", 64}, {"edge_tile", 64}, {"register_rows", 1}, {"register_vectors", 1}};
+  const nlohmann::json record = {{"schedule", "online_softmax"}, {"size", "large"}, {"parameters", parameters}};
+  const nlohmann::json file = {{"target", target}, {"defaults", {record}}, {"stages", nlohmann::json::object()}, {"tuned", nlohmann::json::array()}};
+  const std::string other = folder.write("other.json", file.dump());
+  const auto json = nlohmann::json::parse(
+      attune_says({"tune", "causal", "--shape", shape, "--threads", "1", "--budget", "1s", "--tuned", other, "--out", folder / "tuned.json", "--json"}));
+  CHECK(json["stages"][0]["default"] == parameters);
+}
+
 TEST_CASE("a tuning run of small calls learns up to which extent they are small", "[tuning]") {
   if (host_target().empty()) return skip("this CPU is none of the targets");
   const Folder folder;

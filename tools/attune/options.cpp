@@ -70,7 +70,7 @@ void add_graph_options(const Command& command, Options& options) {
   command.text("--type", options.types, "Storage of reals: f32 or bf16, and NAME=TYPE for single tensors");
   command.text("--target", options.targets, "What to compile for, as x86-64-v3,x86-64-v4; attune list targets");
   command.text("--schedule", options.schedule, "NAME,parameter=value,...; attune list schedules. 'unfused' fuses nothing");
-  command.texts("--tuned", options.tuned, "FILE of `attune tune`: its records come before the built-in ones; may be given again");
+  command.texts("--tuned", options.tuned, "FILE of `attune tune`: its records and defaults come before the built-in ones; may be given again");
 }
 
 TunedFileAnswer read_tuned(const std::string& path) {

@@ -11,10 +11,10 @@ namespace attune {
 namespace {
 
 /// The task of the stage, or nothing if it has no record (a copy) or nothing to choose.
-std::optional<TuneTask> task_of(const LoweredStage& stage, SizeClass size, const Machine& machine) {
+std::optional<TuneTask> task_of(const LoweredStage& stage, SizeClass size, const Machine& machine, const ScheduleChoice& choice) {
   for (const ScheduleInfo& info : all_schedules()) {
     if (info.name != stage.schedule || stage.key.stage.empty()) continue;
-    const ParameterAnswer by_default = choose_parameters(info, machine, size, {}, {});
+    const ParameterAnswer by_default = choose_parameters(info, machine, size, {}, choice);
     TuneTask task{stage.kind, stage.schedule, size, stage.key, {info.parameters(machine, size), {}}, {}, {}, by_default.small_up_to, {}};
     if (info.problem != nullptr)
       task.space.problem = [problem = info.problem, machine](const std::vector<Parameter>& values) { return problem(machine, values); };
@@ -26,9 +26,9 @@ std::optional<TuneTask> task_of(const LoweredStage& stage, SizeClass size, const
 }
 
 /// Adds the tasks that a call of the size reaches.
-void add_tasks(const KernelReport& report, SizeClass size, std::size_t call, const Machine& machine, std::vector<TuneTask>& tasks) {
+void add_tasks(const KernelReport& report, SizeClass size, std::size_t call, const Machine& machine, const ScheduleChoice& choice, std::vector<TuneTask>& tasks) {
   for (const StageReport& stage : report.stages) {
-    std::optional<TuneTask> task = task_of(stage.schedules.at(size), size, machine);
+    std::optional<TuneTask> task = task_of(stage.schedules.at(size), size, machine, choice);
     if (!task) continue;
     auto place = std::ranges::find_if(tasks, [&](const TuneTask& t) { return t.key == task->key && t.size == size && t.schedule == task->schedule; });
     if (place == tasks.end()) place = tasks.insert(place, std::move(*task));
@@ -110,7 +110,7 @@ TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std
     for (const auto& [dim, extent] : filled.extents)
       if (extent == 0) plan.problem = fmt::format("--shape {}: {} = 0 leaves nothing to measure; all extents must be at least 1", text, dim);
     if (!plan.problem.empty()) return plan;
-    add_tasks(report, report.sizes.size_of(filled.extents), plan.calls.size(), machine_of(target), plan.tasks);
+    add_tasks(report, report.sizes.size_of(filled.extents), plan.calls.size(), machine_of(target), prepared.schedule, plan.tasks);
     plan.calls.push_back({filled.extents, random_inputs(graph, filled.extents, 1), {}, {}});
     plan.shapes.push_back(shape_text(graph, filled.extents));
   }

@@ -17,7 +17,7 @@ struct TuneTask {
   SizeClass size = SizeClass::large;
   StageKey key;
   Space space;
-  Point by_default, start;         ///< what the default says, and what a kernel takes so far
+  Point by_default, start;         ///< what the defaults say (those of --tuned before the built-in ones), and what a kernel takes so far
   std::int64_t small_up_to = 0;    ///< as records have it
   std::vector<std::size_t> calls;  ///< the shapes of the plan that reach it
 
