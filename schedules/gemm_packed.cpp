@@ -1,9 +1,11 @@
 // A product of operands that are copied into panels: the panels are read in the order in which the sums use them, whatever the operands'
-// layout, dims and arithmetic. A task packs a block of rows, then goes through the columns' panels; its rows stay in the second-level cache.
+// layout, dims and arithmetic. Rows are packed once in spans that the third-level cache keeps, columns in parts that the second-level one does; every
+// task takes a block of rows through a part's panels (Goto, van de Geijn: Anatomy of high-performance matrix multiplication, 2008).
 #include <algorithm>
 #include <numeric>
 
 #include "schedules/gemm_product.h"
+#include "schedules/prefetch.h"
 
 using Halide::Expr;
 using Halide::Func;
@@ -14,15 +16,20 @@ using Halide::Var;
 namespace attune {
 namespace {
 
-/// What the rows of one task may occupy: half of a second-level cache of 1 MB.
+/// What the packed rows of a span may occupy: each part of the columns reads them once more, and every span packs all columns once more. Less than
+/// what malloc keeps for the next call (32 MB, then every call would pay for fresh pages: 12 % of a product of 3000 x 1000 over 4096).
+constexpr int row_span_bytes = 24 * 1024 * 1024;
+/// What the rows of one task may occupy.
 constexpr int row_block_bytes = 512 * 1024;
 /// As many tasks give every thread some and keep the last ones short; columns are cut once rows and batch are too few for it.
 constexpr int wanted_tasks = 16;
-/// A task repacks its rows once per block of columns, which costs 1/16 of an instruction per vector of this many.
-constexpr int column_block = 16;
-/// What the panels of columns may occupy before they are packed in parts: less than what malloc keeps for the next call (32 MB, then every
-/// call would pay for fresh pages), enough for parts of 512 columns at 4096 contracted elements.
-constexpr int column_panel_bytes = 8 * 1024 * 1024;
+/// What a part's panels of columns may occupy: half of a second-level cache of 1 MB, in which they are still when tasks read them.
+constexpr int column_panel_bytes = 512 * 1024;
+/// Panels that fill more than half of it come from the next cache anyway: so many a part, for each part reads the rows again.
+constexpr int long_panels_a_part = 4;
+/// So many elements at the start of rows are asked for while those before are read to their end: prefetchers follow a row only once some of it was
+/// read, and never from one page to another.
+constexpr int asked_elements = 32;
 /// Panels of a few pages are not worth a task of their own.
 constexpr int elements_per_packing_task = 64 * 1024;
 
@@ -30,7 +37,11 @@ class PackedGemm {
  public:
   PackedGemm(const Product& product, const GemmTile& tile)
       : p_(product), body_(product.body), tile_(tile), width_(tile.vectors * tile.lanes),
-        over_(body_.over, p_.extents, tile.lanes), columns_(body_.columns, p_.extents, width_) {}
+        over_(body_.over, p_.extents, tile.lanes), columns_(body_.columns, p_.extents, width_) {
+    const std::vector<std::string> shared = dims_in(body_.batch, body_.b);
+    std::copy_if(body_.batch.begin(), body_.batch.end(), std::back_inserter(own_batch_),
+                 [&](const std::string& dim) { return std::find(shared.begin(), shared.end(), dim) == shared.end(); });
+  }
 
   Func result() {
     define_panels();
@@ -45,11 +56,22 @@ class PackedGemm {
 
  private:
   void define_panels();
+  /// 0, or undefined if b is not in memory that others wrote.
+  Expr ask_for_next_rows();
   void define_sums();
   void add_product(const Expr& lane, const Expr& block, const Expr& outer);
+  /// How many loops of which extent walk the tiles: spans of rows, parts of columns, and in these the tasks' blocks.
+  struct Cut {
+    Expr spans, span, row_blocks, height, parts, part, column_blocks, breadth;
+  };
+  Cut cut() const;
   void define_result();
   void schedule_result();
   void schedule_sums();
+  /// Of b that are read to their end together while they are transposed.
+  int rows_at_once() const { return std::min(tile_.lanes, 8); }
+  /// Tasks of about as many elements each pack the panels, `breadth` wide.
+  void split_into_tasks(Func& panels, const Var& tile, const Var& panel, const Var& task, int breadth);
   void schedule_row_panel();
   void schedule_column_panel();
 
@@ -63,6 +85,7 @@ class PackedGemm {
   const GemmTile tile_;
   const int width_;
   const Tiled over_, columns_;
+  std::vector<std::string> own_batch_;  ///< the batch dims that b lacks: all their products read the same columns
 
   // k counts a vector's lanes along the contraction, kb its blocks, ko what the other contracted dims are at; i and j count in a tile, io and jo tiles.
   Var k_{"k"}, kb_{"kb"}, ko_{"ko"}, i_{"i"}, io_{"io"}, j_{"j"}, jo_{"jo"};
@@ -70,10 +93,11 @@ class PackedGemm {
   Func column_panel_{"column_panel"};    // [batch.., column tile, outer over, block, lane, column]
   Func column_source_{"column_source"};  // the same with column and lane exchanged: a transposition in registers
   Func sums_{"sums"};                    // [batch.., row tile, column tile, row, column]
+  Func ahead_{"ahead"};                  // 0, after asking for the start of the next rows: [batch.., column tile, outer over, block, column]
   Func result_{"product"};
   RDom main_, tail_, loops_;
-  int j_loop_ = 0, i_loop_ = 0, io_loop_ = 0, jo_loop_ = 0, jb_loop_ = 0, ib_loop_ = 0, part_loop_ = 0;
-  std::vector<int> shared_loops_, own_loops_;  ///< of the batch dims that b has, and of those that it lacks
+  int j_loop_ = 0, i_loop_ = 0, io_loop_ = 0, jo_loop_ = 0, jb_loop_ = 0, ib_loop_ = 0, part_loop_ = 0, span_loop_ = 0;
+  std::vector<int> shared_loops_, own_loops_;  ///< of the batch dims that b has, and of own_batch_
   RVar task_{"task"}, group_{"group"};
 };
 
@@ -100,11 +124,27 @@ void PackedGemm::define_panels() {
   columns_.place(jo_, clamped(columns_.first(jo_) + j_, columns_.extent(), !p_.b_along_over), at);
   const Expr element = Halide::cast<float>(body_.b.at(at));
   if (p_.b_along_over) {
-    column_source_(with_batch(std::vector<Var>{k_, j_, kb_, ko_, jo_}, body_.b)) = element;
+    const Expr zero = ask_for_next_rows();
+    column_source_(with_batch(std::vector<Var>{k_, j_, kb_, ko_, jo_}, body_.b)) = zero.defined() ? element + zero : element;
     column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = column_source_(with_batch(std::vector<Expr>{k_, j_, kb_, ko_, jo_}, body_.b));
   } else {
     column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = element;
   }
+}
+
+Expr PackedGemm::ask_for_next_rows() {
+  const Expr past = kb_ * tile_.lanes + asked_elements - over_.extent();
+  Coordinates at = batch_coordinates();
+  over_.place_outer(ko_, past, at);
+  columns_.place(jo_, columns_.first(jo_) + j_ + rows_at_once(), at);
+  const Expr asked = prefetched(body_.b.at(at));
+  if (!asked.defined()) return {};
+  const std::vector<Var> place = with_batch(std::vector<Var>{j_, kb_, ko_, jo_}, body_.b);
+  RDom once(0, 1, "once");
+  once.where(past + once >= 0);
+  ahead_(place) = 0;
+  ahead_(place) += asked;
+  return Halide::cast<float>(ahead_(place));
 }
 
 void PackedGemm::add_product(const Expr& lane, const Expr& block, const Expr& outer) {
@@ -127,46 +167,57 @@ void PackedGemm::define_sums() {
   add_product(tail_[0], within((over_.extent() - 1) / tile_.lanes, over_.tiles_along()), tail_[1]);
 }
 
-void PackedGemm::define_result() {
+PackedGemm::Cut PackedGemm::cut() const {
   const Expr row_tiles = tiles_of(p_.rows.extent(), tile_.rows), column_tiles = columns_.tiles();
-  const Expr panel_bytes = Halide::max(over_.tiles(), 1) * (tile_.lanes * tile_.rows * 4);
-  const Expr row_blocks = tiles_of(row_tiles, Halide::clamp(row_block_bytes / panel_bytes, 1, tile_.row_block));
-  const Expr height = tiles_of(row_tiles, Halide::max(row_blocks, 1));
-  const Expr tasks = Halide::max(row_blocks * Flat(body_.batch, p_.extents).extent(), 1);
-  const Expr column_bytes = Halide::max(over_.tiles(), 1) * (tile_.lanes * width_ * 4);
-  const Expr parts = tiles_of(column_tiles, Halide::max(column_panel_bytes / column_bytes, 1)), part = tiles_of(column_tiles, Halide::max(parts, 1));
-  const Expr column_blocks = Halide::clamp(wanted_tasks / tasks, 1, Halide::max(part / column_block, 1));
-  const Expr breadth = tiles_of(part, column_blocks);
+  const Expr tile_bytes = Halide::max(over_.tiles(), 1) * (tile_.lanes * 4);  // of one row or column
+  const Expr row_bytes = tile_bytes * tile_.rows, column_bytes = tile_bytes * width_;
+  const auto evenly = [](const Expr& tiles, const Expr& pieces) { return tiles_of(tiles, Halide::max(pieces, 1)); };
+  Cut c;
+  c.spans = tiles_of(row_tiles, Halide::max(row_span_bytes / row_bytes / Halide::max(Flat(own_batch_, p_.extents).extent(), 1), 1));
+  c.span = evenly(row_tiles, c.spans);
+  const Expr products = Halide::max(Flat(body_.batch, p_.extents).extent(), 1);
+  c.height = Halide::clamp(c.span * products / wanted_tasks, 1, Halide::clamp(row_block_bytes / row_bytes, 1, tile_.row_block));
+  c.row_blocks = tiles_of(c.span, c.height);
+  c.parts = tiles_of(column_tiles, Halide::select(column_bytes > column_panel_bytes / 2, long_panels_a_part, column_panel_bytes / column_bytes));
+  c.part = evenly(column_tiles, c.parts);
+  c.column_blocks = Halide::clamp(wanted_tasks / Halide::max(c.row_blocks * products, 1), 1, Halide::max(c.part, 1));
+  c.breadth = tiles_of(c.part, c.column_blocks);
+  return c;
+}
 
+void PackedGemm::define_result() {
+  const Cut c = cut();
   Loops loops;
   j_loop_ = loops.add(width_);
   i_loop_ = loops.add(tile_.rows);
-  io_loop_ = loops.add(height);
-  jo_loop_ = loops.add(breadth);
-  jb_loop_ = loops.add(column_blocks);
-  ib_loop_ = loops.add(row_blocks);
-  part_loop_ = loops.add(parts);
-  const std::vector<std::string> shared = dims_in(body_.batch, body_.b);
+  io_loop_ = loops.add(c.height);
+  jo_loop_ = loops.add(c.breadth);
+  jb_loop_ = loops.add(c.column_blocks);
+  ib_loop_ = loops.add(c.row_blocks);
+  part_loop_ = loops.add(c.parts);
+  span_loop_ = loops.add(c.spans);
   Coordinates at;
   std::map<std::string, int> batch;
   for (const std::string& dim : body_.batch) {
     batch[dim] = loops.add(p_.extents.at(dim));
-    (std::find(shared.begin(), shared.end(), dim) == shared.end() ? own_loops_ : shared_loops_).push_back(batch[dim]);
+    (std::find(own_batch_.begin(), own_batch_.end(), dim) == own_batch_.end() ? shared_loops_ : own_loops_).push_back(batch[dim]);
   }
   loops_ = loops.domain("loops");
   for (const auto& [dim, loop] : batch) at[dim] = within(loops_[loop], p_.extents.at(dim));
 
-  const Expr row_tile = loops_[ib_loop_] * height + loops_[io_loop_], row = row_tile * tile_.rows + loops_[i_loop_];
-  const Expr tile_in_part = loops_[jb_loop_] * breadth + loops_[jo_loop_];
-  const Expr column_tile = loops_[part_loop_] * part + tile_in_part, column = columns_.first(column_tile) + loops_[j_loop_];
+  const Expr row_tiles = tiles_of(p_.rows.extent(), tile_.rows), column_tiles = columns_.tiles();
+  const Expr tile_in_span = loops_[ib_loop_] * c.height + loops_[io_loop_], tile_in_part = loops_[jb_loop_] * c.breadth + loops_[jo_loop_];
+  const Expr row_tile = loops_[span_loop_] * c.span + tile_in_span, row = row_tile * tile_.rows + loops_[i_loop_];
+  const Expr column_tile = loops_[part_loop_] * c.part + tile_in_part, column = columns_.first(column_tile) + loops_[j_loop_];
+  loops_.where(tile_in_span < c.span);
   loops_.where(row_tile < row_tiles);
-  loops_.where(tile_in_part < part);
+  loops_.where(tile_in_part < c.part);
   loops_.where(column_tile < column_tiles);
   loops_.where(row < p_.rows.extent());
   loops_.where(Halide::likely(column < columns_.extent()));
   p_.rows.place(row, at);
   columns_.place(column_tile, within(column, columns_.extent()), at);
-  std::vector<Expr> sum{loops_[j_loop_], loops_[i_loop_], column_tile, row_tile};
+  std::vector<Expr> sum{loops_[j_loop_], loops_[i_loop_], within(column_tile, column_tiles), within(row_tile, row_tiles)};
   for (const std::string& dim : body_.batch) sum.push_back(at.at(dim));
   const Expr element = finished(body_, sums_(sum), at);
   result_(result_vars(body_.out)) = Halide::undef(element.type());
@@ -188,14 +239,14 @@ void PackedGemm::schedule_result() {
   fuse(loop(ib_loop_));
   for (int number : own_loops_) fuse(loop(number));
   task_ = last;
-  std::vector<Halide::VarOrRVar> order{lane, vector, loop(i_loop_), loop(io_loop_), loop(jo_loop_), task_, loop(part_loop_)};
+  std::vector<Halide::VarOrRVar> order{lane, vector, loop(i_loop_), loop(io_loop_), loop(jo_loop_), task_, loop(part_loop_), loop(span_loop_)};
   if (!shared_loops_.empty()) {
     last = loop(shared_loops_.back());
     for (std::size_t n = shared_loops_.size() - 1; n-- > 0;) fuse(loop(shared_loops_[n]));
     group_ = last;
     order.emplace_back(group_);
   }
-  stage.reorder(order).vectorize(lane).unroll(vector).parallel(task_);
+  stage.reorder(order).vectorize(lane).unroll(vector).parallel(task_).never_partition(loop(io_loop_));
   if (!shared_loops_.empty()) stage.parallel(group_);
 }
 
@@ -205,19 +256,26 @@ void PackedGemm::schedule_sums() {
     stage.split(j_, vector, lane, tile_.lanes).vectorize(lane).unroll(vector).unroll(i_);
     return stage;
   };
-  sums_.compute_at(result_, RVar(loops_[io_loop_].name())).bound_extent(j_, width_).bound_extent(i_, tile_.rows);
+  sums_.compute_at(result_, RVar(loops_[io_loop_].name())).bound_extent(j_, width_).bound_extent(i_, tile_.rows).bound_extent(jo_, 1).bound_extent(io_, 1);
   tile(sums_).reorder(lane, vector, i_);
   const RVar k(main_[0].name()), kb(main_[1].name()), ko(main_[2].name());
   tile(sums_.update(0)).reorder(lane, vector, i_, k, kb, ko).unroll(k, 4);
   tile(sums_.update(1)).reorder(lane, vector, i_, RVar(tail_[0].name()), RVar(tail_[1].name()));
 }
 
+void PackedGemm::split_into_tasks(Func& panels, const Var& tile, const Var& panel, const Var& task, int breadth) {
+  const Expr elements = Halide::max(over_.tiles(), 1) * (tile_.lanes * breadth);
+  panels.split(tile, task, panel, Halide::max(elements_per_packing_task / elements, 1), Halide::TailStrategy::GuardWithIf).parallel(task);
+}
+
 void PackedGemm::schedule_row_panel() {
-  row_panel_.compute_at(result_, task_).bound(k_, 0, tile_.lanes).bound(i_, 0, tile_.rows);
+  Var task("task"), panel("panel");
+  row_panel_.compute_at(result_, RVar(loops_[span_loop_].name())).bound(k_, 0, tile_.lanes).bound(i_, 0, tile_.rows);
+  split_into_tasks(row_panel_, io_, panel, task, tile_.rows);
   if (p_.a_along_rows) {
-    row_panel_.reorder_storage(i_, k_, kb_, ko_, io_).reorder(i_, k_, kb_, ko_, io_).vectorize(i_, std::gcd(tile_.rows, tile_.lanes));
+    row_panel_.reorder_storage(i_, k_, kb_, ko_, io_).reorder(i_, k_, kb_, ko_, panel, task).vectorize(i_, std::gcd(tile_.rows, tile_.lanes));
   } else {
-    row_panel_.reorder(k_, kb_, ko_, i_, io_).vectorize(k_);
+    row_panel_.reorder(k_, kb_, ko_, i_, panel, task).vectorize(k_);
   }
 }
 
@@ -225,16 +283,19 @@ void PackedGemm::schedule_column_panel() {
   column_panel_.compute_at(result_, RVar(loops_[part_loop_].name()));
   Var vector("vector"), lane("lane"), kv("kv"), kl("kl"), task("task"), panel("panel");
   column_panel_.bound(k_, 0, tile_.lanes).bound(j_, 0, width_);
-  const Expr elements = Halide::max(over_.tiles(), 1) * (tile_.lanes * width_);
-  column_panel_.split(jo_, task, panel, Halide::max(elements_per_packing_task / elements, 1), Halide::TailStrategy::GuardWithIf).parallel(task);
+  split_into_tasks(column_panel_, jo_, panel, task, width_);
   if (!p_.b_along_over) {
     column_panel_.split(j_, vector, lane, tile_.lanes).reorder(lane, vector, k_, kb_, ko_, panel, task).vectorize(lane);
     return;
   }
   // Squares of 8 x 8 (4 x 4 on narrow vectors) are transposed in registers: 0.15 ns an element where scattered stores take 0.33 (Zen 4).
   // Eight rows are read to their end: more rows at once are more streams than prefetchers follow, in few sets of the first-level cache.
-  const int edge = std::min(tile_.lanes, 8);
+  const int edge = rows_at_once();
   column_panel_.split(j_, vector, lane, edge).split(k_, kv, kl, edge).reorder(lane, kl, kv, kb_, ko_, vector, panel, task).vectorize(lane).unroll(kl);
+  if (ahead_.defined()) {
+    ahead_.compute_at(column_panel_, kb_).unroll(j_);
+    ahead_.update().unroll(j_);
+  }
   column_source_.compute_at(column_panel_, kv).reorder_storage(j_, k_).vectorize(k_).unroll(j_);
 }
 

@@ -167,12 +167,12 @@ TEST_CASE("an outer product contracts nothing", "[gemm]") {
   check(p, {{1, 1}, {37, 129}, {0, 5}, {5, 0}});
 }
 
-TEST_CASE("panels that do not fit into one part", "[gemm]") {
+TEST_CASE("panels that do not fit into one part or one span", "[gemm]") {
   ProductCase p{StageCase({"rows", "columns", "over"})};
   const auto a = p.stage.operand("a", {"rows", "over"}), b = p.stage.operand("b", {"columns", "over"});
   p.body = {a->piece(), b->piece(), {}, {"rows"}, {"columns"}, {"over"}, {}, {"rows", "columns"}};
   p.a = element(a), p.b = element(b);
-  check(p, {{3, 1300, 2100}, {200, 5, 9000}});
+  check(p, {{3, 1300, 2100}, {200, 5, 9000}, {701, 70, 9500}});
 }
 
 TEST_CASE("NaN and infinity reach the sums that they are in, and no other", "[gemm]") {

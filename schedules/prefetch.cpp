@@ -1,0 +1,54 @@
+#include "schedules/prefetch.h"
+
+#include <string>
+
+namespace attune {
+namespace {
+
+using Halide::Expr;
+using Halide::Internal::Call;
+using Halide::Internal::Variable;
+
+/// The image that a Func reads at its own arguments, as that of an ImageParam does; null for another Func.
+const Call* image_of(const Call* call) {
+  const Halide::Internal::Function function(call->func);
+  if (!function.has_pure_definition() || function.has_update_definition() || function.values().size() != 1) return nullptr;
+  const Call* image = function.values()[0].as<Call>();
+  if (image == nullptr || image->call_type != Call::Image || !image->param.defined()) return nullptr;
+  for (std::size_t d = 0; d < image->args.size(); ++d) {
+    const Variable* index = image->args[d].as<Variable>();
+    if (index == nullptr || index->name != function.args()[d]) return nullptr;
+  }
+  return image;
+}
+
+class InputLoads : public Halide::Internal::IRVisitor {
+ public:
+  Expr sum;
+
+ private:
+  using IRVisitor::visit;
+  void visit(const Call* call) override {
+    IRVisitor::visit(call);
+    const Call* image = call->call_type == Call::Halide ? image_of(call) : nullptr;
+    if (image == nullptr) return;
+    Expr offset = 0;
+    for (std::size_t d = 0; d < call->args.size(); ++d) {
+      const auto of = [&](const char* what) { return Variable::make(Halide::Int(32), image->name + what + std::to_string(d), image->param); };
+      offset += (call->args[d] - of(".min.")) * of(".stride.");
+    }
+    const Expr base = Variable::make(Halide::Handle(), image->name, image->param);
+    const Expr asked = Halide::cast<std::int32_t>(Call::make(image->type, Call::prefetch, {base, offset, 1, 1}, Call::Intrinsic));
+    sum = sum.defined() ? sum + asked : asked;
+  }
+};
+
+}  // namespace
+
+Expr prefetched(const Expr& element) {
+  InputLoads loads;
+  element.accept(&loads);
+  return loads.sum;
+}
+
+}  // namespace attune

@@ -1,0 +1,61 @@
+#include "schedules/prefetch.h"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+#include "tests/folder.h"
+
+namespace attune {
+namespace {
+
+using Halide::Func;
+using Halide::ImageParam;
+using Halide::Var;
+
+std::string assembly_of(Func f, const std::vector<Halide::Argument>& arguments) {
+  const Folder folder;
+  f.compile_to_assembly(folder / "f.s", arguments, Halide::Target("x86-64-linux-no_asserts-no_runtime"));
+  return contents(folder / "f.s");
+}
+
+}  // namespace
+
+TEST_CASE("elements that are asked for ahead count as 0 wherever they lie", "[prefetch]") {
+  ImageParam in(Halide::Float(32), 2);
+  Var x("x");
+  Func f;
+  f(x) = in(x, 1) + Halide::cast<float>(prefetched(in(x - 5, x * 100000000)));
+  Halide::Buffer<float> values(4, 2);
+  values.for_each_element([&](int i, int j) { values(i, j) = static_cast<float>(10 * j + i); });
+  in.set(values);
+  const Halide::Buffer<float> out = f.realize({4});
+  for (int i = 0; i < 4; ++i) CHECK(out(i) == static_cast<float>(10 + i));
+}
+
+TEST_CASE("each input's element that an expression loads is asked for", "[prefetch]") {
+  ImageParam a(Halide::Float(32), 1, "a"), b(Halide::UInt(8), 1, "b");
+  Var x("x");
+  Func f;
+  f(x) = prefetched(Halide::cast<float>(b(x + 3)) * Halide::sqrt(a(x * 2)));
+  const std::string text = assembly_of(f, {a, b});
+  std::size_t count = 0;
+  for (std::size_t at = text.find("prefetchnta"); at != std::string::npos; at = text.find("prefetchnta", at + 1)) ++count;
+  CHECK(count == 2);
+}
+
+TEST_CASE("where no input is loaded there is nothing to ask for", "[prefetch]") {
+  ImageParam in(Halide::Float(32), 1);
+  Var x("x");
+  Func made;
+  made(x) = in(x) + 1;
+  made.compute_root();
+  CHECK(!prefetched(made(x) * 2).defined());
+  Func turned;  // an input's elements, but not at these coordinates
+  turned(x) = in(-x);
+  CHECK(!prefetched(turned(x)).defined());
+  CHECK(!prefetched(Halide::cast<float>(x)).defined());
+}
+
+}  // namespace attune
