@@ -11,6 +11,9 @@ using Halide::VarOrRVar;
 namespace attune {
 namespace {
 
+/// Of a row's state: more are a loop, which keeps code and compile time small where the width of the values is large.
+constexpr int most_unrolled_vectors = 8;
+
 bool contains(const std::vector<std::string>& dims, const std::string& dim) { return std::ranges::find(dims, dim) != dims.end(); }
 
 }  // namespace
@@ -39,7 +42,7 @@ void SoftmaxStage::schedule_out() {
 }
 
 /// The vectors of a row's state are updated one after the other, not in a loop: value_depth up to 128 of 16 lanes.
-bool SoftmaxStage::is_state_unrolled() const { return fixed_value(vectors_).value_or(9) <= 8; }
+bool SoftmaxStage::is_state_unrolled() const { return fixed_value(vectors_).value_or(most_unrolled_vectors + 1) <= most_unrolled_vectors; }
 
 /// Computed and stored for one query tile.
 Func& SoftmaxStage::per_tile(Func& f) {
