@@ -1,6 +1,8 @@
 """What the programs of bench/ have in common: the rows that are chosen, the build, the machine."""
 
 import argparse
+import datetime
+import json
 import os
 import pathlib
 
@@ -43,3 +45,16 @@ def machine():
     info = pathlib.Path("/proc/cpuinfo").read_text()
     names = [line.split(":", 1)[1].strip() for line in info.splitlines() if line.startswith("model name")]
     return {"cpu": names[0] if names else os.uname().machine, "cpus": os.cpu_count(), "load_before": os.getloadavg()[0]}
+
+
+def document_of(**more):
+    """What results begin with."""
+    return {"format": 1, "date": datetime.date.today().isoformat(), "machine": machine()} | more
+
+
+def write_json(path, document):
+    """The file is whole, as it was or as it is to be, whenever the program is stopped."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(path.name + ".new")
+    fresh.write_text(json.dumps(document, indent=1) + "\n")
+    fresh.replace(path)

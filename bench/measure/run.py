@@ -1,7 +1,5 @@
 """bench/run: measures Attune's kernels beside their peers in one run, as bench/goals.toml lists them."""
 
-import datetime
-import json
 import os
 import pathlib
 import subprocess
@@ -12,7 +10,7 @@ from measure import Bench
 from own import Attune
 from peers import Peers
 from problem import Skipped, sentence_of
-from program import SOURCE, Arguments, machine, rows_of
+from program import SOURCE, Arguments, document_of, rows_of, write_json
 from report import draw, markdown_of, summary_of, table_of
 
 
@@ -53,8 +51,7 @@ def measure_all(bench, rows, results, keep):
 
 
 def write(document, folder, has_plot):
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "results.json").write_text(json.dumps(document, indent=1) + "\n")
+    write_json(folder / "results.json", document)
     (folder / "table.md").write_text(markdown_of(document) + "\n")
     (folder / "table.txt").write_text(table_of(document) + "\n" + summary_of(document) + "\n")
     if has_plot:
@@ -69,9 +66,8 @@ def main(arguments):
         print("\n".join(f"{row.name:14} {row.case}" for row in rows))
         return 0
     attune = Attune(SOURCE, options.build.resolve(), options.tuned)
-    document = {"format": 1, "date": datetime.date.today().isoformat(), "machine": machine(), "versions": versions(not options.no_peers)}
+    document = document_of(versions=versions(not options.no_peers), rows={})
     bench = Bench(attune, None if options.no_peers else Peers(attune), 0.0 if options.shrink else 1.0 if options.quick else 6.0)
-    document["rows"] = {}
     folder = (options.out or options.build / "bench/results").resolve()
 
     def keep():

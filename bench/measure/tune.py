@@ -1,6 +1,5 @@
 """bench/tune: tunes the kernels of the benchmark's rows on this machine, and measures what that gave beside the defaults."""
 
-import datetime
 import json
 import os
 import pathlib
@@ -9,7 +8,7 @@ import sys
 import cases
 from own import Attune, Kernel
 from problem import Problem, sentence_of
-from program import SOURCE, Arguments, machine, rows_of
+from program import SOURCE, Arguments, document_of, rows_of, write_json
 from report import time_text
 from timing import in_turn, paired_ratio
 
@@ -68,7 +67,7 @@ def summary_of(document):
 
 def begun(path, settings):
     """What a run with these settings that was stopped has left, or a new document."""
-    fresh = {"format": 1, "date": datetime.date.today().isoformat(), "machine": machine(), "settings": settings, "is_complete": False, "rows": {}}
+    fresh = document_of(settings=settings, is_complete=False, rows={})
     try:
         left = json.loads(path.read_text())
     except OSError:
@@ -87,7 +86,8 @@ def main(arguments):
         raise Problem(f"--rows {options.rows}: none of them measures calls of a kernel that run here")
     folder = (options.out or options.build / "bench/tuned").resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    document = begun(folder / "tuning.json", {"rows": [row.name for row in rows], "budget": options.budget, "tuned": [str(path) for path in options.tuned]})
+    results = folder / "tuning.json"
+    document = begun(results, {"rows": [row.name for row in rows], "budget": options.budget, "tuned": [str(path) for path in options.tuned]})
     for number, (graph, group) in enumerate(kernels.items(), 1):
         if all(row.name in document["rows"] for row in group):
             continue
@@ -96,9 +96,9 @@ def main(arguments):
         tuned = Attune(SOURCE, options.build.resolve(), [*([path] if path.exists() else []), *options.tuned], "bench/tuned")
         for row in group:
             document["rows"][row.name] = measure(row, by_default, tuned, 0.0 if options.shrink else 3.0)
-        (folder / "tuning.json").write_text(json.dumps(document, indent=1) + "\n")
+        write_json(results, document)
     document["is_complete"] = True
-    (folder / "tuning.json").write_text(json.dumps(document, indent=1) + "\n")
+    write_json(results, document)
     print(table_of(document))
     print(summary_of(document))
     print(f"tuning.json and the records: in {folder}")
