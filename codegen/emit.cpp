@@ -52,6 +52,12 @@ std::string describe(const LoweredPipeline& lowered, SizeClass size) {
   return text;
 }
 
+std::string names_of(const SizeRule& rule) {
+  std::string names;
+  for (const SizeRule::Entry& entry : rule.entries) names += (names.empty() ? "" : ", ") + std::string(name_of(entry.size));
+  return names;
+}
+
 int storage_number(Element element) {
   switch (element) {
     case Element::bf16: return attune_bf16;
@@ -95,7 +101,7 @@ class Emission {
     llvm::raw_string_ostream stream(text);
     function_.print(stream);
     for (const TargetInfo* target : options_.targets) stream << target->name;
-    stream << options_.schedule.name;
+    stream << options_.schedule.name << (options_.size ? name_of(*options_.size) : "");
     for (const Parameter& p : options_.schedule.values) stream << p.name << p.value;
     for (const TunedFile& tuned : options_.schedule.tuned) stream << tuned_text(tuned);
     manifest_.hash = fmt::format("{:016x}", llvm::xxh3_64bits(text));
@@ -129,7 +135,8 @@ class Emission {
     const Machine machine = machine_of(target);
     const Pipelines pipelines = lower_pipelines(function_, target, options_.schedule);
     if (!pipelines.problem.empty()) return pipelines.problem;
-    const SizeRule rule = size_rule(pipelines, known_, target);
+    SizeRule rule = size_rule(pipelines, known_, target);
+    if (options_.size && !rule.keep_only(*options_.size)) return fmt::format("size '{}': the kernel has no schedules for such calls; it has {}", name_of(*options_.size), names_of(rule));
     Halide::Module module(fmt::format("attune_{}_{}", options_.name, symbol_part(target.name)), machine.target);
     for (const SizeRule::Entry& entry : rule.entries) add(module, pipelines.of.at(entry.size), target, entry.size, entry.limits);
     objects_.push_back(scratch_.file(fmt::format("{}.o", target.name)));

@@ -3,6 +3,7 @@
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct EmitOptions {
   std::string parameters;  ///< "window=512", comma separated
   std::vector<const TargetInfo*> targets;  ///< of one architecture
   ScheduleChoice schedule;
+  std::optional<SizeClass> size;  ///< whose schedules all calls take; each those of its own without it
   std::string directory = ".";
   bool is_shared = false;
 };

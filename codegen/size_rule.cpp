@@ -46,6 +46,12 @@ SizeClass SizeRule::size_of(const KnownExtents& extents) const {
   return std::ranges::find_if(entries, [&](const Entry& entry) { return std::ranges::all_of(entry.limits, holds); })->size;
 }
 
+bool SizeRule::keep_only(SizeClass size) {
+  if (!has(size)) return false;
+  entries = {{size, {}}};
+  return true;
+}
+
 SizeRule size_rule(const Pipelines& pipelines, const KnownExtents& known, const TargetInfo& target) {
   SizeRule rule;
   for (const SizeClass size : size_classes) {

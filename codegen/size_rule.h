@@ -22,6 +22,8 @@ struct SizeRule {
   bool has(SizeClass size) const;
   /// The one that a call of these extents takes; every dim of a limit has one.
   SizeClass size_of(const KnownExtents& extents) const;
+  /// All calls take the schedules for this size, which are right for them too. False, and nothing changes, if there are none.
+  bool keep_only(SizeClass size);
 };
 
 /// From what the stages say and the extents that are known already.

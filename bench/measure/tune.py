@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import sys
 
 import cases
@@ -17,7 +18,7 @@ def parse(arguments):
     parser = Arguments(prog="bench/tune", description="Tunes the kernels of the benchmark's rows on this machine, on one thread, and measures what that gave.",
                        epilog="examples: bench/tune | bench/tune --rows sdpa,decode --budget 2m | bench/tune --tuned other_machine.json --out /tmp/tuned. "
                        "A run that was stopped goes on where it was.")
-    parser.add_argument("--budget", default="60s", help="of attune tune, for each kernel: rows that differ in extents alone share one")
+    parser.add_argument("--budget", default="60s", help="of attune tune, for each row; rows that differ in extents alone share a kernel, and their budgets")
     parser.add_argument("--out", type=pathlib.Path, default=None, help="folder of TARGET.json and tuning.json; BUILD/bench/tuned without it")
     return parser.parsed(arguments)
 
@@ -31,12 +32,18 @@ def kernels_of(attune, rows):
     return kernels
 
 
+def shared(budget, rows):
+    """The budget of attune tune for so many rows. What is no time is left to it."""
+    time = re.fullmatch(r"(\d+)([a-z]*)", budget)
+    return f"{int(time[1]) * rows}{time[2]}" if time else budget
+
+
 def tune(attune, options, rows, budget, folder):
     """Tunes a kernel for the shapes of its rows. The path of the tuned file, which is there if any kernel of the target got a record."""
     target = json.loads(attune.run("explain", *options, "--json"))["target"]
     out = folder / f"{target}.json"
     shapes = dict.fromkeys(",".join(f"{dim}={extent}" for dim, extent in row.shape.items()) for row in rows)
-    attune.run("tune", *options, *(f"--shape={shape}" for shape in shapes), "--threads=1", f"--budget={budget}", f"--out={out}", "--json")
+    attune.run("tune", *options, *(f"--shape={shape}" for shape in shapes), "--threads=1", f"--budget={shared(budget, len(shapes))}", f"--out={out}", "--json")
     return out
 
 

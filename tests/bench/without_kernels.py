@@ -14,7 +14,7 @@ from judge import judged
 from measure import slope_of
 from problem import Problem
 from timing import Samples, in_turn, paired_ratio
-from tune import begun
+from tune import begun, shared
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TABLE = '[[row]]\nname = "a"\ncase = "c"\nkernel = "causal"\n'
@@ -143,6 +143,9 @@ class Tuning(unittest.TestCase):
         for is_complete, budget, rows in ((False, "60s", {"a": 1}), (True, "60s", {}), (False, "2m", {})):
             left = {"settings": self.SETTINGS | {"budget": budget}, "is_complete": is_complete, "rows": {"a": 1}}
             self.assertEqual(self.begun(json.dumps(left)), rows)
+
+    def test_rows_of_one_kernel_share_their_budgets(self):
+        self.assertEqual([shared(*given) for given in (("60s", 1), ("60s", 3), ("2m", 2), ("soon", 2))], ["60s", "180s", "4m", "soon"])
 
     def test_what_is_left_and_cannot_be_read_is_refused(self):
         with self.assertRaises(Problem) as caught:

@@ -104,6 +104,14 @@ TEST_CASE("a size is left out if an earlier one takes all its calls", "[size]") 
   CHECK(text_of(size_rule(attention(true, true), {{"keys", 8}}, cpu())) == "tiny queries; large");
 }
 
+TEST_CASE("all calls may take the schedules for one size", "[size]") {
+  SizeRule rule = size_rule(attention(true, true), {{"queries", 8}}, cpu());
+  CHECK(!rule.keep_only(SizeClass::few));
+  CHECK(text_of(rule) == "tiny keys; small");
+  CHECK(rule.keep_only(SizeClass::tiny));
+  CHECK(text_of(rule) == "tiny");
+}
+
 TEST_CASE("a kernel for a GPU has one schedule", "[size]") {
   CHECK(text_of(size_rule(attention(), {}, *find_target("opencl"))) == "large");
 }

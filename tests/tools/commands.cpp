@@ -224,6 +224,16 @@ TEST_CASE("compile writes the same files in every process", "[command line]") {
   CHECK(manifest["variant"] == "causal");
 }
 
+TEST_CASE("compile writes a kernel whose calls all take the schedules for one size", "[command line]") {
+  const Folder folder;
+  for (const char* size : {"large", "small", "few", "tiny"}) {
+    attune_says({"compile", "causal", "--target", "x86-64-v3", "--set", "depth=5", "--size", size, "-o", folder / "."});
+    const json codes = json::parse(contents(folder / "causal.json"))["codes"];
+    REQUIRE(codes.size() == 1);
+    CHECK(codes[0]["schedule"].get<std::string>().starts_with(std::string(size) + ": "));
+  }
+}
+
 TEST_CASE("a kernel's C header compiles as C and as C++", "[command line]") {
   const Folder folder;
   attune_says({"compile", "sliding_window", "--param", "window=3", "--target", "x86-64-v3", "--name", "near", "-o", folder / "."});

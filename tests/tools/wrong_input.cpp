@@ -50,6 +50,8 @@ TEST_CASE("wrong commands and options are refused in one sentence", "[command li
            {{"check", "causal", "--shape", "queries=1", "--shape", "keys=1"}, "--shape: is given 2 times; once is right"},
            {{"list", "nothing"}, "list 'nothing': there is nothing of that name; variants, ops, schedules and targets are listed"},
            {{"show", "causal", "--stage", "x"}, "--stage 'x': is not one of graph, mlir, stages, loops, assembly"},
+           {{"compile", "causal", "--size", "huge"}, "--size 'huge': is not one of large, small, few, tiny"},
+           {{"compile", "causal", "--set", "queries=100", "--size", "few"}, "size 'few': the kernel has no schedules for such calls; it has large"},
            {{"show", "causal", "--size", "huge"}, "--size 'huge': is not one of large, small, few, tiny"},
            {{"check", "causal", "--shape", "foo=3"}, "--shape foo=3: the graph has no dim 'foo'; it has batch, heads, queries, keys, depth, value_depth"},
            {{"check", "causal", "--shape", "queries=-1"}, "--shape: 'queries=-1' is not DIM=EXTENT with an extent from 0 to 2147483647"},

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct CompileOptions : Options {
-  std::string name, directory = ".";
+  std::string name, size, directory = ".";
   bool is_shared = false;
 };
 
@@ -73,13 +73,15 @@ std::string overwriting_problem(const CompileOptions& options, const std::string
 
 int compile(const CompileOptions& options) {
   if (const std::string problem = name_problem(options.name); !problem.empty()) return refuse(problem);
+  const std::optional<SizeClass> size = find_size(options.size);
+  if (!size && !options.size.empty()) return refuse(fmt::format("--size '{}': is not one of {}", options.size, size_names()));
   const Prepared prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
   const std::string& name = options.name.empty() ? prepared.graph.name : options.name;
   if (const std::string problem = overwriting_problem(options, name); !problem.empty()) return refuse(problem);
   MadeFolders folders(options.directory);
   if (!fs::is_directory(options.directory)) return refuse(fmt::format("-o '{}': is not a folder, and none can be made there", options.directory));
-  const KernelFile file = compile_kernel(prepared, name, options.directory, options.is_shared);
+  const KernelFile file = compile_kernel(prepared, name, options.directory, options.is_shared, size);
   if (!file.problem.empty()) return refuse(file.problem);
   folders.keep();
   for (const std::string& written : file.files) fmt::print("{}\n", written);
@@ -94,6 +96,7 @@ void add_compile(Program& program) {
   add_graph_options(command, *options);
   command.text("--name", options->name, "Of the kernel and its files; the variant's without it");
   command.text("-o", options->directory, "The folder to write to");
+  command.text("--size", options->size, "All calls take the schedules for calls of this size: large, small, few or tiny; each those of its own without it");
   command.flag("--shared", options->is_shared, "Also write a shared object that any program can open");
   command.footer(
       "Examples:\n"

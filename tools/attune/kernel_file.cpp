@@ -24,7 +24,8 @@ std::string names_of_targets_here() {
 
 }  // namespace
 
-KernelFile compile_kernel(const Prepared& prepared, const std::string& name, const std::string& directory, bool is_shared) {
+KernelFile compile_kernel(const Prepared& prepared, const std::string& name, const std::string& directory, bool is_shared,
+                          std::optional<SizeClass> size) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const LoadedGraph& graph = prepared.graph;
   StagedModule staged = compile_to_stages(graph.graph, graph.name, graph.parameters, prepared.staging, context);
@@ -35,6 +36,7 @@ KernelFile compile_kernel(const Prepared& prepared, const std::string& name, con
   options.parameters = graph.parameters;
   options.targets = prepared.targets;
   options.schedule = prepared.schedule;
+  options.size = size;
   options.directory = directory;
   options.is_shared = is_shared;
   Emitted emitted = emit_kernel(function_of(*staged.module), options);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,9 @@ struct KernelFile {
   std::vector<std::string> files;
   std::string problem;
 };
-KernelFile compile_kernel(const Prepared& prepared, const std::string& name, const std::string& directory, bool is_shared);
+/// With a size all calls take the schedules for it.
+KernelFile compile_kernel(const Prepared& prepared, const std::string& name, const std::string& directory, bool is_shared,
+                          std::optional<SizeClass> size = {});
 
 /// A kernel that was compiled into a temporary folder and opened; or the problem in words.
 struct OpenKernel {

@@ -78,7 +78,7 @@ class Tuner {
       std::ofstream(graph_[0]) << settings_.graph_text;
     }
     const double before_s = elapsed_s();
-    const Built trusted = built(defaults_);
+    const Built trusted = compile(defaults_, folder_.file("trusted"));
     compile_limit_s_ = std::max(least_compile_limit_s, compile_limit_ratio * (elapsed_s() - before_s));
     if (!trusted.problem.empty()) return is_interrupted() ? std::string() : trusted.problem;
     trusted_ = trusted.path;
@@ -98,14 +98,14 @@ class Tuner {
                        fmt::join(plan_.shapes, " and "));
   }
 
-  /// The kernel of the choice, compiled at most once.
-  Built built(const Choice& choice) {
-    const auto [place, is_fresh] = kernels_.try_emplace(choice);
-    if (is_fresh) place->second = compile(choice, folder_.file(std::to_string(kernels_.size())));
+  /// The kernel of the choice for calls of one size, compiled at most once. For large calls it takes three fifths of the time of one for all sizes, for tiny ones a seventh.
+  Built built(SizeClass size, const Choice& choice) {
+    const auto [place, is_fresh] = kernels_.try_emplace({size, choice});
+    if (is_fresh) place->second = compile(choice, folder_.file(std::to_string(++built_)), {"--size", std::string(name_of(size))});
     return place->second;
   }
 
-  Built compile(const Choice& choice, const std::string& folder, const SizeLimit& limit = {}) {
+  Built compile(const Choice& choice, const std::string& folder, const std::vector<std::string>& more = {}, const SizeLimit& limit = {}) {
     std::filesystem::create_directory(folder);
     TunedFile file;
     file.target = settings_.target;
@@ -122,6 +122,7 @@ class Tuner {
     arguments.insert(arguments.end(), graph_.begin(), graph_.end());
     arguments.insert(arguments.end(), {"--tuned", tuned});  // before the user's: of records at the same distance the first is taken
     arguments.insert(arguments.end(), settings_.compile_arguments.begin(), settings_.compile_arguments.end());
+    arguments.insert(arguments.end(), more.begin(), more.end());
     for (const char* word : {"--shared", "--name", settings_.kernel.c_str(), "-o", folder.c_str()}) arguments.emplace_back(word);
     const ChildAnswer child = run_self(arguments, compile_limit_s_);
     if (child.problem.empty()) return {folder + "/" + settings_.kernel + ".so", {}};
@@ -150,14 +151,15 @@ class Tuner {
     Choice with = best_, without = best_;
     with[i] = candidate;
     without[i] = incumbent;
-    const Built one = built(with), other = built(without);
+    const SizeClass size = plan_.tasks[i].size;
+    const Built one = built(size, with), other = built(size, without);
     DuelAnswer answer;
     answer.problem = one.problem.empty() ? other.problem : one.problem;
     const RaceRules rules = rules_of(64, 8);
     if (answer.problem.empty()) answer = run_duel(duel(other.path, one.path, plan_.tasks[i].calls, rules), duel_limit_s(rules));
     std::error_code ignored;
     if (answer.verdict != Verdict::faster && !one.path.empty()) std::filesystem::remove_all(std::filesystem::path(one.path).parent_path(), ignored);
-    if (answer.verdict != Verdict::faster) kernels_.erase(with);
+    if (answer.verdict != Verdict::faster) kernels_.erase({size, with});
     if (!answer.problem.empty() && report.first_failure.empty()) report.first_failure = describe(i, candidate) + ": " + answer.problem;
     if (!answer.problem.empty()) return {candidate, Outcome::failed, 0};
     return {candidate, answer.verdict == Verdict::faster ? Outcome::won : Outcome::lost, answer.ratio};
@@ -221,7 +223,7 @@ class Tuner {
     const std::size_t i = static_cast<std::size_t>(report.task - plan_.tasks.data());
     Choice with = best_, without = best_;
     without[i] = defaults_[i];
-    const Built one = built(with), other = built(without);
+    const Built one = built(report.task->size, with), other = built(report.task->size, without);
     RaceRules rules = rules_of(64, 15);
     rules.least_gain = 0.005;
     rules.hopeless = 1e9;
@@ -243,7 +245,7 @@ class Tuner {
     if (first == reports.end()) return;
     constexpr std::int64_t most = 256;
     const std::string name(name_of(size));
-    const Built always = compile(best_, folder_.file("always_" + name), {size, most}), never = compile(best_, folder_.file("never_" + name), {size, 1});
+    const Built always = compile(best_, folder_.file("always_" + name), {}, {size, most}), never = compile(best_, folder_.file("never_" + name), {}, {size, 1});
     if (!always.problem.empty() || !never.problem.empty()) return;
     RaceRules rules;  // no winner is looked for: the median of all pairs is wanted
     rules.doubt_of_winning = rules.doubt_of_losing = 0;
@@ -270,7 +272,8 @@ class Tuner {
   std::vector<std::string> graph_ = settings_.graph;  // what candidates are compiled from
   TuneState state_;
   Choice defaults_, best_;
-  std::map<Choice, Built> kernels_;
+  std::map<std::pair<SizeClass, Choice>, Built> kernels_;
+  int built_ = 0;
   std::string trusted_;
   double compile_limit_s_ = first_compile_limit_s;
   double call_s_ = 0;  // of all shapes, by the default schedules
