@@ -32,6 +32,10 @@ add_compile_options("-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
 # Includes are written from the root of the repository: #include "dsl/graph.h".
 include_directories("${PROJECT_SOURCE_DIR}")
 
+# For the compiler and the tests. Graphs and assertions are small, and the optimiser would take longer over them than it saves: what takes time
+# when they run is in Halide, LLVM, the interpreter and the runtime.
+set(attune_light_options $<$<CONFIG:Release>:-O1>)
+
 find_program(attune_ccache ccache)
 if(attune_ccache AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER "${attune_ccache}")
