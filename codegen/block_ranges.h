@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/lowered.h"
+#include "codegen/machine.h"
 #include "codegen/stage.h"
 #include "dsl/interval.h"
 

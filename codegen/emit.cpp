@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "codegen/extents.h"
+#include "codegen/halide_target.h"
 #include "codegen/import.h"
 #include "codegen/kernel_text.h"
 #include "codegen/manifest.h"
@@ -132,12 +133,11 @@ class Emission {
 
   /// One object with the code of a target: for calls of each size that the known extents allow.
   std::string compile(const TargetInfo& target) {
-    const Machine machine = machine_of(target);
     const Pipelines pipelines = lower_pipelines(function_, target, options_.schedule);
     if (!pipelines.problem.empty()) return pipelines.problem;
     SizeRule rule = size_rule(pipelines, known_, target);
     if (options_.size && !rule.keep_only(*options_.size)) return fmt::format("size '{}': the kernel has no schedules for such calls; it has {}", name_of(*options_.size), names_of(rule));
-    Halide::Module module(fmt::format("attune_{}_{}", options_.name, symbol_part(target.name)), machine.target);
+    Halide::Module module(fmt::format("attune_{}_{}", options_.name, symbol_part(target.name)), halide_target(target));
     for (const SizeRule::Entry& entry : rule.entries) add(module, pipelines.of.at(entry.size), target, entry.size, entry.limits);
     objects_.push_back(scratch_.file(fmt::format("{}.o", target.name)));
     module.compile({{Halide::OutputFileType::object, objects_.back()}});
@@ -173,7 +173,7 @@ class Emission {
     const TargetInfo& first = *options_.targets.front();
     const std::string manifest = scratch_.file("library.o"), runtime = scratch_.file("halide_runtime.o"), script = scratch_.file("exports.map");
     if (std::string problem = write_manifest_object(manifest_, std::string(first.triple), true, manifest); !problem.empty()) return problem;
-    Halide::Target target = machine_of(first).target;
+    Halide::Target target = halide_target(first);
     for (const auto feature : {Halide::Target::NoRuntime, Halide::Target::UserContext, Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery,
                                Halide::Target::AVX512, Halide::Target::AVX512_Skylake, Halide::Target::AVX512_Cannonlake, Halide::Target::AVX512_Zen4,
                                Halide::Target::AVX2, Halide::Target::AVX, Halide::Target::FMA, Halide::Target::F16C})

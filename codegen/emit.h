@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codegen/targets.h"
-#include "schedules/schedules.h"
+#include "schedules/choice.h"
 
 namespace attune {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "schedules/schedules.h"
+#include "schedules/choice.h"
 
 namespace attune {
 

@@ -13,6 +13,7 @@
 #include "codegen/output_loads.h"
 #include "codegen/stage_key.h"
 #include "codegen/stage_lowering.h"
+#include "schedules/schedules.h"
 
 namespace attune {
 namespace {
@@ -273,7 +274,7 @@ class Lowering {
       if (!taken.contains(value)) stored.func.compute_root();
     lowered_.pipeline = Halide::Pipeline(outputs);
     load_outputs_from_anywhere(lowered_.pipeline);
-    if (machine_.target.has_gpu_feature()) limit_elements();
+    if (machine_.is_gpu) limit_elements();
     else lift_guards(lowered_.pipeline);
   }
 

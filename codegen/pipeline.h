@@ -10,7 +10,7 @@
 #include "codegen/lowered_stage.h"
 #include "codegen/stage.h"
 #include "codegen/targets.h"
-#include "schedules/schedules.h"
+#include "schedules/choice.h"
 
 namespace attune {
 

@@ -3,7 +3,6 @@
 
 #include <Halide.h>
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -44,24 +43,8 @@ struct Visibility {
   Halide::Expr possibly;   ///< some element may be visible
 };
 
-/// A number that a schedule may choose, with what is legal.
-struct Parameter {
-  std::string name;
-  std::vector<std::int64_t> legal;
-  std::int64_t value;
-};
-
 /// Extent of every dim: a constant where it is known, otherwise an expression of the inputs' extents.
 using Extents = std::map<std::string, Halide::Expr>;
-
-/// The machine as a template needs to know it. `vector_bytes` 64, 32 or 16; `registers` is the number of vector registers.
-struct Machine {
-  std::string name;  ///< of the target
-  Halide::Target target;
-  int vector_bytes = 64;
-  int registers = 32;
-  bool has_bf16_dot = false;
-};
 
 /// out[batch.., rows.., columns..] = finish( sum over `over` of a * b, coordinates ).
 /// `a` has batch, rows and over; `b` has batch, columns and over (any may be missing in one operand: it is broadcast).

@@ -4,7 +4,7 @@
 #include "codegen/dialect.h"
 #include "codegen/tensor_type.h"
 #include "dsl/graph.h"
-#include "schedules/schedules.h"
+#include "schedules/choice.h"
 
 namespace attune {
 

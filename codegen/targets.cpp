@@ -58,16 +58,7 @@ std::string target_names() {
 }
 
 Machine machine_of(const TargetInfo& target) {
-  Machine machine;
-  machine.name = target.name;
-  machine.target = Halide::Target(std::string(target.halide));
-  for (const auto feature : {Halide::Target::NoBoundsQuery, Halide::Target::NoRuntime, Halide::Target::UserContext}) machine.target.set_feature(feature);
-  // The runtime has checked the arguments, and buffers without elements are legal. Devices get none, and code for them checks what it stores.
-  if (target.device == Device::cpu) machine.target.set_feature(Halide::Target::NoAsserts);
-  machine.vector_bytes = target.vector_bytes;
-  machine.registers = target.registers;
-  machine.has_bf16_dot = target.has_bf16_dot;
-  return machine;
+  return {std::string(target.name), target.vector_bytes, target.registers, target.has_bf16_dot, target.device != Device::cpu};
 }
 
 }  // namespace attune

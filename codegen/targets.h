@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/stage.h"
+#include "codegen/machine.h"
 
 namespace attune {
 

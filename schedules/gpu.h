@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "codegen/machine.h"
 #include "codegen/stage.h"
 #include "schedules/parameters.h"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/stage.h"
+#include "schedules/parameters.h"
 
 namespace attune {
 

@@ -8,9 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/stage.h"
-
 namespace attune {
+
+/// A number that a schedule may choose, with what is legal.
+struct Parameter {
+  std::string name;
+  std::vector<std::int64_t> legal;
+  std::int64_t value;
+};
 
 /// A kernel holds a schedule for each; the extents of a call decide which one runs. `few` is a handful of queries over many keys, `tiny`
 /// a handful of both.

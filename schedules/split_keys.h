@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/machine.h"
 #include "codegen/stage.h"
 #include "schedules/parameters.h"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "schedules/schedules.h"
+#include "schedules/choice.h"
 
 namespace attune {
 namespace {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/machine.h"
 #include "schedules/parameters.h"
 
 namespace attune {

@@ -4,7 +4,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "schedules/schedules.h"
+#include "schedules/choice.h"
 #include "schedules/tuned.h"
 
 namespace attune {
@@ -146,7 +146,7 @@ TunedFile file_of(const Json& root) {
 /// What is wrong with a record's schedule and values on the machine.
 std::string problem_of(const TunedRecord& record, const Machine& machine) {
   const std::vector<ScheduleInfo> all = all_schedules();
-  const bool is_gpu = machine.target.has_gpu_feature();
+  const bool is_gpu = machine.is_gpu;
   const auto info = std::ranges::find_if(all, [&](const ScheduleInfo& s) { return s.name == record.schedule && s.is_for_gpu == is_gpu; });
   if (info == all.end()) return "schedule " + in_quotes(record.schedule) + ": does not exist for target " + in_quotes(machine.name);
   const std::vector<Parameter> declared = info->parameters(machine, record.size);

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "codegen/compile.h"
+#include "codegen/halide_target.h"
 #include "codegen/import.h"
 #include "codegen/pipeline.h"
 #include "tests/codegen/kernel_case.h"
@@ -43,7 +44,7 @@ std::string ptx_of(const std::string& variant, const std::string& folder) {
   const TargetInfo& target = *prepared.targets[0];
   PipelineAnswer answer = lower_pipeline(function_of(*staged.module), target, SizeClass::large, {});
   const std::string path = folder + variant + ".ptx";
-  answer.lowered.pipeline.compile_to({{Halide::OutputFileType::device_code, path}}, answer.lowered.arguments, "kernel", machine_of(target).target);
+  answer.lowered.pipeline.compile_to({{Halide::OutputFileType::device_code, path}}, answer.lowered.arguments, "kernel", halide_target(target));
   std::ifstream in(path);
   std::stringstream text;
   text << in.rdbuf();

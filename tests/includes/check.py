@@ -19,8 +19,8 @@ NUMBERS = ("codegen/bf16.h", "codegen/lowered.h", "codegen/strict.h", "codegen/v
 RULES = {
     "dsl": (("dsl/",), (STANDARD,)),
     "runtime": (("runtime/",), (POSIX, HALIDE_RUNTIME)),
-    "codegen": (("codegen/", "dsl/", "runtime/abi.h", "schedules/schedules.h"), (MLIR, HALIDE, OUTSIDE)),
-    "schedules": (("schedules/", "codegen/stage.h", *NUMBERS), (HALIDE, OUTSIDE)),
+    "codegen": (("codegen/", "dsl/", "runtime/abi.h", "schedules/choice.h", "schedules/schedules.h"), (MLIR, HALIDE, OUTSIDE)),
+    "schedules": (("schedules/", "codegen/machine.h", "codegen/stage.h", *NUMBERS), (HALIDE, OUTSIDE)),
     "samples": (("samples/", "dsl/", "runtime/"), (HALIDE_RUNTIME, OUTSIDE)),
     "tools": (("tools/", "dsl/", "runtime/", "codegen/", "schedules/"), (ANY,)),
     "tests": (("tests/", "dsl/", "runtime/", "codegen/", "schedules/", "tools/", "samples/", "bench/"), (ANY,)),

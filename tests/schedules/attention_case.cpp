@@ -91,14 +91,15 @@ AttentionCase::Row AttentionCase::expected(const Arguments& a, Pair row) const {
   return result;
 }
 
-Halide::Callable compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values, const SoftmaxTemplate& by) {
+Halide::Callable compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values, const SoftmaxTemplate& by,
+                          const Halide::Target& target) {
   Halide::Pipeline pipeline(by.build(attention.body, attention.extents, machine, values).func);
   lift_guards(pipeline);
-  return pipeline.compile_to_callable(attention.arguments(), machine.target);
+  return pipeline.compile_to_callable(attention.arguments(), target);
 }
 
-Halide::Callable compiled_by(const SoftmaxTemplate& by, const AttentionCase& attention, const Machine& machine) {
-  return compiled(attention, machine, by.parameters(machine, by.size), by);
+Halide::Callable compiled_by(const SoftmaxTemplate& by, const AttentionCase& attention, const Machine& machine, const Halide::Target& target) {
+  return compiled(attention, machine, by.parameters(machine, by.size), by, target);
 }
 
 Buffer<float> computed(Halide::Callable& kernel, Arguments& a, const std::vector<std::string>& order_in_memory) {

@@ -92,9 +92,9 @@ inline constexpr SoftmaxTemplate softmax_templates[] = {
 inline constexpr SoftmaxTemplate each_template[] = {softmax_templates[0], softmax_templates[2]};
 
 Halide::Callable compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values,
-                          const SoftmaxTemplate& by = softmax_templates[0]);
+                          const SoftmaxTemplate& by = softmax_templates[0], const Halide::Target& target = jit_target());
 /// With the template's defaults.
-Halide::Callable compiled_by(const SoftmaxTemplate& by, const AttentionCase& attention, const Machine& machine);
+Halide::Callable compiled_by(const SoftmaxTemplate& by, const AttentionCase& attention, const Machine& machine, const Halide::Target& target = jit_target());
 /// The result as [batch, heads, group, queries, value_depth], whatever its order in memory.
 Halide::Buffer<float> computed(Halide::Callable& kernel, Arguments& a, const std::vector<std::string>& order_in_memory = in_order);
 

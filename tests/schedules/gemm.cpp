@@ -32,7 +32,7 @@ Term element(const std::shared_ptr<Operand>& operand) {
 /// Both schedules over all sizes. A sum of n products in f32 is off by at most n + 2 roundings of the sum of their magnitudes.
 void check(ProductCase& product, const std::vector<Sizes>& all, const Machine& machine = host_machine()) {
   for (const SizeClass size : {SizeClass::large, SizeClass::small}) {
-    product.stage.compile(gemm(product.body, product.stage.extents(), machine, gemm_parameters(machine, size)), machine);
+    product.stage.compile(gemm(product.body, product.stage.extents(), machine, gemm_parameters(machine, size)));
     unsigned seed = 7;
     for (const Sizes& sizes : all) {
       product.stage.run(sizes, seed += 10, product.change);
@@ -195,7 +195,7 @@ TEST_CASE("a product between stages", "[gemm]") {
     const auto values = gemm_parameters(machine, size);
     const Stored inner = gemm({a->piece(), b->piece(), {}, {"rows"}, {"columns"}, {"over"}, {}, {"rows", "columns"}}, stage.extents(), machine, values);
     const Piece middle{inner.dims, [inner](const Coordinates& at) { return inner.func(at.at("columns"), at.at("rows")); }};
-    stage.compile(gemm({middle, c->piece(), {}, {"rows"}, {"last"}, {"columns"}, {}, {"rows", "last"}}, stage.extents(), machine, values), machine);
+    stage.compile(gemm({middle, c->piece(), {}, {"rows"}, {"last"}, {"columns"}, {}, {"rows", "last"}}, stage.extents(), machine, values));
     for (const Sizes& sizes : {Sizes{1, 1, 1, 1}, {37, 5, 16, 5}, {20, 37, 5, 40}, {5, 0, 3, 5}, {5, 3, 0, 5}, {0, 3, 2, 5}, {5, 3, 2, 0}}) {
       stage.run(sizes, 3);
       CAPTURE(size == SizeClass::large, sizes);
@@ -226,7 +226,7 @@ TEST_CASE("narrower vectors and other tiles", "[gemm]") {
     for (const std::int64_t value : {parameter.legal.front(), parameter.legal.back()}) {
       if (value == parameter.value) continue;
       const auto values = with_values(gemm_parameters(machine, SizeClass::large), {{parameter.name, {}, value}});
-      p.stage.compile(gemm(p.body, p.stage.extents(), machine, values), machine);
+      p.stage.compile(gemm(p.body, p.stage.extents(), machine, values));
       p.stage.run({2, 3, 37, 40, 20}, 5);
       CAPTURE(parameter.name, value);
       const auto expected = [&](const Index& at) {

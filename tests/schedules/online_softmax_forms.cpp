@@ -87,7 +87,7 @@ TEST_CASE("no batch dims, two contracted dims, and other Funcs that read the res
     Halide::Var d, i, g, h, b;
     Halide::Func twice("twice");
     twice(d, i, g, h, b) = stored.func(d, i) + stored.func(d, i);
-    Halide::Callable kernel = twice.compile_to_callable(attention.arguments(), machine.target);
+    Halide::Callable kernel = twice.compile_to_callable(attention.arguments(), jit_target());
     Arguments a(s, 5);
     Halide::Buffer<float> result = computed(kernel, a);
     result.for_each_value([](float& e) { e /= 2; });
@@ -131,12 +131,12 @@ TEST_CASE("a term may read what it needs itself, and the result may be finished"
 }
 
 TEST_CASE("nothing to attend to gives zeros, and an empty result is left alone", "[online_softmax]") {
-  Machine machine = host_machine();
-  machine.target = machine.target.with_feature(Target::NoAsserts).with_feature(Target::NoBoundsQuery);
+  const Machine machine = host_machine();
+  const Target target = jit_target().with_feature(Target::NoAsserts).with_feature(Target::NoBoundsQuery);
   const AttentionCase dense, diagonal = causal();
   for (const AttentionCase* attention : {&dense, &diagonal})
     for (const SoftmaxTemplate& by : each_template) {
-      Halide::Callable kernel = compiled_by(by, *attention, machine);
+      Halide::Callable kernel = compiled_by(by, *attention, machine, target);
       for (const Shape& s : {Shape{1, 2, 1, 37, 0, 16, 16}, Shape{1, 2, 1, 0, 37, 16, 16}, Shape{1, 2, 1, 5, 37, 0, 16},
                              Shape{1, 2, 1, 5, 37, 16, 0}, Shape{0, 2, 1, 5, 37, 16, 16}, Shape{1, 2, 0, 5, 37, 16, 16}}) {
         Arguments a(s, 3);

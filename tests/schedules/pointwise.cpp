@@ -26,7 +26,7 @@ TEST_CASE("elements of every rank, with an operand of fewer dims", "[pointwise]"
     Piece sum = x->piece();
     sum.at = [x, row](const Coordinates& at) { return x->piece().at(at) * 2.f + row->piece().at(at); };
     const auto expected = [&](const Index& index) { return 2.0 * x->at(index) + row->at(index); };
-    stage.compile(pointwise({sum, dims}, stage.extents(), machine, pointwise_parameters(machine, SizeClass::large)), machine);
+    stage.compile(pointwise({sum, dims}, stage.extents(), machine, pointwise_parameters(machine, SizeClass::large)));
     for (const int innermost : {1, 5, 37, 0, 64}) {
       Sizes sizes;
       for (std::size_t n = 0; n < rank; ++n) sizes.push_back(n + 1 == rank ? innermost : 1 + static_cast<int>(n * 2 % 3));
@@ -45,7 +45,7 @@ TEST_CASE("elements in another order, in more tasks than one, and of known exten
     const auto x = stage.operand("x", {"model", "tokens"});
     for (const Parameter& parameter : pointwise_parameters(machine, SizeClass::small)) {
       const auto values = with_values(pointwise_parameters(machine, SizeClass::small), {{parameter.name, {}, parameter.legal.front()}});
-      stage.compile(pointwise({x->piece(), {"tokens", "model"}}, stage.extents(), machine, values), machine);
+      stage.compile(pointwise({x->piece(), {"tokens", "model"}}, stage.extents(), machine, values));
       for (const Sizes& sizes : {Sizes{1000, 77}, {3, 5000}, {129, 1}, {0, 5}, {5, 0}}) {
         if (is_fixed && sizes[0] != 1000) continue;
         stage.run(sizes, 5);
@@ -63,7 +63,7 @@ TEST_CASE("an index is an element", "[pointwise]") {
   Piece age = x->piece();
   age.at = [x](const Coordinates& at) { return x->piece().at(at) + Halide::cast<float>(at.at("queries") - at.at("keys")); };
   const Machine machine = host_machine();
-  stage.compile(pointwise({age, {"queries", "keys"}}, stage.extents(), machine, pointwise_parameters(machine, SizeClass::large)), machine);
+  stage.compile(pointwise({age, {"queries", "keys"}}, stage.extents(), machine, pointwise_parameters(machine, SizeClass::large)));
   stage.run({37, 129}, 5);
   CHECK(stage.difference([&](const Index& i) { return static_cast<double>(x->at(i)) + i[0] - i[1]; }, [](const Index&) { return 1e-5; }) == "");
 }

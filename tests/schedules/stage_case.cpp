@@ -10,6 +10,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/schedules/host.h"
+
 namespace attune {
 namespace {
 
@@ -87,12 +89,12 @@ std::shared_ptr<Operand> StageCase::operand(const std::string& name, const std::
   return operands_.back();
 }
 
-void StageCase::compile(Stored stored, const Machine& machine) {
+void StageCase::compile(Stored stored) {
   out_ = stored.dims;
   for (int n = 0; n < static_cast<int>(out_.size()); ++n) stored.func.output_buffer().dim(n).set_min(0);
   std::vector<Halide::Argument> arguments;
   for (const auto& operand : operands_) arguments.emplace_back(operand->param());
-  kernel_ = stored.func.compile_to_callable(arguments, machine.target);
+  kernel_ = stored.func.compile_to_callable(arguments, jit_target());
 }
 
 void StageCase::run(const Sizes& sizes, unsigned seed, const std::function<void()>& change) {

@@ -62,7 +62,7 @@ class StageCase {
   int number_of(const std::string& dim) const;
 
   /// Compiles the stage as a pipeline whose output it is.
-  void compile(Stored stored, const Machine& machine);
+  void compile(Stored stored);
   /// Draws operands of these sizes, lets `change` change them, and computes the stage. What is written beyond the result is counted.
   void run(const Sizes& sizes, unsigned seed, const std::function<void()>& change = nullptr);
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "codegen/targets.h"
-#include "schedules/schedules.h"
+#include "schedules/choice.h"
 
 namespace attune {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "codegen/stage_options.h"
 #include "codegen/targets.h"
-#include "schedules/schedules.h"
+#include "schedules/choice.h"
 #include "tools/attune/graph_source.h"
 #include "tools/attune/program.h"
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/compile.h"
+#include "codegen/halide_target.h"
 #include "codegen/import.h"
 #include "codegen/pipeline.h"
 #include "codegen/scratch_folder.h"
@@ -27,13 +28,12 @@ int show_lowered(const Prepared& prepared, mlir::func::FuncOp function, const Sh
   const SizeClass size = *find_size(options.size);
   PipelineAnswer answer = lower_pipeline(function, *prepared.targets[0], size, prepared.schedule);
   if (!answer.problem.empty()) return refuse(answer.problem);
-  const Machine machine = machine_of(*prepared.targets[0]);
   const ScratchFolder folder;
   if (!folder.exists()) return refuse(no_scratch_folder);
   const std::string path = folder.file("lowered");
   const bool is_loops = options.stage == "loops";
   answer.lowered.pipeline.compile_to({{is_loops ? Halide::OutputFileType::stmt : Halide::OutputFileType::assembly, path}}, answer.lowered.arguments,
-                                     "attune_" + prepared.graph.name, machine.target);
+                                     "attune_" + prepared.graph.name, halide_target(*prepared.targets[0]));
   std::ifstream in(path);
   std::string line;
   while (std::getline(in, line)) fmt::print("{}\n", line);

@@ -1,0 +1,17 @@
+/// The machine as a stage template needs to know it.
+#pragma once
+
+#include <string>
+
+namespace attune {
+
+/// `vector_bytes` is 64, 32 or 16; `registers` is the number of vector registers.
+struct Machine {
+  std::string name;  ///< of the target
+  int vector_bytes = 64;
+  int registers = 32;
+  bool has_bf16_dot = false;
+  bool is_gpu = false;
+};
+
+}  // namespace attune
