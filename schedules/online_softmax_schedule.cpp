@@ -140,7 +140,8 @@ void SoftmaxStage::schedule_partial(SoftmaxPass& pass) {
     pass.values.bound_extent(lane_, tiles_.lanes)
         .bound_extent(column_, tiles_.panel())
         .bound_extent(panel_, pass.key_tile / tiles_.panel());
-    pass.values.vectorize(lane_);
+    // Each key's row from beginning to end, whatever groups its vectors go to: prefetchers follow it.
+    pass.values.reorder(lane_, vector_, vector_group_, column_, panel_).vectorize(lane_);
   }
   Func& partial = per_block(pass.partial, pass);
   partial.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
