@@ -6,6 +6,8 @@ import pathlib
 import re
 import sys
 
+import numpy
+
 import cases
 from own import Attune, Kernel
 from problem import Problem, sentence_of
@@ -38,12 +40,28 @@ def shared(budget, rows):
     return f"{int(time[1]) * rows}{time[2]}" if time else budget
 
 
+def integer_inputs(attune, row, folder):
+    """The options by which attune tune measures with the row's own integers: what a mask hides follows from them."""
+    manifest = Kernel(attune, row).manifest
+    inputs = cases.make_inputs(row, row.shape, manifest)
+    options = []
+    for tensor in manifest["inputs"]:
+        if tensor["type"] != "i64":
+            continue
+        path = folder / f"{row.name}_{tensor['name']}.npy"
+        numpy.save(path, numpy.ascontiguousarray(inputs[tensor["name"]]))
+        options.append(f"--in={tensor['name']}={path}")
+    return options
+
+
 def tune(attune, options, rows, budget, folder):
     """Tunes a kernel for the shapes of its rows. The path of the tuned file, which is there if any kernel of the target got a record."""
     target = json.loads(attune.run("explain", *options, "--json"))["target"]
     out = folder / f"{target}.json"
     shapes = dict.fromkeys(",".join(f"{dim}={extent}" for dim, extent in row.shape.items()) for row in rows)
-    attune.run("tune", *options, *(f"--shape={shape}" for shape in shapes), "--threads=1", f"--budget={shared(budget, len(shapes))}", f"--out={out}", "--json")
+    inputs = integer_inputs(attune, rows[0], folder) if len(shapes) == 1 else []
+    attune.run("tune", *options, *(f"--shape={shape}" for shape in shapes), *inputs, "--threads=1", f"--budget={shared(budget, len(shapes))}", f"--out={out}",
+               "--json")
     return out
 
 

@@ -7,6 +7,7 @@
 
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
+#include "tools/attune/file_inputs.h"
 #include "tools/attune/kernel_file.h"
 #include "tools/attune/trial.h"
 #include "tools/attune/work.h"
@@ -18,6 +19,7 @@ namespace {
 
 struct BenchOptions : Options {
   std::string shape;
+  std::vector<std::string> inputs;
   int threads = 0;
   bool is_json = false;
 };
@@ -113,6 +115,8 @@ const TargetInfo* running_target(const Prepared& prepared) {
 int bench(const BenchOptions& options) {
   if (options.threads != 0)
     if (const Result<void> set = set_num_threads(options.threads); !set) return refuse("--threads: " + set.error().message);
+  const FileInputs given = read_inputs(options.inputs);
+  if (!given.problem.empty()) return refuse(given.problem);
   const Prepared prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
   for (const TargetInfo* target : prepared.targets)
@@ -120,13 +124,14 @@ int bench(const BenchOptions& options) {
   const FilledShape filled = fill_shape(prepared, options.shape);
   if (!filled.problem.empty()) return refuse(filled.problem);
   if (const std::string problem = memory_problem(prepared.graph.graph, filled.extents, false); !problem.empty()) return refuse(problem);
+  Arrays inputs = random_inputs(prepared.graph.graph, filled.extents, 1);
+  if (const std::string problem = put_inputs(prepared.graph.graph, given.arrays, inputs); !problem.empty()) return refuse(problem);
   const OpenKernel open = open_kernel(prepared);
   if (!open.problem.empty()) return refuse(open.problem);
   const TargetInfo& target = *running_target(prepared);
   const KernelReport report = report_kernel(prepared, target);
   if (!report.problem.empty()) return refuse(report.problem);
 
-  const Arrays inputs = random_inputs(prepared.graph.graph, filled.extents, 1);
   const Work work = work_of(prepared, report, filled.extents, inputs);
   Trial trial = trial_of(*open.kernel, filled.extents, inputs);
   if (!trial.problem.empty()) return refuse(trial.problem);
@@ -149,6 +154,7 @@ void add_bench(Program& program) {
   const Command command = program.command("bench", "Measure a kernel on this machine, beside the machine's peak");
   add_graph_options(command, *options);
   command.text("--shape", options->shape, "DIM=EXTENT,...: what is not given has an odd default; value_depth is depth", Need::required);
+  command.texts("--in", options->inputs, "NAME=FILE.npy: an input, as the ids that a mask depends on; others are random");
   command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");
   command.flag("--json", options->is_json, "Print one JSON object");
   command.footer(

@@ -9,6 +9,7 @@
 #include "runtime/library.h"
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
+#include "tools/attune/file_inputs.h"
 #include "tools/attune/kernel_file.h"
 #include "tools/measure/stored_array.h"
 #include "tools/npy.h"
@@ -21,17 +22,6 @@ struct RunOptions : Options {
   bool is_interpreted = false;
   int threads = 0;
 };
-
-/// "q=q.npy" as name and file, in a table; the problem in words.
-std::string read_pairs(const std::vector<std::string>& texts, std::string_view option, std::map<std::string, std::string>& pairs) {
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
-      return fmt::format("{} '{}': is not NAME=FILE.npy", option, text);
-    if (!pairs.emplace(text.substr(0, equals), text.substr(equals + 1)).second) return fmt::format("{} '{}': names {} twice", option, text, text.substr(0, equals));
-  }
-  return {};
-}
 
 NpyType npy_of(attune_storage storage) {
   switch (storage) {
@@ -140,52 +130,10 @@ class FileCall {
   std::vector<StoredArray> arrays_;
 };
 
-/// The storage whose arrays are kept in files of this type.
-attune_storage storage_of(NpyType type) {
-  switch (type) {
-    case NpyType::u16: return attune_bf16;
-    case NpyType::f16: return attune_f16;
-    case NpyType::f64: return attune_f64;
-    case NpyType::i8: return attune_i8;
-    case NpyType::u8: return attune_u8;
-    case NpyType::i32: return attune_i32;
-    case NpyType::i64: return attune_i64;
-    case NpyType::boolean: return attune_boolean;
-    case NpyType::f32: break;
-  }
-  return attune_f32;
-}
-
-/// Empty, or which element the interpreter cannot compute with: beyond 2^53 a double would silently be another integer.
-std::string element_problem(const std::string& name, const std::string& file, const NpyArray& array) {
-  constexpr std::int64_t last = std::int64_t{1} << 53;
-  const auto integers = array.values<std::int64_t>();
-  if (!integers) return {};
-  const auto place = std::find_if(integers->begin(), integers->end(), [](std::int64_t x) { return x < -last || x > last; });
-  if (place == integers->end()) return {};
-  return fmt::format("--in '{}={}': element {} is {}; the interpreter takes integers from -2^53 to 2^53, which is {}", name, file,
-                     place - integers->begin(), *place, last);
-}
-
-/// The array's elements as doubles.
-std::vector<double> numbers_of(const NpyArray& array) {
-  StoredArray stored(storage_of(array.type), array.shape);
-  stored.bytes = array.data;
-  return numbers(stored);
-}
-
 std::string interpret_files(const Graph& graph, const std::map<std::string, std::string>& inputs, const std::map<std::string, std::string>& outputs) {
-  Arrays arrays;
-  for (const auto& [name, file] : inputs) {
-    const Result<NpyArray> array = read_npy(file);
-    if (!array) return array.error().message;
-    if (std::string problem = element_problem(name, file, *array); !problem.empty()) return problem;
-    Array input;
-    input.extents = array->shape;
-    input.data = numbers_of(*array);
-    arrays.emplace(name, std::move(input));
-  }
-  const Interpretation result = interpret(graph, arrays);
+  const FileInputs files = read_inputs(inputs);
+  if (!files.problem.empty()) return files.problem;
+  const Interpretation result = interpret(graph, files.arrays);
   if (!result.problem.empty()) return result.problem;
   for (const auto& [name, file] : outputs) {
     const auto output = result.outputs.find(name);

@@ -11,6 +11,7 @@
 
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
+#include "tools/attune/file_inputs.h"
 #include "tools/attune/mlir_text.h"
 #include "tools/attune/options.h"
 #include "tools/attune/trial.h"
@@ -21,7 +22,7 @@ namespace attune {
 namespace {
 
 struct TuneOptions : Options {
-  std::vector<std::string> shapes;
+  std::vector<std::string> shapes, inputs;
   std::string budget = "60s", out;
   int threads = 0;
   std::uint64_t seed = 1;
@@ -192,6 +193,8 @@ std::string option_problem(const TuneOptions& options, const Prepared& prepared)
 }
 
 int tune(const TuneOptions& options) {
+  const FileInputs given = read_inputs(options.inputs);
+  if (!given.problem.empty()) return refuse(given.problem);
   const Prepared prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
   if (const std::string problem = option_problem(options, prepared); !problem.empty()) return refuse(problem);
@@ -199,13 +202,14 @@ int tune(const TuneOptions& options) {
   const std::string out = options.out.empty() ? std::string(target.name) + ".json" : options.out;
   TunedFileAnswer file = file_for(out, target.name);
   if (!file.problem.empty()) return refuse(file.problem);
-  const TunePlan plan = make_plan(prepared, target, options.shapes);
+  const TunePlan plan = make_plan(prepared, target, options.shapes, given.arrays);
   if (!plan.problem.empty()) return refuse(plan.problem);
   MlirText text;
   if (!options.graph.struct_name.empty()) text = mlir_text(prepared, false);
   if (!text.problem.empty()) return refuse(text.problem);
   TuneSettings settings{graph_arguments(options.graph), text.text, compile_arguments(options, target.name), prepared.graph.name, std::string(target.name),
-                        options.threads == 0 ? num_threads() : options.threads, seconds_of(options.budget), options.seed, out + ".state"};
+                        options.threads == 0 ? num_threads() : options.threads, seconds_of(options.budget), options.seed, out + ".state",
+                        fmt::format("{}", fmt::join(options.inputs, " "))};
   catch_interrupts();
   Progress progress(settings.budget_s);
   const TuneResult result = run_tuner(prepared, plan, settings, [&](const TuneProgress& p) { progress(p); });
@@ -231,6 +235,7 @@ void add_tune(Program& program) {
   const Command command = program.command("tune", "Find better schedules for a graph and shapes on this machine, and write them to a tuned file");
   add_graph_options(command, *options);
   command.texts("--shape", options->shapes, "DIM=EXTENT,...: what is measured; given again, all are, and their geometric mean counts", Need::required);
+  command.texts("--in", options->inputs, "NAME=FILE.npy: an input of the measured calls, as the ids that a mask depends on; others are random");
   command.text("--budget", options->budget, "How long to search, as 90s or 2m");
   command.text("--out", options->out, "The tuned file to write or extend; TARGET.json without it");
   command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");

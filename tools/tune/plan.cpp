@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tools/attune/file_inputs.h"
 #include "tools/attune/work.h"
 
 namespace attune {
@@ -96,7 +97,7 @@ DuelCall TunePlan::with_rows(const Prepared& prepared, const DuelCall& call, Siz
   return {filled.extents, random_inputs(graph, filled.extents, 1), {}, call.magnitudes};
 }
 
-TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std::vector<std::string>& shapes) {
+TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std::vector<std::string>& shapes, const Arrays& given) {
   TunePlan plan;
   const KernelReport report = report_kernel(prepared, target);
   plan.problem = report.problem;
@@ -111,7 +112,10 @@ TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std
       if (extent == 0) plan.problem = fmt::format("--shape {}: {} = 0 leaves nothing to measure; all extents must be at least 1", text, dim);
     if (!plan.problem.empty()) return plan;
     add_tasks(report, report.sizes.size_of(filled.extents), plan.calls.size(), machine_of(target), prepared.schedule, plan.tasks);
-    plan.calls.push_back({filled.extents, random_inputs(graph, filled.extents, 1), {}, {}});
+    DuelCall call{filled.extents, random_inputs(graph, filled.extents, 1), {}, {}};
+    plan.problem = put_inputs(graph, given, call.inputs);
+    if (!plan.problem.empty()) return plan;
+    plan.calls.push_back(std::move(call));
     plan.shapes.push_back(shape_text(graph, filled.extents));
   }
   plan.check = small_call(prepared, plan.calls.front().extents);

@@ -38,7 +38,7 @@ struct TunePlan {
   DuelCall with_rows(const Prepared& prepared, const DuelCall& call, SizeClass size, std::int64_t extent) const;
 };
 
-/// The plan for the target; shapes as --shape gives them. The problem is one of the shapes.
-TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std::vector<std::string>& shapes);
+/// The plan for the target; shapes as --shape gives them, and inputs in place of random ones. The problem is one of the shapes or inputs.
+TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std::vector<std::string>& shapes, const Arrays& given = {});
 
 }  // namespace attune

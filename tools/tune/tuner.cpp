@@ -94,8 +94,8 @@ class Tuner {
 
   /// What the state must be of: everything that a try depends on.
   std::string state_text() const {
-    return fmt::format("{} {} with {} threads for {} and {}", fmt::join(settings_.graph, " "), fmt::join(settings_.compile_arguments, " "), settings_.threads, settings_.target,
-                       fmt::join(plan_.shapes, " and "));
+    return fmt::format("{} {} with {} threads for {} and {}{}", fmt::join(settings_.graph, " "), fmt::join(settings_.compile_arguments, " "), settings_.threads, settings_.target,
+                       fmt::join(plan_.shapes, " and "), settings_.inputs.empty() ? "" : " of " + settings_.inputs);
   }
 
   /// The kernel of the choice for calls of one size, compiled at most once. For large calls it takes three fifths of the time of one for all sizes, for tiny ones a seventh.

@@ -20,6 +20,7 @@ struct TuneSettings {
   double budget_s = 60;
   std::uint64_t seed = 1;
   std::string state_path;
+  std::string inputs = {};  ///< as --in gives them: a state is of them
 };
 
 /// What came of a task. Times and ratio are of the last duel against the default, in which the record had to win once more.

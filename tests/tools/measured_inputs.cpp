@@ -1,0 +1,69 @@
+// Inputs from files in place of random ones, where kernels are measured: attune bench and attune tune with --in.
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/program.h"
+#include "tools/npy.h"
+
+namespace attune {
+namespace {
+
+const char* const shape = "batch=1,heads=1,queries=512,depth=16";
+
+/// A file of ids for 512 tokens in documents of `length`.
+std::string ids_file(const Folder& folder, std::int64_t length) {
+  std::vector<std::int64_t> ids;
+  for (std::int64_t token = 0; token < 512; ++token) ids.push_back(token / length);
+  const std::string path = folder / ("ids" + std::to_string(length) + ".npy").c_str();
+  REQUIRE(write_npy(path, NpyArray::of<std::int64_t>({1, 512}, ids)));
+  return path;
+}
+
+std::string problem_of(const char* command, const std::string& in) {
+  const Ran ran = run_attune({command, "document", "--shape", shape, "--in", in});
+  CHECK(ran.status == 2);
+  CHECK(ran.out.empty());
+  return ran.err;
+}
+
+}  // namespace
+
+TEST_CASE("bench calls with the ids of a file", "[command line]") {
+  const Folder folder;
+  const auto visited = [&](std::int64_t length) {
+    const auto json = nlohmann::json::parse(attune_says({"bench", "document", "--json", "--threads", "1", "--shape", shape, "--in", "ids=" + ids_file(folder, length)}));
+    CHECK(json["gflops"].get<double>() * json["milliseconds_min"].get<double>() * 1e6 == Approx(2.0 * 2 * 16 * 512 * static_cast<double>(length)));
+    return json["visited_blocks"].get<double>() / json["all_blocks"].get<double>();
+  };
+  CHECK(visited(512) == 1);
+  CHECK(visited(64) < 0.6);
+}
+
+TEST_CASE("tune measures calls with the ids of a file", "[tuning]") {
+  const Folder folder;
+  const std::string out = folder / "tuned.json";
+  const Ran ran = run_attune({"tune", "document", "--shape", shape, "--threads", "1", "--budget", "1s", "--in", "ids=" + ids_file(folder, 128), "--out", out, "--json"});
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  CHECK(nlohmann::json::parse(ran.out)["stages"][0]["failed"] == 0);
+}
+
+TEST_CASE("inputs that do not fit what is measured are refused in one sentence", "[command line]") {
+  const Folder folder;
+  const auto save = [&](const char* name, const NpyArray& array) {
+    REQUIRE(write_npy(folder / name, array));
+    return std::string(folder / name);
+  };
+  const std::string few = save("few.npy", NpyArray::of<std::int64_t>({1, 5}, std::vector<std::int64_t>(5)));
+  const std::string halves = save("halves.npy", NpyArray::of<double>({1, 512}, std::vector<double>(512, 0.5)));
+  for (const char* command : {"bench", "tune"}) {
+    INFO(command);
+    CHECK(problem_of(command, "ids") == "attune: --in 'ids': is not NAME=FILE.npy\n");
+    CHECK(problem_of(command, "names=" + few) == "attune: --in: the graph has no input 'names'; it has ids, k, q, v\n");
+    CHECK(problem_of(command, "ids=" + few) == "attune: --in: 'ids' has the extents 1 x 5; by --shape they are 1 x 512\n");
+    CHECK(problem_of(command, "ids=" + halves) == "attune: --in: element 0 of 'ids' is 0.5; it takes whole numbers\n");
+  }
+}
+
+}  // namespace attune
