@@ -136,7 +136,8 @@ class Emission {
     const Pipelines pipelines = lower_pipelines(function_, target, options_.schedule);
     if (!pipelines.problem.empty()) return pipelines.problem;
     SizeRule rule = size_rule(pipelines, known_, target);
-    if (options_.size && !rule.keep_only(*options_.size)) return fmt::format("size '{}': the kernel has no schedules for such calls; it has {}", name_of(*options_.size), names_of(rule));
+    if (options_.size && !rule.keep_only(*options_.size))
+      return fmt::format("size '{}': the kernel has no schedules for such calls; it has {}", name_of(*options_.size), names_of(rule));
     Halide::Module module(fmt::format("attune_{}_{}", options_.name, symbol_part(target.name)), halide_target(target));
     for (const SizeRule::Entry& entry : rule.entries) add(module, pipelines.of.at(entry.size), target, entry.size, entry.limits);
     objects_.push_back(scratch_.file(fmt::format("{}.o", target.name)));

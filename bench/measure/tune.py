@@ -40,18 +40,16 @@ def shared(budget, rows):
     return f"{int(time[1]) * rows}{time[2]}" if time else budget
 
 
-def integer_inputs(attune, row, folder):
+def integer_inputs(attune, options, row, folder):
     """The options by which attune tune measures with the row's own integers: what a mask hides follows from them."""
-    manifest = Kernel(attune, row).manifest
-    inputs = cases.make_inputs(row, row.shape, manifest)
-    options = []
-    for tensor in manifest["inputs"]:
-        if tensor["type"] != "i64":
-            continue
-        path = folder / f"{row.name}_{tensor['name']}.npy"
-        numpy.save(path, numpy.ascontiguousarray(inputs[tensor["name"]]))
-        options.append(f"--in={tensor['name']}={path}")
-    return options
+    signature = json.loads(attune.run("show", *options, "--signature", "--json"))
+    integers = [tensor | {"type": tensor["kind"]} for tensor in signature["inputs"] if tensor["kind"] == "i64"]
+    given = []
+    for name, array in cases.make_inputs(row, row.shape, {"inputs": integers}).items():
+        path = folder / f"{row.name}_{name}.npy"
+        numpy.save(path, numpy.ascontiguousarray(array))
+        given.append(f"--in={name}={path}")
+    return given
 
 
 def tune(attune, options, rows, budget, folder):
@@ -59,7 +57,7 @@ def tune(attune, options, rows, budget, folder):
     target = json.loads(attune.run("explain", *options, "--json"))["target"]
     out = folder / f"{target}.json"
     shapes = dict.fromkeys(",".join(f"{dim}={extent}" for dim, extent in row.shape.items()) for row in rows)
-    inputs = integer_inputs(attune, rows[0], folder) if len(shapes) == 1 else []
+    inputs = integer_inputs(attune, options, rows[0], folder) if len(shapes) == 1 else []
     attune.run("tune", *options, *(f"--shape={shape}" for shape in shapes), *inputs, "--threads=1", f"--budget={shared(budget, len(shapes))}", f"--out={out}",
                "--json")
     return out

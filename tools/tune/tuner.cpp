@@ -98,7 +98,8 @@ class Tuner {
                        fmt::join(plan_.shapes, " and "), settings_.inputs.empty() ? "" : " of " + settings_.inputs);
   }
 
-  /// The kernel of the choice for calls of one size, compiled at most once. For large calls it takes three fifths of the time of one for all sizes, for tiny ones a seventh.
+  /// The kernel of the choice for calls of one size, compiled at most once. For large calls it takes three fifths of the time of one for all
+  /// sizes, for tiny ones a seventh.
   Built built(SizeClass size, const Choice& choice) {
     const auto [place, is_fresh] = kernels_.try_emplace({size, choice});
     if (is_fresh) place->second = compile(choice, folder_.file(std::to_string(++built_)), {"--size", std::string(name_of(size))});
