@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "codegen/extents.h"
+#include "codegen/halide_runtime.h"
 #include "codegen/halide_target.h"
 #include "codegen/import.h"
 #include "codegen/kernel_text.h"
@@ -174,12 +175,7 @@ class Emission {
     const TargetInfo& first = *options_.targets.front();
     const std::string manifest = scratch_.file("library.o"), runtime = scratch_.file("halide_runtime.o"), script = scratch_.file("exports.map");
     if (std::string problem = write_manifest_object(manifest_, std::string(first.triple), true, manifest); !problem.empty()) return problem;
-    Halide::Target target = halide_target(first);
-    for (const auto feature : {Halide::Target::NoRuntime, Halide::Target::UserContext, Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery,
-                               Halide::Target::AVX512, Halide::Target::AVX512_Skylake, Halide::Target::AVX512_Cannonlake, Halide::Target::AVX512_Zen4,
-                               Halide::Target::AVX2, Halide::Target::AVX, Halide::Target::FMA, Halide::Target::F16C})
-      target = target.without_feature(feature);
-    Halide::compile_standalone_runtime(runtime, target);
+    write_halide_runtime(first, runtime);
     std::ofstream(script) << fmt::format("{{ global: attune_library_v1; {}; local: *; }};\n", manifest_symbol(manifest_));
     std::vector<std::string> arguments = {"-shared", "-s", "-Wl,--gc-sections", "-Wl,--version-script=" + script, "-o", scratch_.file(options_.name + ".so"), manifest, runtime};
     arguments.insert(arguments.end(), objects_.begin(), objects_.end());

@@ -9,4 +9,7 @@ namespace attune {
 
 Halide::Target halide_target(const TargetInfo& target);
 
+/// What its runtime in a kernel file is compiled for: any CPU of the architecture.
+Halide::Target halide_runtime_target(const TargetInfo& target);
+
 }  // namespace attune

@@ -1,0 +1,44 @@
+/// embed_runtimes FOLDER: writes Halide's runtime for every target of the table into the folder, and halide_runtimes.cpp, which holds them.
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "codegen/halide_target.h"
+
+namespace {
+
+/// The bytes become part of the program as the assembler reads them from the object.
+void write_all(const std::string& folder) {
+  std::string bytes, entries;
+  std::set<std::string> written;
+  for (const attune::TargetInfo& target : attune::targets()) {
+    const Halide::Target runtime = attune::halide_runtime_target(target);
+    if (!written.insert(runtime.to_string()).second) continue;
+    const std::string number = std::to_string(written.size()), file = folder + "/halide_runtime_" + number + ".o", symbol = "attune_halide_runtime_" + number;
+    Halide::compile_standalone_runtime(file, runtime);
+    bytes += "asm(\".pushsection .rodata\\n" + symbol + ": .incbin \\\"" + file + "\\\"\\n" + symbol + "_end:\\n.popsection\");\n";
+    bytes += "extern \"C\" const unsigned char " + symbol + "[], " + symbol + "_end[];\n";
+    entries += "      {\"" + runtime.to_string() + "\", " + symbol + ", " + symbol + "_end},\n";
+  }
+  std::ofstream(folder + "/halide_runtimes.cpp") << "#include \"codegen/halide_runtime.h\"\n\n"
+                                                 << bytes
+                                                 << "\nnamespace attune {\n\nstd::span<const BuiltInRuntime> built_in_runtimes() {\n"
+                                                    "  static const BuiltInRuntime runtimes[] = {\n"
+                                                 << entries << "  };\n  return runtimes;\n}\n\n}  // namespace attune\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "embed_runtimes: got %d arguments; expected a folder\n", argc - 1);
+    return 2;
+  }
+  try {
+    write_all(argv[1]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "embed_runtimes: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,22 @@
+/// Halide's runtime for kernel files that stand alone: compiled while Attune is built, because that takes longer than most kernels do.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "codegen/targets.h"
+
+namespace attune {
+
+/// A runtime as the program has it, an object file's bytes. The build writes the table from that of the targets.
+struct BuiltInRuntime {
+  const char* target;  ///< as Halide spells it
+  const unsigned char *begin, *end;
+};
+
+std::span<const BuiltInRuntime> built_in_runtimes();
+
+/// Writes the runtime of a target as an object file. One for a target that is not in the table, as a sanitizer's, is compiled now.
+void write_halide_runtime(const TargetInfo& target, const std::string& file);
+
+}  // namespace attune
