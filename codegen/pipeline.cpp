@@ -271,11 +271,18 @@ class Lowering {
       outputs.push_back(func);
     }
     for (auto& [value, stored] : stored_)
-      if (!taken.contains(value)) stored.func.compute_root();
+      if (!taken.contains(value)) store_whole(stored);
     lowered_.pipeline = Halide::Pipeline(outputs);
     load_outputs_from_anywhere(lowered_.pipeline);
     if (machine_.is_gpu) limit_elements();
     else lift_guards(lowered_.pipeline);
+  }
+
+  /// A result that only other stages read is stored like an argument, each extent its dim's: they read no others, and Halide finds out no bounds.
+  void store_whole(Stored& stored) const {
+    stored.func.compute_root();
+    for (std::size_t i = 0; i < stored.dims.size(); ++i)
+      stored.func.bound(stored.func.args()[stored.dims.size() - 1 - i], 0, extents_.at(stored.dims[i]));
   }
 
   /// On devices, which store stages' results and scores whole: no more elements than Halide's 32-bit indices tell apart.
