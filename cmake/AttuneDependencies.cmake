@@ -38,6 +38,8 @@ find_package(MLIR 22.1 REQUIRED CONFIG HINTS "${attune_llvm_prefix}")
 add_library(attune_mlir INTERFACE)
 target_include_directories(attune_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 separate_arguments(attune_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+# These C++20 on Linux has anyway; on the command line they would keep sources from a header that was precompiled without them.
+list(REMOVE_ITEM attune_llvm_definitions -D_GLIBCXX_USE_CXX11_ABI=1 -D_GNU_SOURCE -D__STDC_CONSTANT_MACROS -D__STDC_FORMAT_MACROS -D__STDC_LIMIT_MACROS)
 target_compile_definitions(attune_mlir INTERFACE ${attune_llvm_definitions})
 target_link_libraries(attune_mlir INTERFACE MLIR LLVM)
 

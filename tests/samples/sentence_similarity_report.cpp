@@ -39,10 +39,14 @@ TEST_CASE("the tables are aligned, also with letters of several bytes", "[senten
   embeddings[0] = 1;
   embeddings[at(Sizes::model)] = -0.6f;
   embeddings[at(Sizes::model + 1)] = 0.8f;
-  CHECK(similarity_table({"short", std::string("caf\u00e9 ") + std::string(80, 'x')}, embeddings) ==
-        std::string(68, ' ') + "       1       2\n" +                    //
-            " 1  short" + std::string(59, ' ') + "  1.0000 -0.6000\n" +  //
-            " 2  caf\u00e9 " + std::string(56, 'x') + "... -0.6000  1.0000\n");
+  const std::string wide = "caf\u00e9 " + std::string(80, 'x');
+  CHECK(similarity_table({"short", wide}, embeddings) ==
+        std::string(68, ' ')
+            .append("       1       2\n")
+            .append(" 1  short" + std::string(59, ' '))
+            .append("  1.0000 -0.6000\n")
+            .append(" 2  caf\u00e9 " + std::string(56, 'x'))
+            .append("... -0.6000  1.0000\n"));
 
   CHECK(weights_table({"caf\u00e9", "##ization"}, std::vector<float>{0.25f, 0.75f, 1, 0}) ==
         "           caf\u00e9 ##ization\n"

@@ -1,0 +1,1 @@
+/// Nothing: the target that compiles Catch's header for the others needs a file.
