@@ -10,6 +10,7 @@
 #include "codegen/extents.h"
 #include "codegen/import.h"
 #include "codegen/lift_guards.h"
+#include "codegen/opaque_numbers.h"
 #include "codegen/output_loads.h"
 #include "codegen/stage_key.h"
 #include "codegen/stage_lowering.h"
@@ -273,6 +274,7 @@ class Lowering {
     for (auto& [value, stored] : stored_)
       if (!taken.contains(value)) store_whole(stored);
     lowered_.pipeline = Halide::Pipeline(outputs);
+    for (const auto& [value, stored] : stored_) define_numbers(lowered_.pipeline, stored.numbers);
     load_outputs_from_anywhere(lowered_.pipeline);
     if (machine_.is_gpu) limit_elements();
     else lift_guards(lowered_.pipeline);

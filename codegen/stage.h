@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "codegen/opaque_numbers.h"
+
 namespace attune {
 
 /// The index along each named dim.
@@ -24,6 +26,7 @@ struct Piece {
 struct Stored {
   Halide::Func func;
   std::vector<std::string> dims;
+  std::vector<OpaqueNumber> numbers = {};  ///< of its loops
 };
 
 /// The first and the last index of some along a dim. Where a schedule cuts the dim into blocks of `size` indices, and they are such a

@@ -77,7 +77,7 @@ Stored gemm(const Gemm& body, const Extents& extents, const Machine& machine, co
   tile.lanes = machine.vector_bytes / 4;
   tile.row_block = static_cast<int>(value_of(values, "row_block"));
   const Product product = product_of(body, extents);
-  return {value_of(values, "packed") != 0 ? packed_gemm(product, tile) : direct_gemm(product, tile), body.out};
+  return value_of(values, "packed") != 0 ? packed_gemm(product, tile) : direct_gemm(product, tile);
 }
 
 }  // namespace attune

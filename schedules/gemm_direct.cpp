@@ -210,6 +210,6 @@ void DirectGemm::add_rows(int rows, const Expr& tiles) {
 
 }  // namespace
 
-Func direct_gemm(const Product& product, const GemmTile& tile) { return DirectGemm(product, tile).result(tile.rows); }
+Stored direct_gemm(const Product& product, const GemmTile& tile) { return {DirectGemm(product, tile).result(tile.rows), product.body.out}; }
 
 }  // namespace attune

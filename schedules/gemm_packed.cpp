@@ -43,7 +43,7 @@ class PackedGemm {
                  [&](const std::string& dim) { return std::find(shared.begin(), shared.end(), dim) == shared.end(); });
   }
 
-  Func result() {
+  Stored result() {
     define_panels();
     define_sums();
     define_result();
@@ -51,7 +51,7 @@ class PackedGemm {
     schedule_sums();
     schedule_row_panel();
     schedule_column_panel();
-    return result_;
+    return {result_, body_.out, std::move(numbers_)};
   }
 
  private:
@@ -64,7 +64,7 @@ class PackedGemm {
   struct Cut {
     Expr spans, span, row_blocks, height, parts, part, column_blocks, breadth;
   };
-  Cut cut() const;
+  Cut cut();
   void define_result();
   void schedule_result();
   void schedule_sums();
@@ -96,6 +96,7 @@ class PackedGemm {
   Func ahead_{"ahead"};                  // 0, after asking for the start of the next rows: [batch.., column tile, outer over, block, column]
   Func result_{"product"};
   RDom main_, tail_, loops_;
+  std::vector<OpaqueNumber> numbers_;
   int j_loop_ = 0, i_loop_ = 0, io_loop_ = 0, jo_loop_ = 0, jb_loop_ = 0, ib_loop_ = 0, part_loop_ = 0, span_loop_ = 0;
   std::vector<int> shared_loops_, own_loops_;  ///< of the batch dims that b has, and of own_batch_
   RVar task_{"task"}, group_{"group"};
@@ -167,21 +168,22 @@ void PackedGemm::define_sums() {
   add_product(tail_[0], within((over_.extent() - 1) / tile_.lanes, over_.tiles_along()), tail_[1]);
 }
 
-PackedGemm::Cut PackedGemm::cut() const {
+PackedGemm::Cut PackedGemm::cut() {
   const Expr row_tiles = tiles_of(p_.rows.extent(), tile_.rows), column_tiles = columns_.tiles();
   const Expr tile_bytes = Halide::max(over_.tiles(), 1) * (tile_.lanes * 4);  // of one row or column
   const Expr row_bytes = tile_bytes * tile_.rows, column_bytes = tile_bytes * width_;
   const auto evenly = [](const Expr& tiles, const Expr& pieces) { return tiles_of(tiles, Halide::max(pieces, 1)); };
+  const auto number = [&](const Expr& value) { return opaque(value, numbers_); };
   Cut c;
-  c.spans = tiles_of(row_tiles, Halide::max(row_span_bytes / row_bytes / Halide::max(Flat(own_batch_, p_.extents).extent(), 1), 1));
-  c.span = evenly(row_tiles, c.spans);
+  c.spans = number(tiles_of(row_tiles, Halide::max(row_span_bytes / row_bytes / Halide::max(Flat(own_batch_, p_.extents).extent(), 1), 1)));
+  c.span = number(evenly(row_tiles, c.spans));
   const Expr products = Halide::max(Flat(body_.batch, p_.extents).extent(), 1);
-  c.height = Halide::clamp(c.span * products / wanted_tasks, 1, Halide::clamp(row_block_bytes / row_bytes, 1, tile_.row_block));
-  c.row_blocks = tiles_of(c.span, c.height);
-  c.parts = tiles_of(column_tiles, Halide::select(column_bytes > column_panel_bytes / 2, long_panels_a_part, column_panel_bytes / column_bytes));
-  c.part = evenly(column_tiles, c.parts);
-  c.column_blocks = Halide::clamp(wanted_tasks / Halide::max(c.row_blocks * products, 1), 1, Halide::max(c.part, 1));
-  c.breadth = tiles_of(c.part, c.column_blocks);
+  c.height = number(Halide::clamp(c.span * products / wanted_tasks, 1, Halide::clamp(row_block_bytes / row_bytes, 1, tile_.row_block)));
+  c.row_blocks = number(tiles_of(c.span, c.height));
+  c.parts = number(tiles_of(column_tiles, Halide::select(column_bytes > column_panel_bytes / 2, long_panels_a_part, column_panel_bytes / column_bytes)));
+  c.part = number(evenly(column_tiles, c.parts));
+  c.column_blocks = number(Halide::clamp(wanted_tasks / Halide::max(c.row_blocks * products, 1), 1, Halide::max(c.part, 1)));
+  c.breadth = number(tiles_of(c.part, c.column_blocks));
   return c;
 }
 
@@ -301,6 +303,6 @@ void PackedGemm::schedule_column_panel() {
 
 }  // namespace
 
-Func packed_gemm(const Product& product, const GemmTile& tile) { return PackedGemm(product, tile).result(); }
+Stored packed_gemm(const Product& product, const GemmTile& tile) { return PackedGemm(product, tile).result(); }
 
 }  // namespace attune

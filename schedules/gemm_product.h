@@ -33,9 +33,9 @@ Product product_of(const Gemm& body, const Extents& extents);
 /// The dims of `dims` that the piece has, in that order.
 std::vector<std::string> dims_in(const std::vector<std::string>& dims, const Piece& piece);
 
-/// Both give the result's Func, scheduled and computed at the root.
-Halide::Func packed_gemm(const Product& product, const GemmTile& tile);
-Halide::Func direct_gemm(const Product& product, const GemmTile& tile);
+/// Both give the result, scheduled and computed at the root.
+Stored packed_gemm(const Product& product, const GemmTile& tile);
+Stored direct_gemm(const Product& product, const GemmTile& tile);
 
 /// The loops of a stage that is written by an update: extents collected first, then one RVar each, starting at 0.
 class Loops {

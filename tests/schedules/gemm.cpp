@@ -195,7 +195,9 @@ TEST_CASE("a product between stages", "[gemm]") {
     const auto values = gemm_parameters(machine, size);
     const Stored inner = gemm({a->piece(), b->piece(), {}, {"rows"}, {"columns"}, {"over"}, {}, {"rows", "columns"}}, stage.extents(), machine, values);
     const Piece middle{inner.dims, [inner](const Coordinates& at) { return inner.func(at.at("columns"), at.at("rows")); }};
-    stage.compile(gemm({middle, c->piece(), {}, {"rows"}, {"last"}, {"columns"}, {}, {"rows", "last"}}, stage.extents(), machine, values));
+    Stored outer = gemm({middle, c->piece(), {}, {"rows"}, {"last"}, {"columns"}, {}, {"rows", "last"}}, stage.extents(), machine, values);
+    outer.numbers.insert(outer.numbers.end(), inner.numbers.begin(), inner.numbers.end());
+    stage.compile(outer);
     for (const Sizes& sizes : {Sizes{1, 1, 1, 1}, {37, 5, 16, 5}, {20, 37, 5, 40}, {5, 0, 3, 5}, {5, 3, 0, 5}, {0, 3, 2, 5}, {5, 3, 2, 0}}) {
       stage.run(sizes, 3);
       CAPTURE(size == SizeClass::large, sizes);

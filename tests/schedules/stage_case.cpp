@@ -94,7 +94,9 @@ void StageCase::compile(Stored stored) {
   for (int n = 0; n < static_cast<int>(out_.size()); ++n) stored.func.output_buffer().dim(n).set_min(0);
   std::vector<Halide::Argument> arguments;
   for (const auto& operand : operands_) arguments.emplace_back(operand->param());
-  kernel_ = stored.func.compile_to_callable(arguments, jit_target());
+  Halide::Pipeline pipeline(stored.func);
+  define_numbers(pipeline, stored.numbers);
+  kernel_ = pipeline.compile_to_callable(arguments, jit_target());
 }
 
 void StageCase::run(const Sizes& sizes, unsigned seed, const std::function<void()>& change) {
