@@ -15,7 +15,8 @@ void write_all(const std::string& folder) {
   for (const attune::TargetInfo& target : attune::targets()) {
     const Halide::Target runtime = attune::halide_runtime_target(target);
     if (!written.insert(runtime.to_string()).second) continue;
-    const std::string number = std::to_string(written.size()), file = folder + "/halide_runtime_" + number + ".o", symbol = "attune_halide_runtime_" + number;
+    const std::string number = std::to_string(written.size()), file = folder + "/halide_runtime_" + number + ".o",
+                      symbol = "attune_halide_runtime_" + number;
     Halide::compile_standalone_runtime(file, runtime);
     bytes += "asm(\".pushsection .rodata\\n" + symbol + ": .incbin \\\"" + file + "\\\"\\n" + symbol + "_end:\\n.popsection\");\n";
     bytes += "extern \"C\" const unsigned char " + symbol + "[], " + symbol + "_end[];\n";

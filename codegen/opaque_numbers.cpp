@@ -7,7 +7,8 @@ namespace {
 
 using namespace Halide::Internal;
 
-/// The variables of an expression, by name: extents of arguments. They are the call's arguments, or Halide would not keep those that occur nowhere else.
+/// The variables of an expression, by name: extents of arguments. They are the call's arguments, or Halide would not keep those that occur
+/// nowhere else.
 class Variables : public IRGraphVisitor {
  public:
   explicit Variables(const Halide::Expr& e) { e.accept(this); }

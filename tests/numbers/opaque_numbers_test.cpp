@@ -1,7 +1,5 @@
 #include <catch2/catch.hpp>
 
-#include <sstream>
-
 #include "codegen/opaque_numbers.h"
 
 namespace attune {
@@ -9,8 +7,8 @@ namespace {
 
 using Halide::Expr;
 
-/// A row of as many elements as two numbers multiply to, each made of the extent of `in`: blocks of a third of it, rounded up, and so many that
-/// they hold it. Elements beyond it are left out.
+/// A row of as many elements as two numbers multiply to, each made of the extent of `in`: blocks of a third of it, rounded up, and so many
+/// that they hold it. Elements beyond it are left out.
 struct Blocks {
   Halide::ImageParam in{Halide::Int(32), 1, "in"};
   std::vector<OpaqueNumber> numbers;
