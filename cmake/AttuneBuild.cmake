@@ -29,6 +29,9 @@ add_compile_options(-fPIC)
 # Programs name their source files from the root of the repository, wherever they were built.
 add_compile_options("-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
 
+# GCC collects its garbage from 512 MB on only: 10 % of a build's time, for up to 0.4 GB more in the largest files.
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
+
 # Includes are written from the root of the repository: #include "dsl/graph.h".
 include_directories("${PROJECT_SOURCE_DIR}")
 
