@@ -1,5 +1,3 @@
-#include "codegen/halide_runtime.h"
-
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "codegen/halide_runtime.h"
 #include "codegen/halide_target.h"
 #include "codegen/scratch_folder.h"
 
