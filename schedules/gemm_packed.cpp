@@ -60,7 +60,7 @@ class PackedGemm {
   Expr ask_for_next_rows();
   void define_sums();
   void add_product(const Expr& lane, const Expr& block, const Expr& outer);
-  /// How many loops of which extent walk the tiles: spans of rows, parts of columns, and in these the tasks' blocks.
+  /// How many loops of which extent walk the tiles: spans of rows, parts of columns, and in these the tasks' blocks. Each is 1 at least.
   struct Cut {
     Expr spans, span, row_blocks, height, parts, part, column_blocks, breadth;
   };
@@ -172,17 +172,16 @@ PackedGemm::Cut PackedGemm::cut() {
   const Expr row_tiles = tiles_of(p_.rows.extent(), tile_.rows), column_tiles = columns_.tiles();
   const Expr tile_bytes = Halide::max(over_.tiles(), 1) * (tile_.lanes * 4);  // of one row or column
   const Expr row_bytes = tile_bytes * tile_.rows, column_bytes = tile_bytes * width_;
-  const auto evenly = [](const Expr& tiles, const Expr& pieces) { return tiles_of(tiles, Halide::max(pieces, 1)); };
   const auto number = [&](const Expr& value) { return opaque(value, numbers_); };
   Cut c;
   c.spans = number(tiles_of(row_tiles, Halide::max(row_span_bytes / row_bytes / Halide::max(Flat(own_batch_, p_.extents).extent(), 1), 1)));
-  c.span = number(evenly(row_tiles, c.spans));
+  c.span = number(tiles_of(row_tiles, c.spans));
   const Expr products = Halide::max(Flat(body_.batch, p_.extents).extent(), 1);
   c.height = number(Halide::clamp(c.span * products / wanted_tasks, 1, Halide::clamp(row_block_bytes / row_bytes, 1, tile_.row_block)));
   c.row_blocks = number(tiles_of(c.span, c.height));
   c.parts = number(tiles_of(column_tiles, Halide::select(column_bytes > column_panel_bytes / 2, long_panels_a_part, column_panel_bytes / column_bytes)));
-  c.part = number(evenly(column_tiles, c.parts));
-  c.column_blocks = number(Halide::clamp(wanted_tasks / Halide::max(c.row_blocks * products, 1), 1, Halide::max(c.part, 1)));
+  c.part = number(tiles_of(column_tiles, c.parts));
+  c.column_blocks = number(Halide::clamp(wanted_tasks / (c.row_blocks * products), 1, c.part));
   c.breadth = number(tiles_of(c.part, c.column_blocks));
   return c;
 }
