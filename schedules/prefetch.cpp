@@ -22,9 +22,25 @@ const Call* image_of(const Call* call) {
   return image;
 }
 
+bool has_call(const Expr& e) {
+  class Calls : public Halide::Internal::IRVisitor {
+   public:
+    bool found = false;
+
+   private:
+    using IRVisitor::visit;
+    void visit(const Call*) override { found = true; }
+  };
+  Calls calls;
+  e.accept(&calls);
+  return calls.found;
+}
+
 class InputLoads : public Halide::Internal::IRVisitor {
  public:
   Expr sum;
+  int count = 0;
+  bool are_free = true;  ///< nothing is called for where they lie
 
  private:
   using IRVisitor::visit;
@@ -35,11 +51,13 @@ class InputLoads : public Halide::Internal::IRVisitor {
     Expr offset = 0;
     for (std::size_t d = 0; d < call->args.size(); ++d) {
       const auto of = [&](const char* what) { return Variable::make(Halide::Int(32), image->name + what + std::to_string(d), image->param); };
+      are_free = are_free && !has_call(call->args[d]);
       offset += (call->args[d] - of(".min.")) * of(".stride.");
     }
     const Expr base = Variable::make(Halide::Handle(), image->name, image->param);
     const Expr asked = Halide::cast<std::int32_t>(Call::make(image->type, Call::prefetch, {base, offset, 1, 1}, Call::Intrinsic));
     sum = sum.defined() ? sum + asked : asked;
+    ++count;
   }
 };
 
@@ -49,6 +67,12 @@ Expr prefetched(const Expr& element) {
   InputLoads loads;
   element.accept(&loads);
   return loads.sum;
+}
+
+Expr prefetched_anywhere(const Expr& element) {
+  InputLoads loads;
+  element.accept(&loads);
+  return loads.count == 1 && loads.are_free ? loads.sum : Expr();
 }
 
 }  // namespace attune

@@ -9,4 +9,8 @@ namespace attune {
 /// (Halide's `prefetch`: on x86-64 `prefetchnta`, into the first-level cache alone). The addresses may lie outside the inputs. Undefined if it loads none.
 Halide::Expr prefetched(const Halide::Expr& element);
 
+/// The same for an element that is loaded from one input, at a place that takes no other loads: it may be at any coordinates, beyond extents too.
+/// Undefined for other elements.
+Halide::Expr prefetched_anywhere(const Halide::Expr& element);
+
 }  // namespace attune

@@ -140,7 +140,7 @@ Expr SplitKeysStage::term(const ProductPart& part, const Expr& first_vector, boo
 void SplitKeysStage::define_product() {
   using Halide::Internal::simplify;
   const Expr extent = extents_.at(body_.over.back()), whole = extent / tiles_.lanes, &paired = key_places_.paired;
-  product_(per_row({lane_, key_})) = 0.f;
+  product_(per_row({lane_, key_})) = select(row_ == 0, asked_key(), 0.f);
   const auto add = [&](const char* name, const Expr& first, const Expr& count, bool is_whole, bool is_paired) {
     if (is_const_zero(simplify(count))) return;
     Halide::Region ranges;
@@ -213,8 +213,8 @@ void SplitKeysStage::define_partial() {
   const Expr vectors = Halide::Internal::simplify(depth_ / tiles_.lanes);
   const bool in_pairs = !is_const_zero(value_places_.paired);
   const int group = results_in_registers(in_pairs), lanes = tiles_.lanes, key_groups = tiles_.key_tile / lanes;
-  const auto add = [&](const Expr& vector, const Expr& key, const Expr& value) {
-    partial_(per_row({lane_, vector})) += weights(per_row({key})) * value;
+  const auto add = [&](const Expr& vector, const Expr& key, const Expr& value, const Expr& more) {
+    partial_(per_row({lane_, vector})) += more + weights(per_row({key})) * value;
   };
   partial_(per_row({lane_, vector_})) = 0.f;
   const auto add_rest = [&](const char* name, const Expr& first, const Expr& count, bool is_whole) {
@@ -222,7 +222,7 @@ void SplitKeysStage::define_partial() {
     rest.where(first_key() + rest[2] * lanes < keys_);
     rest.where(first_key() + rest[2] * lanes + rest[0] < keys_);
     const Expr vector = first + rest[1], key = rest[2] * lanes + rest[0];
-    add(vector, key, value_at(vector, key, is_whole));
+    add(vector, key, value_at(vector, key, is_whole), 0.f);
     rests_.push_back(rest);
   };
   if (fixed_value(vectors) != 0) {
@@ -230,7 +230,8 @@ void SplitKeysStage::define_partial() {
     whole_.where(first_key() + whole_[3] * lanes < keys_);
     whole_.where(first_key() + whole_[3] * lanes + whole_[1] < keys_);
     const Expr vector = whole_[2] * group + whole_[0], key = whole_[3] * lanes + whole_[1];
-    add(vector, key, in_pairs ? paired_value_at(whole_[2] * (group / 2) + whole_[0] / 2, whole_[0] % 2, key) : value_at(vector, key, true));
+    add(vector, key, in_pairs ? paired_value_at(whole_[2] * (group / 2) + whole_[0] / 2, whole_[0] % 2, key) : value_at(vector, key, true),
+        asked_value(whole_[0], vector * lanes, key, in_pairs));
   }
   if (fixed_value(vectors % group) != 0) add_rest("rest", vectors / group * group, vectors % group, true);
   if (fixed_value(depth_ % lanes) != 0) add_rest("tail", vectors, tiles_of(depth_, lanes) - vectors, false);

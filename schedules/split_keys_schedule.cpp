@@ -81,6 +81,7 @@ void SplitKeysStage::schedule_scores() {
   // Distances between a tile's sums must be constants, or LLVM keeps them in memory.
   product_.reorder_storage(lane_, row_, key_);
   product_.vectorize(lane_).unroll(key_).unroll(row_);
+  schedule_asked_key();
   for (std::size_t n = 0; n < product_parts_.size(); ++n) {
     const ProductPart& part = product_parts_[n];
     Halide::Stage update = product_.update(static_cast<int>(n)).split(key_, tile, key_in_tile, tile_keys);
@@ -114,7 +115,7 @@ void SplitKeysStage::schedule_partial() {
     while (tiles_.rows % rows != 0) --rows;
     partial.update(0).split(row_, row_group, row_in_registers, rows, TailStrategy::RoundUp);
     partial.update(0).reorder(lane_, whole_[0], row_in_registers, whole_[1], whole_[2], row_group, whole_[3]);
-    partial.update(0).vectorize(lane_).unroll(whole_[0]).unroll(row_in_registers);
+    partial.update(0).vectorize(lane_).unroll(whole_[0]).unroll(row_in_registers).unroll(row_group);
   }
   int update = whole_.defined() ? 1 : 0;
   for (const Halide::RDom& rest : rests_) partial.update(update++).reorder(lane_, row_, rest[0], rest[1], rest[2]).vectorize(lane_).unroll(row_);

@@ -58,4 +58,17 @@ TEST_CASE("where no input is loaded there is nothing to ask for", "[prefetch]") 
   CHECK(!prefetched(Halide::cast<float>(x)).defined());
 }
 
+TEST_CASE("at any coordinates only what takes no other loads is asked for", "[prefetch]") {
+  ImageParam in(Halide::Float(32), 2, "in"), table(Halide::Int(32), 1, "table");
+  Var x("x");
+  CHECK(prefetched_anywhere(in(x + 100000000, x * 3) * 2).defined());
+  CHECK(!prefetched_anywhere(in(x, table(x))).defined());
+  CHECK(!prefetched_anywhere(in(x, 0) * in(x, 1)).defined());
+  CHECK(!prefetched_anywhere(Halide::cast<float>(x)).defined());
+  Func made;
+  made(x) = x * 2;
+  made.compute_root();
+  CHECK(!prefetched_anywhere(in(x, made(x))).defined());
+}
+
 }  // namespace attune
