@@ -75,11 +75,11 @@ void run_128() {
 }
 #endif
 
-/// The best rate of several runs of `work` on all threads at once; `amount` is what one thread does in a run.
+/// The best rate of so many runs of `work` on all threads at once; `amount` is what one thread does in a run.
 template <class Work>
-double best_rate(int threads, double amount, Work work) {
+double best_rate(int threads, double amount, Work work, int runs = 60) {
   double best = 0;
-  for (int repetition = 0; repetition < 60; ++repetition) {
+  for (int run = 0; run < runs; ++run) {
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::thread> others;
     for (int t = 1; t < threads; ++t) others.emplace_back(work, t);
@@ -119,13 +119,21 @@ double bf16_peak_gflops(std::string_view target, int threads) {
 double read_bandwidth_gbytes(int threads) {
   const std::size_t count = std::size_t{32} << 20;  // 256 MiB a thread, above any cache here
   std::vector<std::vector<std::uint64_t>> arrays(static_cast<std::size_t>(threads), std::vector<std::uint64_t>(count, 1));
-  return best_rate(threads, static_cast<double>(count) * 8, [&](int thread) {
-    const auto& array = arrays[static_cast<std::size_t>(thread)];
-    std::uint64_t sums[8] = {};
-    for (std::size_t i = 0; i < count; i += 8)
-      for (std::size_t k = 0; k < 8; ++k) sums[k] += array[i + k];
-    for (const std::uint64_t sum : sums) asm volatile("" : : "r"(sum));
-  });
+  const auto rate = [&](auto ask) {
+    const auto read = [&](int thread) {
+      const auto& array = arrays[static_cast<std::size_t>(thread)];
+      std::uint64_t sums[8] = {};
+      for (std::size_t i = 0; i < count; i += 8) {
+        ask(array.data() + i);
+        for (std::size_t k = 0; k < 8; ++k) sums[k] += array[i + k];
+      }
+      for (const std::uint64_t sum : sums) asm volatile("" : : "r"(sum));
+    };
+    return best_rate(threads, static_cast<double>(count) * 8, read, 20);
+  };
+  // With the machine's prefetchers alone, and with lines asked for 8 and 32 kB before they are read: 33, 42 and 41 GB/s on one core of Zen 5.
+  const double alone = rate([](const std::uint64_t*) {}), near = rate([](const std::uint64_t* p) { __builtin_prefetch(p + 1024, 0, 0); });
+  return std::max({alone, near, rate([](const std::uint64_t* p) { __builtin_prefetch(p + 4096, 0, 0); })});
 }
 
 }  // namespace attune

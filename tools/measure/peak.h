@@ -13,7 +13,8 @@ double fma_peak_gflops(std::string_view target, int threads);
 /// The same of bf16 dot products (vdpbf16ps); 0 where the CPU has none.
 double bf16_peak_gflops(std::string_view target, int threads);
 
-/// Bytes read per second in units of 1e9, streaming through an array much larger than the caches, on `threads` threads.
+/// Bytes read per second in units of 1e9, streaming through an array much larger than the caches, on `threads` threads;
+/// the best of the machine's own prefetching and of lines asked for ahead. Takes about a second.
 double read_bandwidth_gbytes(int threads);
 
 }  // namespace attune
