@@ -9,11 +9,16 @@ constexpr std::string_view v3 = "avx2 fma f16c bmi2 lzcnt";
 constexpr std::string_view v4 = "avx2 fma f16c bmi2 lzcnt avx512f avx512bw avx512cd avx512dq avx512vl";
 constexpr std::string_view zen4 =
     "avx2 fma f16c bmi2 lzcnt avx512f avx512bw avx512cd avx512dq avx512vl avx512ifma avx512vbmi avx512vnni avx512bf16";
+constexpr std::string_view zen5 =
+    "avx2 fma f16c bmi2 lzcnt avx512f avx512bw avx512cd avx512dq avx512vl avx512ifma avx512vbmi avx512vnni avx512bf16 avxvnni "
+    "avx512vp2intersect";
 constexpr std::string_view x86 = "x86_64-unknown-linux-gnu";
 
-constexpr std::array<TargetInfo, 6> table = {{
+constexpr std::array<TargetInfo, 7> table = {{
+    {"zen5", "x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4-avx512_zen5", x86, zen5, "ld",
+     Device::cpu, 64, 32, true, "AVX-512 with bf16 dot products at twice the rate: AMD Zen 5"},
     {"zen4", "x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4", x86, zen4, "ld", Device::cpu, 64, 32, true,
-     "AVX-512 with bf16 dot products: AMD Zen 4 and Zen 5, Intel Sapphire Rapids"},
+     "AVX-512 with bf16 dot products: AMD Zen 4, Intel Sapphire Rapids"},
     {"x86-64-v4", "x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake", x86, v4, "ld", Device::cpu, 64, 32, false,
      "AVX-512: Intel Skylake-SP and later"},
     {"x86-64-v3", "x86-64-linux-sse41-avx-f16c-fma-avx2", x86, v3, "ld", Device::cpu, 32, 16, false,
@@ -29,27 +34,6 @@ constexpr std::array<TargetInfo, 6> table = {{
 }  // namespace
 
 std::span<const TargetInfo> targets() { return table; }
-
-bool runs_here(const TargetInfo& target) {
-#if defined(__x86_64__)
-  if (target.name == "zen4")
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512ifma") &&
-           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16");
-  if (target.name == "x86-64-v4")
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
-  return target.name == "x86-64-v3" && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-  return target.name == "arm64";
-#endif
-}
-
-const TargetInfo* find_target(std::string_view name) {
-  for (const TargetInfo& target : table)
-    if (target.name == name || (name == "host" && runs_here(target))) return &target;
-  return nullptr;
-}
 
 std::string target_names() {
   std::string names = "host";

@@ -27,7 +27,7 @@ struct TargetInfo {
 /// Every target; of one architecture the best first.
 std::span<const TargetInfo> targets();
 
-/// Whether this machine's CPU can run the target; of devices only their drivers know.
+/// Whether this machine's CPU has the target's features; false for devices, of which only their drivers know.
 bool runs_here(const TargetInfo& target);
 
 /// The row of the name, or null. `host` is the best row that this machine can run.

@@ -98,7 +98,7 @@ double fma_peak_gflops(std::string_view target, int threads) {
     return best_rate(threads, static_cast<double>(rounds) * chains * lanes * 2, [run](int) { run(); });
   };
 #if defined(__x86_64__)
-  if (target == "zen4" || target == "x86-64-v4") return __builtin_cpu_supports("avx512f") ? rate(16, run_512) : 0;
+  if (target.starts_with("zen") || target == "x86-64-v4") return __builtin_cpu_supports("avx512f") ? rate(16, run_512) : 0;
   if (target == "x86-64-v3") return __builtin_cpu_supports("fma") ? rate(8, run_256) : 0;
 #else
   if (target == "arm64") return rate(4, run_128);
@@ -108,7 +108,7 @@ double fma_peak_gflops(std::string_view target, int threads) {
 
 double bf16_peak_gflops(std::string_view target, int threads) {
 #if defined(__x86_64__)
-  if (target == "zen4" && __builtin_cpu_supports("avx512bf16"))
+  if (target.starts_with("zen") && __builtin_cpu_supports("avx512bf16"))
     return best_rate(threads, static_cast<double>(rounds) * chains * 64, [](int) { run_bf16(); });
 #endif
   static_cast<void>(target);

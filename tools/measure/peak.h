@@ -6,7 +6,7 @@
 namespace attune {
 
 /// Multiplications and additions per second in units of 1e9, of f32 FMAs in the widest vectors that the target has
-/// ("zen4" and "x86-64-v4": 512 bits, "x86-64-v3": 256, "arm64": 128), on `threads` threads at once. Takes about 0.1 s.
+/// ("zen5", "zen4" and "x86-64-v4": 512 bits, "x86-64-v3": 256, "arm64": 128), on `threads` threads at once. Takes about 0.1 s.
 /// 0 if this machine cannot run the target.
 double fma_peak_gflops(std::string_view target, int threads);
 
