@@ -5,6 +5,7 @@
 
 #include "codegen/strict.h"
 #include "schedules/online_softmax_stage.h"
+#include "schedules/prefetch.h"
 #include "schedules/tiles.h"
 
 using Halide::Expr;
@@ -20,6 +21,9 @@ SoftmaxTiles tiles_of(const Machine& machine, const std::vector<Parameter>& valu
   return {machine.vector_bytes / 4, value("register_rows"), value("register_vectors"), value("query_tile"),
           value("key_tile"),        value("middle_tile"),   value("edge_tile"),        machine.has_bf16_dot};
 }
+
+/// Of keys asked for before they are read: 16 kB of f32.
+constexpr int elements_ahead = 4096;
 
 bool is_whole(const Expr& extent, int tile) {
   const auto value = fixed_value(extent);
@@ -64,6 +68,11 @@ Coordinates SoftmaxStage::panel_coordinates() const {
   return at;
 }
 
+/// Keys whose contracted dim is innermost in memory: squares of them are loaded along it and turned in registers.
+bool SoftmaxStage::turns_keys_in_registers() const {
+  return !body_.over.empty() && !body_.key.dims.empty() && body_.key.dims.back() == body_.over.back();
+}
+
 /// Copies of a tile of queries and of all keys of a batch index, turned so that vectors run along keys.
 void SoftmaxStage::define_panels() {
   if (body_.score.at) return;
@@ -74,7 +83,30 @@ void SoftmaxStage::define_panels() {
     const Expr query = body_.query.at(at);
     query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_)) = is_plain_product_ ? query * log2_e : query;
   }
-  if (body_.key.at) key_panel_(joined(joined(joined({column_}, over), {panel_}), key_batch_)) = body_.key.at(at);
+  if (!body_.key.at) return;
+  const Exprs panel = joined(joined(joined({column_}, over), {panel_}), key_batch_);
+  if (!turns_keys_in_registers()) {
+    key_panel_(panel) = body_.key.at(at);
+    return;
+  }
+  const std::string& last = body_.over.back();
+  Coordinates in_row = at;
+  in_row[last] = clamped(Var(last), extents_.at(last), true);
+  const Expr key = body_.key.at(in_row);
+  // Lines of the keys that are read next but some: memory brings them while these are turned.
+  in_row[last] = Var(last) * square_of_keys();
+  in_row[body_.keys] = panel_ * tiles_.panel() + column_ + Halide::max(elements_ahead / Halide::max(extents_.at(last), 1), 1);
+  const Expr asked = prefetched_anywhere(body_.key.at(in_row));
+  if (asked.defined()) {
+    asked_keys_(panel) = 0;
+    asked_keys_(panel) += asked;
+    Exprs of_square = panel;
+    of_square[1] = Var(last) / square_of_keys();
+    key_rows_(panel) = key + Halide::cast<float>(asked_keys_(of_square));
+  } else {
+    key_rows_(panel) = key;
+  }
+  key_panel_(panel) = key_rows_(panel);
 }
 
 Span SoftmaxStage::rows_of_tile() const {

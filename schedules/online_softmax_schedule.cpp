@@ -68,11 +68,26 @@ void SoftmaxStage::schedule_panels() {
     if (!body_.over.empty()) query_panel_.vectorize(Var(body_.over.back()), tiles_.lanes, TailStrategy::GuardWithIf);
   }
   if (!body_.key.at) return;
-  key_panel_.bound_extent(column_, tiles_.panel()).vectorize(column_, tiles_.lanes);
   if (key_batch_.empty())
     key_panel_.compute_root();
   else
     key_panel_.compute_at(out_, Var(key_batch_[0].as<Halide::Internal::Variable>()->name));
+  key_panel_.bound_extent(column_, tiles_.panel());
+  if (!turns_keys_in_registers()) {
+    key_panel_.vectorize(column_, tiles_.lanes);
+    return;
+  }
+  const int edge = square_of_keys();
+  const Var columns("columns"), in_columns("in_columns"), square("square"), in_square("in_square"), last(body_.over.back());
+  key_panel_.split(column_, columns, in_columns, edge).split(last, square, in_square, edge, TailStrategy::RoundUp);
+  std::vector<VarOrRVar> order = {in_columns, in_square, square};
+  for (auto dim = body_.over.rbegin() + 1; dim != body_.over.rend(); ++dim) order.emplace_back(Var(*dim));
+  order.insert(order.end(), {columns, panel_});
+  key_panel_.reorder(order).vectorize(in_columns).unroll(in_square);
+  key_rows_.compute_at(key_panel_, square).vectorize(last, edge).unroll(column_);
+  if (!asked_keys_.defined()) return;
+  asked_keys_.compute_at(key_panel_, square).unroll(column_);
+  asked_keys_.update().unroll(column_);
 }
 
 void SoftmaxStage::schedule_pass(SoftmaxPass& pass) {

@@ -1,6 +1,7 @@
 /// The Funcs of an online_softmax stage over tile dims, and their schedule; used by online_softmax.cpp alone.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -64,6 +65,8 @@ class SoftmaxStage {
  private:
   // online_softmax.cpp: what is computed
   Coordinates panel_coordinates() const;
+  bool turns_keys_in_registers() const;
+  int square_of_keys() const { return std::min(tiles_.lanes, 8); }
   void define_panels();
   void define_passes();
   void define_out();
@@ -127,6 +130,8 @@ class SoftmaxStage {
   const std::optional<Bf16Operands> bf16_;   ///< not there: the arithmetic is f32
   Halide::Func query_panel_{"query_panel"};  ///< [over.., row, row_group, query_tile, batch..]
   Halide::Func key_panel_{"key_panel"};      ///< [column, over.., panel, key's batch..]
+  Halide::Func key_rows_{"key_rows"};        ///< the same elements, loaded along the last of over
+  Halide::Func asked_keys_{"asked_keys"};    ///< [column, square along the last of over, ..] 0, after asking for a later key
   Halide::Func query_pairs_{"query_pairs"};  ///< [pair, pair of over, row, row_group, query_tile, batch..] bf16
   Halide::Func key_pairs_{"key_pairs"};      ///< [pair, column, pair of over, panel, key's batch..] bf16
   Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys
