@@ -22,9 +22,6 @@ SoftmaxTiles tiles_of(const Machine& machine, const std::vector<Parameter>& valu
           value("key_tile"),        value("middle_tile"),   value("edge_tile"),        machine.has_bf16_dot};
 }
 
-/// Of keys asked for before they are read: 16 kB of f32.
-constexpr int elements_ahead = 4096;
-
 bool is_whole(const Expr& extent, int tile) {
   const auto value = fixed_value(extent);
   return value && *value % tile == 0;
@@ -92,21 +89,24 @@ void SoftmaxStage::define_panels() {
   const std::string& last = body_.over.back();
   Coordinates in_row = at;
   in_row[last] = clamped(Var(last), extents_.at(last), true);
-  const Expr key = body_.key.at(in_row);
-  // Lines of the keys that are read next but some: memory brings them while these are turned.
-  in_row[last] = Var(last) * square_of_keys();
-  in_row[body_.keys] = panel_ * tiles_.panel() + column_ + Halide::max(elements_ahead / Halide::max(extents_.at(last), 1), 1);
-  const Expr asked = prefetched_anywhere(body_.key.at(in_row));
-  if (asked.defined()) {
-    asked_keys_(panel) = 0;
-    asked_keys_(panel) += asked;
-    Exprs of_square = panel;
-    of_square[1] = Var(last) / square_of_keys();
-    key_rows_(panel) = key + Halide::cast<float>(asked_keys_(of_square));
-  } else {
-    key_rows_(panel) = key;
-  }
+  key_rows_(panel) = body_.key.at(in_row) + asked_key(panel);
   key_panel_(panel) = key_rows_(panel);
+}
+
+/// 0, once for a square; lines of the keys that are read next but some are asked for, so that memory brings them while these are turned.
+Expr SoftmaxStage::asked_key(const Exprs& panel) {
+  const std::string& last = body_.over.back();
+  Coordinates at = panel_coordinates();
+  at[last] = Var(last) * square_of_keys();
+  at[body_.keys] = panel_ * tiles_.panel() + column_ + Halide::max(elements_ahead / Halide::max(extents_.at(last), 1), 1);
+  const Expr asked = prefetched_anywhere(body_.key.at(at));
+  if (!asked.defined()) return 0.f;
+  asked_keys_(panel) = 0;
+  asked_keys_(panel) += asked;
+  Exprs place = panel;
+  for (Expr& index : place)
+    if (const auto* var = index.as<Halide::Internal::Variable>(); var != nullptr && var->name == last) index = index / square_of_keys();
+  return Halide::cast<float>(asked_keys_(place));
 }
 
 Span SoftmaxStage::rows_of_tile() const {

@@ -68,6 +68,7 @@ class SoftmaxStage {
   bool turns_keys_in_registers() const;
   int square_of_keys() const { return std::min(tiles_.lanes, 8); }
   void define_panels();
+  Halide::Expr asked_key(const Exprs& panel);
   void define_passes();
   void define_out();
   Coordinates batch_coordinates() const;
