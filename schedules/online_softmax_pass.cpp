@@ -96,9 +96,9 @@ void SoftmaxStage::define_weights(SoftmaxPass& pass) {
   pass.maximum_by_lane(per_row({lane_})) = lowest;
   pass.maximum_by_lane(per_row({lane_})) = max(pass.maximum_by_lane(per_row({lane_})), pass.scores(lane_of_vector));
   pass.maximum = Func(pass.named("maximum"));
-  pass.maximum(per_row({})) = across_lanes(
-      tiles_.lanes, [&](int lane) { return Expr(pass.maximum_by_lane(per_row({lane}))); },
-      [](const Expr& a, const Expr& b) { return max(a, b); });
+  pass.across = RDom(0, tiles_.lanes, "across");
+  pass.maximum(per_row({})) = lowest;
+  pass.maximum(per_row({})) = max(pass.maximum(per_row({})), pass.maximum_by_lane(per_row({pass.across.x})));
   pass.reference = Func(pass.named("reference"));
   pass.reference(per_row({})) = ceil(pass.maximum(per_row({})));
 

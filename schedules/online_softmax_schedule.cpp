@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "schedules/online_softmax_stage.h"
 
@@ -65,7 +66,12 @@ void SoftmaxStage::schedule_panels() {
   if (bf16_) return schedule_bf16_panels();
   if (body_.query.at) {
     per_tile(query_panel_);
-    if (!body_.over.empty()) query_panel_.vectorize(Var(body_.over.back()), tiles_.lanes, TailStrategy::GuardWithIf);
+    if (!body_.over.empty()) {
+      const Var last(body_.over.back()), vector("vector_of_query"), lane("lane_of_query");
+      query_panel_.split(last, vector, lane, tiles_.lanes, TailStrategy::GuardWithIf).vectorize(lane);
+      if (const auto extent = fixed_value(extents_.at(body_.over.back())); extent && *extent % tiles_.lanes == 0 && *extent / tiles_.lanes <= most_unrolled_vectors)
+        query_panel_.bound_extent(last, *extent).unroll(vector);
+    }
   }
   if (!body_.key.at) return;
   if (key_batch_.empty())
@@ -131,10 +137,17 @@ void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
 }
 
 void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
-  per_block(pass.maximum, pass);
-  pass.maximum_by_lane.compute_at(pass.maximum, row_).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
-  pass.maximum_by_lane.update().reorder(lane_, pass.row_vectors.x, pass.row_vectors.y).vectorize(lane_).unroll(pass.row_vectors.x);
-  per_block(pass.reference, pass);
+  // Lanes are folded for some rows at once: of one row alone it would be a chain of scalars.
+  const Var rows("rows"), row_of_rows("row_of_rows");
+  const int rows_at_once = std::gcd(tiles_.rows, 4);
+  per_block(pass.maximum, pass).vectorize(row_, rows_at_once);
+  pass.maximum.update().split(row_, rows, row_of_rows, rows_at_once).reorder(pass.across.x, row_of_rows, rows);
+  pass.maximum.update().atomic().vectorize(pass.across.x).vectorize(row_of_rows);
+  pass.maximum_by_lane.compute_at(pass.maximum, rows).bound_extent(lane_, tiles_.lanes).bound_extent(row_, rows_at_once);
+  pass.maximum_by_lane.reorder_storage(lane_, row_).vectorize(lane_).unroll(row_);
+  pass.maximum_by_lane.update().reorder(lane_, pass.row_vectors.x, row_, pass.row_vectors.y);
+  pass.maximum_by_lane.update().vectorize(lane_).unroll(pass.row_vectors.x).unroll(row_);
+  per_block(pass.reference, pass).vectorize(row_, rows_at_once);
   for (Func* f : {&pass.weights, &pass.changed_weights}) {
     if (!f->defined()) continue;
     const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");

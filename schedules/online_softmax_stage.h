@@ -48,7 +48,7 @@ struct SoftmaxPass : KeyBlocks {
   Halide::Func sum_by_lane;      ///< [lane, ..] of weights
   Halide::Func values;           ///< [lane, vector in group, column, panel, vector group, key_block, batch..] a copy, where the tensor is not read in place
   Halide::Func partial;          ///< [lane, vector, ..] sum over the block of weight * value
-  Halide::RDom over, row_vectors, whole, rest;
+  Halide::RDom over, row_vectors, across, whole, rest;
 };
 
 /// The operands where all are tensors of bf16: product = factor * sum of query * key. Sums of products of pairs take them as they are.
