@@ -38,9 +38,10 @@ std::string run(const AttentionCase& attention, const SoftmaxTemplate& by, const
 }  // namespace
 
 TEST_CASE("extents that are known are right", "[online_softmax]") {
-  // keys in whole blocks and not, values in place and copied, groups of vectors and single ones
+  // keys in whole blocks and not, values in place and copied, groups of vectors and single ones, rows summed whole and in parts
   for (const Shape& s :
-       {Shape{1, 2, 1, 96, 512, 64, 64}, Shape{1, 1, 2, 50, 77, 24, 40}, Shape{1, 1, 1, 1, 256, 16, 80}, Shape{2, 1, 1, 3, 1, 1, 1}}) {
+       {Shape{1, 2, 1, 96, 512, 64, 64}, Shape{1, 1, 2, 50, 77, 24, 40}, Shape{1, 1, 1, 1, 256, 16, 80},
+        Shape{1, 1, 1, 70, 150, 20, 128}, Shape{2, 1, 1, 3, 1, 1, 1}}) {
     AttentionCase attention;
     fix_extents(attention, s);
     CAPTURE(s.queries, s.keys, s.value_depth);
