@@ -64,16 +64,20 @@ Func& SoftmaxStage::per_block(Func& f, const SoftmaxPass& pass) {
 void SoftmaxStage::schedule_panels() {
   if (body_.score.at) return;
   if (bf16_) return schedule_bf16_panels();
-  if (body_.query.at) {
-    per_tile(query_panel_);
-    if (!body_.over.empty()) {
-      const Var last(body_.over.back()), vector("vector_of_query"), lane("lane_of_query");
-      query_panel_.split(last, vector, lane, tiles_.lanes, TailStrategy::GuardWithIf).vectorize(lane);
-      if (const auto extent = fixed_value(extents_.at(body_.over.back())); extent && *extent % tiles_.lanes == 0 && *extent / tiles_.lanes <= most_unrolled_vectors)
-        query_panel_.bound_extent(last, *extent).unroll(vector);
-    }
-  }
-  if (!body_.key.at) return;
+  if (body_.query.at) schedule_query_panel();
+  if (body_.key.at) schedule_key_panel();
+}
+
+void SoftmaxStage::schedule_query_panel() {
+  per_tile(query_panel_);
+  if (body_.over.empty()) return;
+  const Var last(body_.over.back()), vector("vector_of_query"), lane("lane_of_query");
+  query_panel_.split(last, vector, lane, tiles_.lanes, TailStrategy::GuardWithIf).vectorize(lane);
+  const int extent = fixed_value(extents_.at(body_.over.back())).value_or(0), vectors = extent / tiles_.lanes;
+  if (vectors > 0 && vectors <= most_unrolled_vectors && extent % tiles_.lanes == 0) query_panel_.bound_extent(last, extent).unroll(vector);
+}
+
+void SoftmaxStage::schedule_key_panel() {
   if (key_batch_.empty())
     key_panel_.compute_root();
   else

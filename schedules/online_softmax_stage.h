@@ -110,6 +110,8 @@ class SoftmaxStage {
   void schedule_out();
   bool is_state_unrolled() const;
   void schedule_panels();
+  void schedule_query_panel();
+  void schedule_key_panel();
   void schedule_pass(SoftmaxPass& pass);
   void schedule_scores(SoftmaxPass& pass);
   void schedule_weights(SoftmaxPass& pass);

@@ -12,6 +12,11 @@ namespace attune {
 namespace {
 
 constexpr int line_bytes = 64;
+/// Of a key: more are asked for in a loop.
+constexpr int most_unrolled_lines = 16;
+
+/// The dim is innermost in memory, so that lines lie along it.
+bool lies_along(const Piece& piece, const std::string& dim) { return piece.at && !piece.dims.empty() && piece.dims.back() == dim; }
 
 }  // namespace
 
@@ -23,8 +28,8 @@ Expr SplitKeysStage::key_ahead(const Expr& place, const Expr& extent) const {
 
 /// 0 at key_; the key that is read so many keys later is asked for.
 Expr SplitKeysStage::asked_key() {
-  if (!body_.key.at) return 0.f;
   const std::string& last = body_.over.back();
+  if (!lies_along(body_.key, last)) return 0.f;
   const bool in_pairs = !is_const_zero(key_places_.paired);
   lines_ = RDom(0, tiles_of(extents_.at(last), line_bytes / (in_pairs ? 2 : 4)), "lines");
   Coordinates at = batch_coordinates();
@@ -41,12 +46,13 @@ Expr SplitKeysStage::asked_key() {
 void SplitKeysStage::schedule_asked_key() {
   if (!asked_key_.defined()) return;
   asked_key_.compute_at(product_sum_, Halide::Var("key_group"));
-  if (fixed_value(lines_.x.extent())) asked_key_.update().unroll(lines_.x);
+  if (fixed_value(lines_.x.extent()).value_or(most_unrolled_lines + 1) <= most_unrolled_lines) asked_key_.update().unroll(lines_.x);
 }
 
 /// 0 in the loops over values; the vector of the value that is read so many keys later is asked for in the first row, for all rows and
 /// loops over vectors in a line are unrolled. `number` is that of the vector in its group, `index` where it begins along value_depth.
 Expr SplitKeysStage::asked_value(const Expr& number, const Expr& index, const Expr& key, bool in_pairs) const {
+  if (!lies_along(body_.value, body_.value_depth)) return 0.f;
   Coordinates at = batch_coordinates();
   at[body_.value_depth] = index;
   at[body_.keys] = key_ahead(key, depth_);
