@@ -38,10 +38,10 @@ Product product_of(const Gemm& given, const Extents& extents) {
   move_to_end(body.over, innermost(body.a.dims));
   p.extents = extents;
   p.rows = Flat(body.rows, extents);
-  p.a_along_over = !body.over.empty() && innermost(body.a.dims) == body.over.back();
-  p.b_along_over = !body.over.empty() && innermost(body.b.dims) == body.over.back();
-  p.a_along_rows = body.rows.size() == 1 && innermost(body.a.dims) == body.rows.back();
-  p.b_along_columns = !body.columns.empty() && innermost(body.b.dims) == body.columns.back();
+  p.a_along_over = !body.over.empty() && lies_along(body.a, body.over.back());
+  p.b_along_over = !body.over.empty() && lies_along(body.b, body.over.back());
+  p.a_along_rows = body.rows.size() == 1 && lies_along(body.a, body.rows.back());
+  p.b_along_columns = !body.columns.empty() && lies_along(body.b, body.columns.back());
   return p;
 }
 

@@ -67,7 +67,7 @@ Coordinates SoftmaxStage::panel_coordinates() const {
 
 /// Keys whose contracted dim is innermost in memory: squares of them are loaded along it and turned in registers.
 bool SoftmaxStage::turns_keys_in_registers() const {
-  return !body_.over.empty() && !body_.key.dims.empty() && body_.key.dims.back() == body_.over.back();
+  return !body_.over.empty() && lies_along(body_.key, body_.over.back());
 }
 
 /// Copies of a tile of queries and of all keys of a batch index, turned so that vectors run along keys.
@@ -98,7 +98,7 @@ Expr SoftmaxStage::asked_key(const Exprs& panel) {
   const std::string& last = body_.over.back();
   Coordinates at = panel_coordinates();
   at[last] = Var(last) * square_of_keys();
-  at[body_.keys] = panel_ * tiles_.panel() + column_ + Halide::max(elements_ahead / Halide::max(extents_.at(last), 1), 1);
+  at[body_.keys] = panel_ * tiles_.panel() + column_ + Halide::max(rows_ahead(extents_.at(last)), 1);
   const Expr asked = prefetched_anywhere(body_.key.at(at));
   if (!asked.defined()) return 0.f;
   asked_keys_(panel) = 0;

@@ -63,6 +63,8 @@ class InputLoads : public Halide::Internal::IRVisitor {
 
 }  // namespace
 
+Expr rows_ahead(const Expr& extent) { return 4096 / Halide::max(extent, 1); }
+
 Expr prefetched(const Expr& element) {
   InputLoads loads;
   element.accept(&loads);

@@ -5,9 +5,10 @@
 
 namespace attune {
 
-/// So many elements of a stream are asked for before they are read: 16 kB of f32, which a first-level cache of 32 kB keeps beside the rest. On
-/// Zen 5 a decode of 4096 keys of depth 128 took 0.79 of the time at a distance of 4 kB, 0.64 at 8 kB, 0.57 at 16 kB, 0.65 at 32 kB and more.
-constexpr int elements_ahead = 4096;
+/// So many rows of this extent lie between what is asked for of a stream and what is read; 0 of long ones. They hold 16 kB of f32, which a
+/// first-level cache of 32 kB keeps beside the rest: on Zen 5 a decode of 4096 keys of depth 128 took 0.79 of the time at a distance of 4 kB, 0.64 at
+/// 8 kB, 0.57 at 16 kB, 0.65 at 32 kB and more.
+Halide::Expr rows_ahead(const Halide::Expr& extent);
 
 /// An i32 that is always 0; where it is evaluated, the cache lines of the inputs' elements that `element` loads are asked for
 /// (Halide's `prefetch`: on x86-64 `prefetchnta`, into the first-level cache alone). The addresses may lie outside the inputs. Undefined if it loads none.

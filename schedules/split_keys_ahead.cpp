@@ -15,15 +15,12 @@ constexpr int line_bytes = 64;
 /// Of a key: more are asked for in a loop.
 constexpr int most_unrolled_lines = 16;
 
-/// The dim is innermost in memory, so that lines lie along it.
-bool lies_along(const Piece& piece, const std::string& dim) { return piece.at && !piece.dims.empty() && piece.dims.back() == dim; }
-
 }  // namespace
 
-/// The key at a place of the block, so much later as fits `elements_ahead` of these extents; there may be no such key. Of few keys less is
+/// The key at a place of the block, so much later as rows of this extent are asked for; there may be no such key. Of few keys less is
 /// asked for in vain.
 Expr SplitKeysStage::key_ahead(const Expr& place, const Expr& extent) const {
-  return first_key() + place + Halide::max(Halide::min(elements_ahead / Halide::max(extent, 1), keys_ / 8), 1);
+  return first_key() + place + Halide::max(Halide::min(rows_ahead(extent), keys_ / 8), 1);
 }
 
 /// 0 at key_; the key that is read so many keys later is asked for.

@@ -14,6 +14,8 @@ Expr clamped(const Expr& index, const Expr& extent, bool is_lane) {
   return within(Halide::min(is_lane ? Halide::likely(index) : index, extent - 1), extent);
 }
 
+bool lies_along(const Piece& piece, const std::string& dim) { return piece.at && !piece.dims.empty() && piece.dims.back() == dim; }
+
 Flat::Flat(std::vector<std::string> dims, const Extents& extents) : dims_(std::move(dims)) {
   for (const std::string& dim : dims_) extents_.push_back(extents.at(dim));
 }

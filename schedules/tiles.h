@@ -17,6 +17,9 @@ Halide::Expr within(const Halide::Expr& index, const Halide::Expr& extent);
 /// index, at most extent - 1: for loads of a last tile's padding. `is_lane` says that loops should run without it where it changes nothing.
 Halide::Expr clamped(const Halide::Expr& index, const Halide::Expr& extent, bool is_lane);
 
+/// The dim is the piece's innermost one: elements along it are neighbours in memory.
+bool lies_along(const Piece& piece, const std::string& dim);
+
 /// Dims walked as one index, the last one fastest.
 class Flat {
  public:
