@@ -111,7 +111,7 @@ void SoftmaxStage::schedule_bf16_product(SoftmaxPass& pass) {
 }
 
 void SoftmaxStage::schedule_bf16_partial(SoftmaxPass& pass) {
-  Func& partial = per_block(pass.partial, pass);
+  Func& partial = per_row_group(pass.partial, pass);
   partial.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   // Distances between a tile's sums must be constants, or LLVM keeps them in memory: an unknown extent goes outermost.
   if (!fixed_depth_) partial.reorder_storage({lane_, row_, row_group_, vector_});

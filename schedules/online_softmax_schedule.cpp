@@ -53,12 +53,26 @@ Func& SoftmaxStage::per_tile(Func& f) {
   return f.bound_extent(row_, tiles_.rows).bound_storage(row_group_, tiles_.row_groups());
 }
 
-/// Computed and stored for one block of keys, or for one group of rows of it.
-Func& SoftmaxStage::per_block(Func& f, const SoftmaxPass& pass) {
-  const Halide::RVar block = pass.block();
-  f.compute_at(pass.by_row_groups ? Halide::LoopLevel(state_, row_group_) : Halide::LoopLevel(state_, block));
+/// Computed and stored for one block of keys: for all rows of the tile, or for one group of them after the other.
+Func& SoftmaxStage::per_block(Func& f, const SoftmaxPass& pass, bool by_row_groups) {
+  f.compute_at(by_row_groups ? Halide::LoopLevel(state_, row_group_) : Halide::LoopLevel(state_, pass.block()));
   f.bound_storage(key_block_, 1).bound_storage(query_tile_, 1);
-  return f.bound_extent(row_, tiles_.rows).bound_storage(row_group_, pass.by_row_groups ? 1 : tiles_.row_groups());
+  return f.bound_extent(row_, tiles_.rows).bound_storage(row_group_, by_row_groups ? 1 : tiles_.row_groups());
+}
+
+/// Scores: all groups of rows take a panel of keys, which stays in the first-level cache, before those of the next.
+Func& SoftmaxStage::per_block(Func& f, const SoftmaxPass& pass) { return per_block(f, pass, pass.by_row_groups); }
+
+/// What follows from scores: of many keys one group of rows after the other, so that weights are read soon after they are written (0.975 of the
+/// time on Zen 5). Of few keys a group's maximum, weights and sums would wait for one another.
+Func& SoftmaxStage::per_row_group(Func& f, const SoftmaxPass& pass) {
+  return per_block(f, pass, pass.by_row_groups || (pass.key_tile > tiles_.edge_tile && !sums_by_panels(pass)));
+}
+
+/// Where only a part of the values' rows is summed at once, lines lie apart, and prefetchers bring them late: all rows then take the values of one
+/// panel, which stay in the first-level cache, before those of the next. (On Zen 5 0.93 to 0.98 of the time at depth 128; one part: 1.005.)
+bool SoftmaxStage::sums_by_panels(const SoftmaxPass& pass) const {
+  return !bf16_ && !pass.values.defined() && fixed_depth_ && vectors_in_group() * tiles_.lanes < *fixed_depth_ && tiles_.rows < rows_that_hide_loads;
 }
 
 void SoftmaxStage::schedule_panels() {
@@ -144,24 +158,24 @@ void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
   // Lanes are folded for some rows at once: of one row alone it would be a chain of scalars.
   const Var rows("rows"), row_of_rows("row_of_rows");
   const int rows_at_once = std::gcd(tiles_.rows, 4);
-  per_block(pass.maximum, pass).vectorize(row_, rows_at_once);
+  per_row_group(pass.maximum, pass).vectorize(row_, rows_at_once);
   pass.maximum.update().split(row_, rows, row_of_rows, rows_at_once).reorder(pass.across.x, row_of_rows, rows);
   pass.maximum.update().atomic().vectorize(pass.across.x).vectorize(row_of_rows);
   pass.maximum_by_lane.compute_at(pass.maximum, rows).bound_extent(lane_, tiles_.lanes).bound_extent(row_, rows_at_once);
   pass.maximum_by_lane.reorder_storage(lane_, row_).vectorize(lane_).unroll(row_);
   pass.maximum_by_lane.update().reorder(lane_, pass.row_vectors.x, row_, pass.row_vectors.y);
   pass.maximum_by_lane.update().vectorize(lane_).unroll(pass.row_vectors.x).unroll(row_);
-  per_block(pass.reference, pass).vectorize(row_, rows_at_once);
+  per_row_group(pass.reference, pass).vectorize(row_, rows_at_once);
   for (Func* f : {&pass.weights, &pass.changed_weights}) {
     if (!f->defined()) continue;
     const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
     // Rows are a panel further apart than they are long: at distances of 1 or 2 kB their elements would share few sets of the first-level cache.
     const int panels = pass.key_tile / tiles_.panel();
-    per_block(*f, pass).bound_extent(column_, tiles_.panel()).bound_extent(panel_, panels).bound_storage(panel_, panels + 1);
+    per_row_group(*f, pass).bound_extent(column_, tiles_.panel()).bound_extent(panel_, panels).bound_storage(panel_, panels + 1);
     f->split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).reorder(lane_of_keys, vector_of_keys, panel_, row_, row_group_);
     f->vectorize(lane_of_keys).unroll(vector_of_keys);
   }
-  per_block(pass.sum_by_lane, pass).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+  per_row_group(pass.sum_by_lane, pass).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   pass.sum_by_lane.update().reorder(lane_, pass.row_vectors.x, pass.row_vectors.y, row_, row_group_);
   pass.sum_by_lane.update().vectorize(lane_).unroll(pass.row_vectors.x);
 }
@@ -177,13 +191,11 @@ void SoftmaxStage::schedule_partial(SoftmaxPass& pass) {
     // Each key's row from beginning to end, whatever groups its vectors go to: prefetchers follow it.
     pass.values.reorder(lane_, vector_, vector_group_, column_, panel_).vectorize(lane_);
   }
-  Func& partial = per_block(pass.partial, pass);
+  Func& partial = per_row_group(pass.partial, pass);
   partial.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   // Distances between a tile's sums must be constants, or LLVM keeps them in memory: an unknown extent goes outermost.
   if (!fixed_depth_) partial.reorder_storage({lane_, row_, row_group_, vector_});
-  // Where only a part of the values' rows is summed at once, lines lie apart, and prefetchers bring them late: all rows then take the values of one
-  // panel, which stay in the first-level cache, before those of the next. (On Zen 5 0.93 to 0.98 of the time at depth 128; one part: 1.005.)
-  if (!pass.values.defined() && fixed_depth_ && vectors_in_group() * tiles_.lanes < *fixed_depth_ && tiles_.rows < rows_that_hide_loads) {
+  if (sums_by_panels(pass)) {
     partial.update(0).reorder(lane_, pass.whole[0], row_, pass.whole[1], row_group_, pass.whole[2], pass.whole[3]);
   } else {
     partial.update(0).reorder(lane_, pass.whole[0], row_, pass.whole[1], pass.whole[2], row_group_, pass.whole[3]);
