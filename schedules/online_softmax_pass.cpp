@@ -141,7 +141,7 @@ bool SoftmaxStage::values_are_in_place() const {
 }
 
 /// Whole groups of register_vectors vectors first, then the vectors that are left. Keys beyond the last one are not summed: the last one's
-/// value in their stead would be infinite, times a weight of 0. A copy holds zeros for them.
+/// value in their stead may be infinite, times a weight of 0.
 void SoftmaxStage::define_partial(SoftmaxPass& pass) {
   if (bf16_) return define_bf16_partial(pass);
   const bool in_place = values_are_in_place();
@@ -149,9 +149,7 @@ void SoftmaxStage::define_partial(SoftmaxPass& pass) {
   if (!in_place) {
     pass.values = Func(pass.named("values"));
     const Expr depth = min(likely((vector_group_ * group + vector_) * tiles_.lanes + lane_), depth_ - 1);
-    const Expr value = value_at(depth, key_of(pass, column_, panel_));
-    pass.values(joined({lane_, vector_, column_, panel_, vector_group_, key_block_}, value_batch_)) =
-        pass.has_tail ? select(exists(pass, column_, panel_), value, 0.f) : value;
+    pass.values(joined({lane_, vector_, column_, panel_, vector_group_, key_block_}, value_batch_)) = value_at(depth, key_of(pass, column_, panel_));
   }
   const Func weights = body_.weight ? pass.changed_weights : pass.weights;
   const auto add = [&](const Expr& vector_group, const Expr& vector, const Expr& column, const Expr& panel) {
@@ -165,11 +163,11 @@ void SoftmaxStage::define_partial(SoftmaxPass& pass) {
   pass.partial = Func(pass.named("partial"));
   pass.partial(per_row({lane_, vector_})) = 0.f;
   pass.whole = RDom({{0, group}, {0, tiles_.panel()}, {0, panels}, {0, vectors_ / group}}, "whole");
-  if (in_place && pass.has_tail) pass.whole.where(exists(pass, pass.whole[1], pass.whole[2]));
+  if (pass.has_tail) pass.whole.where(exists(pass, pass.whole[1], pass.whole[2]));
   add(pass.whole[3], pass.whole[0], pass.whole[1], pass.whole[2]);
   if (fixed_value(vectors_ % group) == 0) return;
   pass.rest = RDom({{0, tiles_.panel()}, {0, panels}, {0, vectors_ % group}}, "rest");
-  if (in_place && pass.has_tail) pass.rest.where(exists(pass, pass.rest[0], pass.rest[1]));
+  if (pass.has_tail) pass.rest.where(exists(pass, pass.rest[0], pass.rest[1]));
   add(vectors_ / group, pass.rest[2], pass.rest[0], pass.rest[1]);
 }
 
