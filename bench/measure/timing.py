@@ -47,9 +47,10 @@ def paired_ratio(slow, fast):
     return statistics.median(a / b for a, b in zip(slow.seconds, fast.seconds))
 
 
-def in_turn(contenders, budget_s, least_rounds=5, stretch_s=0.02, between=None):
+def in_turn(contenders, budget_s, least_rounds=5, stretch_s=0.02, between=None, rest_s=0):
     """Samples of each contender: {name: seconds(repeats)}. Rounds go on for the budget, and are `least_rounds` at least. `between` is
-    called once in each round."""
+    called once in each round. Before each stretch nothing runs for `rest_s`, then one call that is not counted: thread pools wait in a
+    loop for some time after a call, on CPUs that the next contender needs."""
     samples = {}
     for name, seconds in contenders.items():
         seconds(1)  # the first call is warming up
@@ -59,6 +60,9 @@ def in_turn(contenders, budget_s, least_rounds=5, stretch_s=0.02, between=None):
         if between is not None:
             between()
         for name in names[rounds % len(names):] + names[:rounds % len(names)]:  # no contender is always the one after another
+            if rest_s > 0:
+                time.sleep(rest_s)
+                contenders[name](1)
             samples[name].seconds.append(contenders[name](samples[name].repeats))
         rounds += 1
     return samples

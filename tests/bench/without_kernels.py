@@ -63,6 +63,11 @@ class Figures(unittest.TestCase):
         self.assertEqual([len(s.seconds) for s in samples.values()], [3, 3])
         self.assertEqual("".join(calls)[4:], "abbaab")  # after two warm calls each
 
+    def test_after_a_rest_one_call_is_not_counted(self):
+        calls = []
+        samples = in_turn({"a": lambda repeats: calls.append(repeats) or 1e-3}, 0, least_rounds=2, stretch_s=4e-3, rest_s=1e-6)
+        self.assertEqual((calls[2:], len(samples["a"].seconds)), ([1, 4, 1, 4], 2))
+
     def test_goals_are_met_or_missed_or_not_measured(self):
         row = Row("a", "c", "causal", peers=["torch", "flex"], goals={"peak": 0.8, "best_peer": 1.2, "peer.flex": 3, "most_us": 5},
                   beside={"row": "plain", "times": 0.9})
