@@ -27,9 +27,9 @@ constexpr int wanted_tasks = 16;
 constexpr int column_panel_bytes = 512 * 1024;
 /// Panels that fill more than half of it come from the next cache anyway: so many a part, for each part reads the rows again.
 constexpr int long_panels_a_part = 4;
-/// So many elements at the start of rows are asked for while those before are read to their end: prefetchers follow a row only once some of it was
-/// read, and never from one page to another.
-constexpr int asked_elements = 32;
+/// So many elements of a row are read between asking for one and reading it, then as many at the start of the next rows: prefetchers follow a row only
+/// once some of it was read, and never from one page to another.
+constexpr int asked_elements = 256;
 /// Panels of a few pages are not worth a task of their own.
 constexpr int elements_per_packing_task = 64 * 1024;
 
@@ -56,8 +56,8 @@ class PackedGemm {
 
  private:
   void define_panels();
-  /// 0, or undefined if b is not in memory that others wrote.
-  Expr ask_for_next_rows();
+  /// 0, after asking for what is read next of b's rows; undefined if b is not in memory that others wrote.
+  Expr ask_ahead();
   void define_sums();
   void add_product(const Expr& lane, const Expr& block, const Expr& outer);
   /// How many loops of which extent walk the tiles: spans of rows, parts of columns, and in these the tasks' blocks. Each is 1 at least.
@@ -93,7 +93,7 @@ class PackedGemm {
   Func column_panel_{"column_panel"};    // [batch.., column tile, outer over, block, lane, column]
   Func column_source_{"column_source"};  // the same with column and lane exchanged: a transposition in registers
   Func sums_{"sums"};                    // [batch.., row tile, column tile, row, column]
-  Func ahead_{"ahead"};                  // 0, after asking for the start of the next rows: [batch.., column tile, outer over, block, column]
+  Func ahead_{"ahead"};                  // 0, after asking for later elements: [batch.., column tile, outer over, block, column]
   Func result_{"product"};
   RDom main_, tail_, loops_;
   std::vector<OpaqueNumber> numbers_;
@@ -125,7 +125,7 @@ void PackedGemm::define_panels() {
   columns_.place(jo_, clamped(columns_.first(jo_) + j_, columns_.extent(), !p_.b_along_over), at);
   const Expr element = Halide::cast<float>(body_.b.at(at));
   if (p_.b_along_over) {
-    const Expr zero = ask_for_next_rows();
+    const Expr zero = ask_ahead();
     column_source_(with_batch(std::vector<Var>{k_, j_, kb_, ko_, jo_}, body_.b)) = zero.defined() ? element + zero : element;
     column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = column_source_(with_batch(std::vector<Expr>{k_, j_, kb_, ko_, jo_}, body_.b));
   } else {
@@ -133,16 +133,14 @@ void PackedGemm::define_panels() {
   }
 }
 
-Expr PackedGemm::ask_for_next_rows() {
-  const Expr past = kb_ * tile_.lanes + asked_elements - over_.extent();
+Expr PackedGemm::ask_ahead() {
+  const Expr extent = over_.extent(), later = kb_ * tile_.lanes + Halide::min(asked_elements, extent), is_past = later >= extent;
   Coordinates at = batch_coordinates();
-  over_.place_outer(ko_, past, at);
-  columns_.place(jo_, columns_.first(jo_) + j_ + rows_at_once(), at);
+  over_.place_outer(ko_, select(is_past, later - extent, later), at);
+  columns_.place(jo_, columns_.first(jo_) + j_ + select(is_past, rows_at_once(), 0), at);
   const Expr asked = prefetched(body_.b.at(at));
   if (!asked.defined()) return {};
   const std::vector<Var> place = with_batch(std::vector<Var>{j_, kb_, ko_, jo_}, body_.b);
-  RDom once(0, 1, "once");
-  once.where(past + once >= 0);
   ahead_(place) = 0;
   ahead_(place) += asked;
   return Halide::cast<float>(ahead_(place));

@@ -99,7 +99,7 @@ Expr SoftmaxStage::asked_key(const Exprs& panel) {
   Coordinates at = panel_coordinates();
   at[last] = Var(last) * square_of_keys();
   at[body_.keys] = panel_ * tiles_.panel() + column_ + Halide::max(rows_ahead(extents_.at(last)), 1);
-  const Expr asked = prefetched_anywhere(body_.key.at(at));
+  const Expr asked = prefetched(body_.key.at(at));
   if (!asked.defined()) return 0.f;
   asked_keys_(panel) = 0;
   asked_keys_(panel) += asked;

@@ -38,7 +38,7 @@ bool has_call(const Expr& e) {
 
 class InputLoads : public Halide::Internal::IRVisitor {
  public:
-  Expr sum;
+  Expr asked;  ///< for the last of them
   int count = 0;
   bool are_free = true;  ///< nothing is called for where they lie
 
@@ -55,8 +55,7 @@ class InputLoads : public Halide::Internal::IRVisitor {
       offset += (call->args[d] - of(".min.")) * of(".stride.");
     }
     const Expr base = Variable::make(Halide::Handle(), image->name, image->param);
-    const Expr asked = Halide::cast<std::int32_t>(Call::make(image->type, Call::prefetch, {base, offset, 1, 1}, Call::Intrinsic));
-    sum = sum.defined() ? sum + asked : asked;
+    asked = Halide::cast<std::int32_t>(Call::make(image->type, Call::prefetch, {base, offset, 1, 1}, Call::Intrinsic));
     ++count;
   }
 };
@@ -68,13 +67,7 @@ Expr rows_ahead(const Expr& extent) { return 4096 / Halide::max(extent, 1); }
 Expr prefetched(const Expr& element) {
   InputLoads loads;
   element.accept(&loads);
-  return loads.sum;
-}
-
-Expr prefetched_anywhere(const Expr& element) {
-  InputLoads loads;
-  element.accept(&loads);
-  return loads.count == 1 && loads.are_free ? loads.sum : Expr();
+  return loads.count == 1 && loads.are_free ? loads.asked : Expr();
 }
 
 }  // namespace attune

@@ -10,12 +10,9 @@ namespace attune {
 /// 8 kB, 0.57 at 16 kB, 0.65 at 32 kB and more.
 Halide::Expr rows_ahead(const Halide::Expr& extent);
 
-/// An i32 that is always 0; where it is evaluated, the cache lines of the inputs' elements that `element` loads are asked for
-/// (Halide's `prefetch`: on x86-64 `prefetchnta`, into the first-level cache alone). The addresses may lie outside the inputs. Undefined if it loads none.
-Halide::Expr prefetched(const Halide::Expr& element);
-
-/// The same for an element that is loaded from one input, at a place that takes no other loads: it may be at any coordinates, beyond extents too.
+/// An i32 that is always 0, for an element that is loaded from one input at a place that takes no other loads; where it is evaluated, the cache line
+/// is asked for (Halide's `prefetch`: on x86-64 `prefetchnta`, into the first-level cache alone). It may be at any coordinates, beyond extents too.
 /// Undefined for other elements.
-Halide::Expr prefetched_anywhere(const Halide::Expr& element);
+Halide::Expr prefetched(const Halide::Expr& element);
 
 }  // namespace attune
