@@ -80,14 +80,21 @@ TunedMatch nearest_record(std::span<const TunedFile* const> files, std::string_v
 }
 
 TunedMatch default_record(std::span<const TunedFile* const> files, std::string_view schedule, SizeClass size) {
-  for (const TunedFile* file : files)
-    for (const TunedRecord& record : file->defaults)
-      if (record.schedule == schedule && record.size == size) return {&record, file, 0};
+  std::vector<const TunedFile*> all;
+  for (const TunedFile* file : files) {
+    all.push_back(file);
+    if (const TunedFile* others = built_in_tuned(file->other_defaults); others != nullptr) all.push_back(others);
+  }
+  const auto match = [&](SizeClass wanted) -> TunedMatch {
+    for (const TunedFile* file : all)
+      for (const TunedRecord& record : file->defaults)
+        if (record.schedule == schedule && record.size == wanted) return {&record, file, 0};
+    return {};
+  };
+  if (const TunedMatch exact = match(size); exact.record != nullptr) return exact;
   // A schedule that is named for a size that it was not made for takes what it has; few queries take what small calls take.
   for (const SizeClass other : size_classes)
-    for (const TunedFile* file : files)
-      for (const TunedRecord& record : file->defaults)
-        if (record.schedule == schedule && record.size == other) return {&record, file, 0};
+    if (const TunedMatch instead = match(other); instead.record != nullptr) return instead;
   return {};
 }
 

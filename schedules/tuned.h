@@ -50,6 +50,7 @@ struct TunedRecord {
 
 struct TunedFile {
   std::string name, target;
+  std::string other_defaults;  ///< the target whose file in `schedules/tuned/` has the defaults that are not here; may be empty
   std::vector<TunedRecord> defaults, tuned;
   std::map<std::string, std::string> stages;  ///< the bodies of the stages of `tuned`, by their names
 };
@@ -62,7 +63,7 @@ struct TunedFileAnswer {
 TunedFileAnswer parse_tuned(std::string_view text, std::string_view name);
 
 /// What is wrong with the records for the machine that is the file's target: schedules and parameters that do not exist, values that are
-/// not legal, values that are missing, two records for the same. Empty if nothing is.
+/// not legal, values that are missing, two records for the same, other defaults of no target or of a file that needs others in turn. Empty if nothing is.
 std::string tuned_problem(const TunedFile& file, const Machine& machine);
 
 /// The text of the file, sorted, each record in lines of its own: what parse_tuned reads.
@@ -91,7 +92,7 @@ struct TunedMatch {
 /// extent that the key does not, and at most two octaves away in any; an extent that only the key knows counts as one octave. Null if none is.
 TunedMatch nearest_record(std::span<const TunedFile* const> files, std::string_view schedule, SizeClass size, const StageKey& key);
 
-/// The default in the first of these files that has one; null if none has.
+/// The default in the first of these files that has one, or whose other defaults have; null if none has.
 TunedMatch default_record(std::span<const TunedFile* const> files, std::string_view schedule, SizeClass size);
 
 /// A parameter that a schedule declares: its name and what is legal.

@@ -128,9 +128,10 @@ void read_stages(const Json& json, TunedFile& file) {
 }
 
 TunedFile file_of(const Json& root) {
-  require_fields(root, "", {"target", "defaults", "stages", "tuned"});
+  require_fields(root, "", {"target", "defaults", "stages", "tuned"}, {"other_defaults"});
   TunedFile file;
   file.target = text_of(root, "target", "");
+  if (root.contains("other_defaults")) file.other_defaults = text_of(root, "other_defaults", "");
   int number = 0;
   for (const Json& json : list_of(root, "defaults")) {
     const std::string who = "default record " + std::to_string(++number) + ": ";
@@ -187,6 +188,12 @@ TunedFileAnswer parse_tuned(std::string_view text, std::string_view name) {
 
 std::string tuned_problem(const TunedFile& file, const Machine& machine) {
   const std::string who = "tuned file " + in_quotes(file.name) + ": ";
+  if (!file.other_defaults.empty()) {
+    const TunedFile* others = built_in_tuned(file.other_defaults);
+    if (others == nullptr) return who + "'other_defaults' is " + in_quotes(file.other_defaults) + ", which is no target";
+    if (!others->other_defaults.empty())
+      return who + "'other_defaults' is " + in_quotes(file.other_defaults) + ", whose own are those of " + in_quotes(others->other_defaults) + "; name that";
+  }
   if (std::string problem = problem_in(file.defaults, who + "default record ", machine); !problem.empty()) return problem;
   return problem_in(file.tuned, who + "tuned record ", machine);
 }

@@ -79,7 +79,8 @@ std::string stages_text(const std::map<std::string, std::string>& stages) {
 }  // namespace
 
 std::string tuned_text(const TunedFile& file) {
-  return "{\n  \"target\": " + text_of(file.target) + ",\n  \"defaults\": " + list_text(file.defaults, true) + ",\n  \"stages\": " +
+  const std::string others = file.other_defaults.empty() ? "" : ",\n  \"other_defaults\": " + text_of(file.other_defaults);
+  return "{\n  \"target\": " + text_of(file.target) + others + ",\n  \"defaults\": " + list_text(file.defaults, true) + ",\n  \"stages\": " +
          stages_text(file.stages) + ",\n  \"tuned\": " + list_text(file.tuned, false) + "\n}\n";
 }
 

@@ -63,8 +63,9 @@ TEST_CASE("every target has a default of every schedule and size", "[tuned]") {
     CAPTURE(target.name);
     const TunedFile* file = built_in_tuned(target.name);
     REQUIRE(file != nullptr);
-    CHECK(tuned_problem(*file, machine_of(target)) == "");
-    std::size_t expected = 0;
+    const Machine machine = machine_of(target);
+    CHECK(tuned_problem(*file, machine) == "");
+    std::size_t own = 0;
     for (const ScheduleInfo& info : all_schedules()) {
       if (info.is_for_gpu != (target.device != Device::cpu)) continue;
       for (const SizeClass size : info.made_for ? std::vector{*info.made_for} : std::vector{SizeClass::large, SizeClass::small}) {
@@ -72,10 +73,16 @@ TEST_CASE("every target has a default of every schedule and size", "[tuned]") {
         const TunedMatch match = default_record({&file, 1}, info.name, size);
         REQUIRE(match.record != nullptr);
         CHECK(match.record->size == size);
-        ++expected;
+        CHECK(parameter_problem(info.name, info.parameters(machine, size), match.record->parameters) == "");
+        if (info.problem != nullptr) CHECK(info.problem(machine, match.record->parameters) == "");
+        if (match.file == file) {
+          ++own;
+          continue;
+        }
+        CHECK(match.file->target == file->other_defaults);
       }
     }
-    CHECK(file->defaults.size() == expected);
+    CHECK(file->defaults.size() == own);
   }
 }
 
@@ -100,6 +107,19 @@ TEST_CASE("a tuned file is the same after it is written and read", "[tuned]") {
   CHECK(answer.file.tuned[2].measured.default_ms == 1.25);
 }
 
+TEST_CASE("defaults that a file does not have are those of the file that it names", "[tuned]") {
+  TunedFile file = file_with({});
+  file.defaults = {record({}, 8)};
+  const TunedFile* const files[] = {&file, built_in_tuned("x86-64-v3")};
+  CHECK(default_record(files, "row_softmax", SizeClass::large).file->name == "x86-64-v3.json");
+  file.other_defaults = "arm64";
+  CHECK(default_record(files, "gemm", SizeClass::large).file == &file);
+  CHECK(default_record(files, "row_softmax", SizeClass::large).file->name == "arm64.json");
+  const TunedFileAnswer answer = parse_tuned(tuned_text(file), "mine.json");
+  CHECK(answer.problem == "");
+  CHECK(answer.file.other_defaults == "arm64");
+}
+
 TEST_CASE("a record takes the place of one for the same", "[tuned]") {
   const TunedFile file = file_with({record({{"d0", 64}}, 8), record({{"d0", 64}}, 10)});
   REQUIRE(file.tuned.size() == 1);
@@ -112,7 +132,11 @@ TEST_CASE("a wrong tuned file is refused in words", "[tuned]") {
   CHECK(problem_with("\"defaults\": [],", "") == "tuned file 'mine.json': has no field 'defaults'");
   CHECK(problem_with("\"defaults\": [],", "\"defaults\": 3,") == "tuned file 'mine.json': 'defaults' is not a list");
   CHECK(problem_with("\"target\": \"x86-64-v4\"", "\"target\": \"x86-64-v4\", \"author\": \"me\"") ==
-        "tuned file 'mine.json': has the field 'author'; fields are target, defaults, stages, tuned");
+        "tuned file 'mine.json': has the field 'author'; fields are target, defaults, stages, tuned, other_defaults");
+  const std::string target = "\"target\": \"x86-64-v4\"";
+  CHECK(problem_with(target, target + ", \"other_defaults\": \"x86\"") == "tuned file 'mine.json': 'other_defaults' is 'x86', which is no target");
+  CHECK(problem_with(target, target + ", \"other_defaults\": \"zen4\"") ==
+        "tuned file 'mine.json': 'other_defaults' is 'zen4', whose own are those of 'x86-64-v4'; name that");
   CHECK(problem_with("\"size\": \"large\"", "\"size\": \"huge\"") == "tuned file 'mine.json': tuned record 1: 'size' is 'huge'; it is not one of large, small, few, tiny");
   CHECK(problem_with("\"threads\": 2", "\"threads\": 2.5") ==
         "tuned file 'mine.json': tuned record 1: 'measured': 'threads' is 2.5; it must be a whole number");
