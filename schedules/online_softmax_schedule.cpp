@@ -60,9 +60,6 @@ Func& SoftmaxStage::per_block(Func& f, const SoftmaxPass& pass, bool by_row_grou
   return f.bound_extent(row_, tiles_.rows).bound_storage(row_group_, by_row_groups ? 1 : tiles_.row_groups());
 }
 
-/// Scores: all groups of rows take a panel of keys, which stays in the first-level cache, before those of the next.
-Func& SoftmaxStage::per_block(Func& f, const SoftmaxPass& pass) { return per_block(f, pass, pass.by_row_groups); }
-
 /// What follows from scores: of many keys one group of rows after the other, so that weights are read soon after they are written (0.975 of the
 /// time on Zen 5). Of few keys a group's maximum, weights and sums would wait for one another.
 Func& SoftmaxStage::per_row_group(Func& f, const SoftmaxPass& pass) {
@@ -129,7 +126,8 @@ void SoftmaxStage::schedule_pass(SoftmaxPass& pass) {
 /// A term that takes many operations of its own keeps the sums of one vector of keys only.
 void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
   const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
-  Func& scores = per_block(pass.scores, pass);
+  // All groups of rows take a panel of keys, which stays in the first-level cache, before those of the next.
+  Func& scores = per_block(pass.scores, pass, pass.by_row_groups);
   scores.bound_extent(column_, tiles_.panel()).bound_extent(panel_, pass.key_tile / tiles_.panel());
   scores.split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).vectorize(lane_of_keys);
   if (!pass.product.defined() || body_.combine) {

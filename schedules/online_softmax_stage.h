@@ -118,7 +118,6 @@ class SoftmaxStage {
   void schedule_partial(SoftmaxPass& pass);
   Halide::Func& per_tile(Halide::Func& f);
   Halide::Func& per_block(Halide::Func& f, const SoftmaxPass& pass, bool by_row_groups);
-  Halide::Func& per_block(Halide::Func& f, const SoftmaxPass& pass);
   Halide::Func& per_row_group(Halide::Func& f, const SoftmaxPass& pass);
   bool sums_by_panels(const SoftmaxPass& pass) const;
 
