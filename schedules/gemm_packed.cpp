@@ -141,8 +141,7 @@ Expr PackedGemm::ask_ahead() {
   const Expr asked = prefetched(body_.b.at(at));
   if (!asked.defined()) return {};
   const std::vector<Var> place = with_batch(std::vector<Var>{j_, kb_, ko_, jo_}, body_.b);
-  ahead_(place) = 0;
-  ahead_(place) += asked;
+  define_asked(ahead_, place, asked);
   return Halide::cast<float>(ahead_(place));
 }
 

@@ -5,7 +5,6 @@
 
 #include "codegen/strict.h"
 #include "schedules/online_softmax_stage.h"
-#include "schedules/prefetch.h"
 #include "schedules/tiles.h"
 
 using Halide::Expr;
@@ -91,22 +90,6 @@ void SoftmaxStage::define_panels() {
   in_row[last] = clamped(Var(last), extents_.at(last), true);
   key_rows_(panel) = body_.key.at(in_row) + asked_key(panel);
   key_panel_(panel) = key_rows_(panel);
-}
-
-/// 0, once for a square; lines of the keys that are read next but some are asked for, so that memory brings them while these are turned.
-Expr SoftmaxStage::asked_key(const Exprs& panel) {
-  const std::string& last = body_.over.back();
-  Coordinates at = panel_coordinates();
-  at[last] = Var(last) * square_of_keys();
-  at[body_.keys] = panel_ * tiles_.panel() + column_ + Halide::max(rows_ahead(extents_.at(last)), 1);
-  const Expr asked = prefetched(body_.key.at(at));
-  if (!asked.defined()) return 0.f;
-  asked_keys_(panel) = 0;
-  asked_keys_(panel) += asked;
-  Exprs place = panel;
-  for (Expr& index : place)
-    if (const auto* var = index.as<Halide::Internal::Variable>(); var != nullptr && var->name == last) index = index / square_of_keys();
-  return Halide::cast<float>(asked_keys_(place));
 }
 
 Span SoftmaxStage::rows_of_tile() const {

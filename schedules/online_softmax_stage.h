@@ -43,12 +43,13 @@ struct SoftmaxPass : KeyBlocks {
   Halide::Func maximum_by_lane;  ///< [lane, ..]
   Halide::Func maximum;          ///< [..]
   Halide::Func reference;        ///< [..] maximum, rounded up to a whole number
+  Halide::Func asked_queries;    ///< [..] 0, after asking for the next tile's query
   Halide::Func weights;          ///< [column, panel, ..] 2^(scores - reference), as stored_weight says
   Halide::Func changed_weights;  ///< [column, panel, ..] after body.weight
   Halide::Func sum_by_lane;      ///< [lane, ..] of weights
   Halide::Func values;           ///< [lane, vector in group, column, panel, vector group, key_block, batch..] a copy, where the tensor is not read in place
   Halide::Func partial;          ///< [lane, vector, ..] sum over the block of weight * value
-  Halide::RDom over, row_vectors, across, whole, rest;
+  Halide::RDom over, row_vectors, across, lines, whole, rest;
 };
 
 /// The operands where all are tensors of bf16: product = factor * sum of query * key. Sums of products of pairs take them as they are.
@@ -68,7 +69,6 @@ class SoftmaxStage {
   bool turns_keys_in_registers() const;
   int square_of_keys() const { return std::min(tiles_.lanes, 8); }
   void define_panels();
-  Halide::Expr asked_key(const Exprs& panel);
   void define_passes();
   void define_out();
   Coordinates batch_coordinates() const;
@@ -94,6 +94,12 @@ class SoftmaxStage {
   int vectors_in_group() const;
   bool values_are_in_place() const;
   Exprs per_row(Exprs inner) const;
+
+  // online_softmax_ahead.cpp: what is asked for before it is read
+  Halide::Expr asked_key(const Exprs& panel);
+  void schedule_asked_keys(const Halide::Var& square);
+  Halide::Expr asked_query(SoftmaxPass& pass);
+  void schedule_asked_queries(SoftmaxPass& pass);
 
   // online_softmax_bf16.cpp: products of bf16 pairs
   std::optional<Bf16Operands> bf16_operands() const;

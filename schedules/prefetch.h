@@ -3,7 +3,14 @@
 
 #include <Halide.h>
 
+#include <vector>
+
 namespace attune {
+
+constexpr int cache_line_bytes = 64;  ///< of every CPU that has a target, or more
+
+/// Lines of a row are asked for without a loop up to so many.
+constexpr int most_unrolled_lines = 16;
 
 /// So many rows of this extent lie between what is asked for of a stream and what is read; 0 of long ones. They hold 16 kB of f32, which a
 /// first-level cache of 32 kB keeps beside the rest: on Zen 5 a decode of 4096 keys of depth 128 took 0.79 of the time at a distance of 4 kB, 0.64 at
@@ -14,5 +21,12 @@ Halide::Expr rows_ahead(const Halide::Expr& extent);
 /// is asked for (Halide's `prefetch`: on x86-64 `prefetchnta`, into the first-level cache alone). It may be at any coordinates, beyond extents too.
 /// Undefined for other elements.
 Halide::Expr prefetched(const Halide::Expr& element);
+
+/// Defines f(place..), an i32 that is 0, for which `asked`, of prefetched(), is evaluated in f's first update.
+template <class Place>
+void define_asked(Halide::Func& f, const std::vector<Place>& place, const Halide::Expr& asked) {
+  f(place) = 0;
+  f(place) += asked;
+}
 
 }  // namespace attune

@@ -9,14 +9,6 @@ using Halide::Expr;
 using Halide::RDom;
 
 namespace attune {
-namespace {
-
-constexpr int line_bytes = 64;
-/// Of a key: more are asked for in a loop.
-constexpr int most_unrolled_lines = 16;
-
-}  // namespace
-
 /// The key at a place of the block, so much later as rows of this extent are asked for; there may be no such key. Of few keys less is
 /// asked for in vain.
 Expr SplitKeysStage::key_ahead(const Expr& place, const Expr& extent) const {
@@ -28,15 +20,14 @@ Expr SplitKeysStage::asked_key() {
   const std::string& last = body_.over.back();
   if (!lies_along(body_.key, last)) return 0.f;
   const bool in_pairs = !is_const_zero(key_places_.paired);
-  lines_ = RDom(0, tiles_of(extents_.at(last), line_bytes / (in_pairs ? 2 : 4)), "lines");
+  lines_ = RDom(0, tiles_of(extents_.at(last), cache_line_bytes / (in_pairs ? 2 : 4)), "lines");
   Coordinates at = batch_coordinates();
   for (const std::string& dim : body_.over) at[dim] = 0;
-  at[last] = lines_ * (line_bytes / (in_pairs ? 2 : 4));
+  at[last] = lines_ * (cache_line_bytes / (in_pairs ? 2 : 4));
   at[body_.keys] = key_ahead(key_, extents_.at(last));
   const Expr asked = prefetched(body_.key.at(at));
   if (!asked.defined()) return 0.f;
-  asked_key_(per_key({key_})) = 0;
-  asked_key_(per_key({key_})) += asked;
+  define_asked(asked_key_, per_key({key_}), asked);
   return Halide::cast<float>(asked_key_(per_key({key_})));
 }
 
@@ -55,7 +46,7 @@ Expr SplitKeysStage::asked_value(const Expr& number, const Expr& index, const Ex
   at[body_.keys] = key_ahead(key, depth_);
   const Expr asked = prefetched(body_.value.at(at));
   if (!asked.defined()) return 0.f;
-  const int vectors_in_line = std::max(line_bytes / (tiles_.lanes * (in_pairs ? 2 : 4)), 1);
+  const int vectors_in_line = std::max(cache_line_bytes / (tiles_.lanes * (in_pairs ? 2 : 4)), 1);
   return select(row_ == 0 && number % vectors_in_line == 0, Halide::cast<float>(asked), 0.f);
 }
 
