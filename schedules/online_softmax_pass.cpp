@@ -7,6 +7,7 @@
 using Halide::Expr;
 using Halide::Func;
 using Halide::RDom;
+using Halide::Internal::Call;
 
 namespace attune {
 namespace {
@@ -73,6 +74,18 @@ Expr SoftmaxStage::raw_score(SoftmaxPass& pass, const Coordinates& at) {
   return pass.product(per_row({column_, panel_}));
 }
 
+/// Whether the key at a place is there and visible; undefined where all are. What a mask reads by key lies in order in a block with all its keys;
+/// indices that are clamped to the last key would be loaded from one by one there, too.
+Expr SoftmaxStage::is_visible(const SoftmaxPass& pass, const Coordinates& at) const {
+  if (!pass.has_tail) return pass.has_mask ? body_.visible(at) : Expr();
+  const Expr is_key = exists(pass, column_, panel_);
+  if (!pass.has_mask) return is_key;
+  Coordinates in_order = at;
+  in_order[body_.keys] = Halide::unsafe_promise_clamped(place_of(pass, column_, panel_), 0, keys_ - 1);
+  const Expr has_all_keys = (key_block_ + 1) * pass.key_tile <= keys_;
+  return Call::make(Halide::Bool(), Call::if_then_else, {has_all_keys, body_.visible(in_order), body_.visible(at) && is_key}, Call::PureIntrinsic);
+}
+
 void SoftmaxStage::define_scores(SoftmaxPass& pass) {
   Coordinates at = batch_coordinates();
   at[body_.queries] = clamped_row();
@@ -80,12 +93,7 @@ void SoftmaxStage::define_scores(SoftmaxPass& pass) {
   Expr score = raw_score(pass, at);
   if (body_.change) score = body_.change(score, at);
   if (!is_plain_product_ || bf16_) score = score * log2_e;
-  Expr visible;
-  if (pass.has_mask) visible = body_.visible(at);
-  if (pass.has_tail) {
-    const Expr is_key = exists(pass, column_, panel_);
-    visible = visible.defined() ? visible && is_key : is_key;
-  }
+  const Expr visible = is_visible(pass, at);
   pass.scores = Func(pass.named("scores"));
   pass.scores(per_row({column_, panel_})) = visible.defined() ? select(visible, score, -std::numeric_limits<float>::infinity()) : score;
 }
@@ -133,9 +141,9 @@ bool SoftmaxStage::values_are_in_place() const {
   if (!fixed_depth_ || *fixed_depth_ % tiles_.lanes != 0 || 2 * vectors_in_group() * tiles_.lanes < *fixed_depth_) return false;
   const Halide::Var depth("depth"), key("key");
   const Expr value = value_at(depth, key);
-  const auto* load = value.as<Halide::Internal::Call>();
+  const auto* load = value.as<Call>();
   if (load == nullptr || value.type() != Halide::Float(32) || load->args.empty()) return false;
-  if (load->call_type != Halide::Internal::Call::Image && load->call_type != Halide::Internal::Call::Halide) return false;
+  if (load->call_type != Call::Image && load->call_type != Call::Halide) return false;
   const auto* innermost = load->args[0].as<Halide::Internal::Variable>();
   return innermost != nullptr && innermost->name == depth.name();
 }

@@ -84,6 +84,7 @@ class SoftmaxStage {
   void define_pass(const KeyBlocks& blocks);
   void define_scores(SoftmaxPass& pass);
   Halide::Expr raw_score(SoftmaxPass& pass, const Coordinates& at);
+  Halide::Expr is_visible(const SoftmaxPass& pass, const Coordinates& at) const;
   void define_weights(SoftmaxPass& pass);
   void define_partial(SoftmaxPass& pass);
   void define_update(const SoftmaxPass& pass);
