@@ -21,8 +21,8 @@ int32_t attune_bench_hand_attention(const float* q, const float* k, const float*
 double attune_bench_hand_seconds(const float* q, const float* k, const float* v, float* out, int32_t queries, int32_t keys, int64_t repeats);
 
 /* As tools/measure/peak.h says. */
-double attune_bench_fma_gflops(const char* target, int32_t threads);
-double attune_bench_bf16_gflops(const char* target, int32_t threads);
+double attune_bench_fma_gflops(const char* target, int32_t threads, double seconds);
+double attune_bench_bf16_gflops(const char* target, int32_t threads, double seconds);
 double attune_bench_read_gbytes(int32_t threads);
 
 #ifdef __cplusplus

@@ -13,7 +13,7 @@ import cases
 from autoscheduled import SCHEDULERS, Autoscheduled
 from own import Kernel
 from problem import Skipped
-from timing import Samples, in_turn, paired_ratio, seconds_of
+from timing import STRETCH_S, Samples, in_turn, paired_ratio, seconds_of
 
 REST_S = 0.05  # onnxruntime's threads wait for up to 30 ms: without a rest its calls and Attune's on two threads took 1.3 to 1.8 times as long
 
@@ -50,14 +50,20 @@ class Bench:
             twin = kernel.bind(twin_inputs, shape)
             cases.check(row, twin_inputs, "attune", twin.result())
             contenders["twin"] = twin.seconds
-        peaks = []
-        samples = in_turn(contenders, self.budget_s, between=lambda: self.add_peak(peaks, row, kernel.target),
-                          rest_s=REST_S if row.threads > 1 else 0)
-        return self.result(row, kernel, inputs, samples, peers, peaks) | {"workspace_bytes": own.workspace_bytes()}
+        reads = []
+        if row.peak != "read" and self.attune.peak(row.peak, kernel.target, row.threads) > 0:
+            contenders["peak"] = self.peak(row, kernel.target, max(STRETCH_S, own.seconds(1)))
+        samples = in_turn(contenders, self.budget_s, between=lambda: self.add_read(reads, row), rest_s=REST_S if row.threads > 1 else 0)
+        peak = max(reads) if reads else 1 / samples["peak"].minimum if "peak" in samples else 0
+        return self.result(row, kernel, inputs, samples, peers, peak) | {"workspace_bytes": own.workspace_bytes()}
 
-    def add_peak(self, peaks, row, target):
-        if row.peak != "read" or len(peaks) < 5:  # a pass over memory takes long
-            peaks.append(self.attune.peak(row.peak, target, row.threads))
+    def peak(self, row, target, stretch_s):
+        """The CPU's arithmetic as a contender: seconds that 1e9 operations take, for a stretch as long as the kernel is called for."""
+        return lambda repeats: 1 / self.attune.peak(row.peak, target, row.threads, stretch_s)
+
+    def add_read(self, reads, row):
+        if row.peak == "read" and len(reads) < 5:  # the best of passes, which take a second
+            reads.append(self.attune.peak("read", "", row.threads))
 
     def peer(self, name, row, inputs, own):
         """seconds(repeats) of a peer whose result is right."""
@@ -83,8 +89,8 @@ class Bench:
         cases.check(row, inputs, "by_hand", arrays[3])
         return seconds
 
-    def result(self, row, kernel, inputs, samples, peers, peaks):
-        own, peak = samples["attune"], max(peaks)
+    def result(self, row, kernel, inputs, samples, peers, peak):
+        own = samples["attune"]
         amount = cases.work(row, inputs, row.shape)
         speed = (amount or 1) / own.minimum
         result = {"own": described(own), "peers": peers, "target": kernel.target, "compile_seconds": kernel.compile_seconds,

@@ -9,6 +9,7 @@ import time
 import numpy
 
 from problem import Problem
+from timing import STRETCH_S
 
 STORAGES = {"f32": 0, "bf16": 1, "i32": 6, "i64": 7, "boolean": 8}  # enum attune_storage of runtime/abi.h
 LINEAR = "bench/variants/linear.h"
@@ -63,15 +64,15 @@ class Attune:
         self.bench.attune_bench_hand_seconds.restype = ctypes.c_double
         self.bench.attune_bench_hand_seconds.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_int32] * 2 + [ctypes.c_int64]
         for peak in "fma_gflops", "bf16_gflops":
-            getattr(self.bench, f"attune_bench_{peak}").argtypes = [ctypes.c_char_p, ctypes.c_int32]
+            getattr(self.bench, f"attune_bench_{peak}").argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_double]
         for peak in "fma_gflops", "bf16_gflops", "read_gbytes":
             getattr(self.bench, f"attune_bench_{peak}").restype = ctypes.c_double
 
-    def peak(self, kind, target, threads):
-        """In units of 1e9 a second; 0 where the CPU has no such instructions."""
+    def peak(self, kind, target, threads, seconds=STRETCH_S):
+        """In units of 1e9 a second, over one stretch (`read`: the best of passes); 0 where the CPU has no such instructions."""
         if kind == "read":
             return self.bench.attune_bench_read_gbytes(threads)
-        return getattr(self.bench, f"attune_bench_{kind}_gflops")(target.encode(), threads)
+        return getattr(self.bench, f"attune_bench_{kind}_gflops")(target.encode(), threads, seconds)
 
     def run(self, *arguments):
         """What `attune` prints."""

@@ -6,6 +6,9 @@ import time
 from dataclasses import dataclass, field
 
 
+STRETCH_S = 0.02  # so long, or for one call, each contender is called in a round
+
+
 def seconds_of(call):
     """A contender's seconds(repeats) from a call of Python."""
 
@@ -47,7 +50,7 @@ def paired_ratio(slow, fast):
     return statistics.median(a / b for a, b in zip(slow.seconds, fast.seconds))
 
 
-def in_turn(contenders, budget_s, least_rounds=5, stretch_s=0.02, between=None, rest_s=0):
+def in_turn(contenders, budget_s, least_rounds=5, stretch_s=STRETCH_S, between=None, rest_s=0):
     """Samples of each contender: {name: seconds(repeats)}. Rounds go on for the budget, and are `least_rounds` at least. `between` is
     called once in each round. Before each stretch nothing runs for `rest_s`, then one call that is not counted: thread pools wait in a
     loop for some time after a call, on CPUs that the next contender needs."""

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace {
 
 // Twelve independent chains: the latency of an FMA times the number of units is at most ten on the CPUs that we know.
 constexpr int chains = 12;
-constexpr std::int64_t rounds = 200'000;  // about a millisecond: short enough to fall between other work on the machine
+constexpr std::int64_t rounds = 200'000;  // of a run: a third of a millisecond to one
 
 /// Keeps a value alive without storing it.
 template <class V>
@@ -75,28 +76,38 @@ void run_128() {
 }
 #endif
 
-/// The best rate of so many runs of `work` on all threads at once; `amount` is what one thread does in a run.
+/// What `work(thread)` did on all threads at once, by its own count, per second in units of 1e9.
 template <class Work>
-double best_rate(int threads, double amount, Work work, int runs = 60) {
-  double best = 0;
-  for (int run = 0; run < runs; ++run) {
-    const auto start = std::chrono::steady_clock::now();
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads; ++t) others.emplace_back(work, t);
-    work(0);
-    for (std::thread& other : others) other.join();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    best = std::max(best, amount * threads / seconds / 1e9);
-  }
-  return best;
+double rate_of(int threads, Work work) {
+  std::vector<double> done(static_cast<std::size_t>(threads));
+  const auto start = std::chrono::steady_clock::now();
+  const auto on_thread = [&](std::size_t thread) { done[thread] = work(thread); };
+  std::vector<std::thread> others;
+  for (std::size_t t = 1; t < done.size(); ++t) others.emplace_back(on_thread, t);
+  on_thread(0);
+  for (std::thread& other : others) other.join();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return std::accumulate(done.begin(), done.end(), 0.) / seconds / 1e9;
+}
+
+/// `amount` is what a run does.
+double arithmetic_rate(int threads, double seconds, double amount, void (*run)()) {
+  using Clock = std::chrono::steady_clock;
+  return rate_of(threads, [&](std::size_t) {
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    double done = 0;
+    do {
+      run();
+      done += amount;
+    } while (Clock::now() < end);
+    return done;
+  });
 }
 
 }  // namespace
 
-double fma_peak_gflops(std::string_view target, int threads) {
-  const auto rate = [&](int lanes, void (*run)()) {
-    return best_rate(threads, static_cast<double>(rounds) * chains * lanes * 2, [run](int) { run(); });
-  };
+double fma_peak_gflops(std::string_view target, int threads, double seconds) {
+  const auto rate = [&](int lanes, void (*run)()) { return arithmetic_rate(threads, seconds, static_cast<double>(rounds) * chains * lanes * 2, run); };
 #if defined(__x86_64__)
   if (target.starts_with("zen") || target == "x86-64-v4") return __builtin_cpu_supports("avx512f") ? rate(16, run_512) : 0;
   if (target == "x86-64-v3") return __builtin_cpu_supports("fma") ? rate(8, run_256) : 0;
@@ -106,13 +117,14 @@ double fma_peak_gflops(std::string_view target, int threads) {
   return 0;
 }
 
-double bf16_peak_gflops(std::string_view target, int threads) {
+double bf16_peak_gflops(std::string_view target, int threads, double seconds) {
 #if defined(__x86_64__)
   if (target.starts_with("zen") && __builtin_cpu_supports("avx512bf16"))
-    return best_rate(threads, static_cast<double>(rounds) * chains * 64, [](int) { run_bf16(); });
+    return arithmetic_rate(threads, seconds, static_cast<double>(rounds) * chains * 64, run_bf16);
 #endif
   static_cast<void>(target);
   static_cast<void>(threads);
+  static_cast<void>(seconds);
   return 0;
 }
 
@@ -120,16 +132,19 @@ double read_bandwidth_gbytes(int threads) {
   const std::size_t count = std::size_t{32} << 20;  // 256 MiB a thread, above any cache here
   std::vector<std::vector<std::uint64_t>> arrays(static_cast<std::size_t>(threads), std::vector<std::uint64_t>(count, 1));
   const auto rate = [&](auto ask) {
-    const auto read = [&](int thread) {
-      const auto& array = arrays[static_cast<std::size_t>(thread)];
+    const auto read = [&](std::size_t thread) {
+      const auto& array = arrays[thread];
       std::uint64_t sums[8] = {};
       for (std::size_t i = 0; i < count; i += 8) {
         ask(array.data() + i);
         for (std::size_t k = 0; k < 8; ++k) sums[k] += array[i + k];
       }
       for (const std::uint64_t sum : sums) asm volatile("" : : "r"(sum));
+      return static_cast<double>(count) * 8;
     };
-    return best_rate(threads, static_cast<double>(count) * 8, read, 20);
+    double best = 0;
+    for (int pass = 0; pass < 20; ++pass) best = std::max(best, rate_of(threads, read));
+    return best;
   };
   // With the machine's prefetchers alone, and with lines asked for 8 and 32 kB before they are read: 33, 42 and 41 GB/s on one core of Zen 5.
   const double alone = rate([](const std::uint64_t*) {}), near = rate([](const std::uint64_t* p) { __builtin_prefetch(p + 1024, 0, 0); });
