@@ -111,8 +111,8 @@ void SoftmaxStage::define_weights(SoftmaxPass& pass) {
   pass.reference(per_row({})) = ceil(pass.maximum(per_row({}))) + asked_query(pass);
 
   pass.weights = Func(pass.named("weights"));
-  pass.weights(per_row({column_, panel_})) =
-      stored_weight(softmax_exp2(pass.scores(per_row({column_, panel_})) - pass.reference(per_row({}))));
+  const Expr exponent = pass.scores(per_row({column_, panel_})) - pass.reference(per_row({}));
+  pass.weights(per_row({column_, panel_})) = stored_weight(bf16_ ? softmax_exp2_for_bf16(exponent) : softmax_exp2(exponent));
   pass.sum_by_lane = Func(pass.named("sum_by_lane"));
   pass.sum_by_lane(per_row({lane_})) = 0.f;
   pass.sum_by_lane(per_row({lane_})) += loaded_weight(pass.weights(lane_of_vector));
