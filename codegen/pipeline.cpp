@@ -9,6 +9,7 @@
 #include "codegen/bf16.h"
 #include "codegen/extents.h"
 #include "codegen/import.h"
+#include "codegen/last_first.h"
 #include "codegen/lift_guards.h"
 #include "codegen/opaque_numbers.h"
 #include "codegen/output_loads.h"
@@ -274,7 +275,10 @@ class Lowering {
     for (auto& [value, stored] : stored_)
       if (!taken.contains(value)) store_whole(stored);
     lowered_.pipeline = Halide::Pipeline(outputs);
-    for (const auto& [value, stored] : stored_) define_numbers(lowered_.pipeline, stored.numbers);
+    for (const auto& [value, stored] : stored_) {
+      define_numbers(lowered_.pipeline, stored.numbers);
+      turn_last_first(lowered_.pipeline, stored.func, stored.last_first);
+    }
     load_outputs_from_anywhere(lowered_.pipeline);
     if (machine_.is_gpu) limit_elements();
     else lift_guards(lowered_.pipeline);

@@ -26,7 +26,8 @@ struct Piece {
 struct Stored {
   Halide::Func func;
   std::vector<std::string> dims;
-  std::vector<OpaqueNumber> numbers = {};  ///< of its loops
+  std::vector<OpaqueNumber> numbers = {};    ///< of its loops
+  std::vector<std::string> last_first = {};  ///< Vars of func over which parallel loops are to begin at their end; codegen/last_first.h
 };
 
 /// The first and the last index of some along a dim. Where a schedule cuts the dim into blocks of `size` indices, and they are such a

@@ -128,6 +128,23 @@ Expr SoftmaxStage::is_whole_block(const Expr& block, int key_tile) const {
   return is_there && (knows_visible_blocks() ? known.certainly : known.possibly);
 }
 
+/// The last queries of a long call see keys of its middle and the first do not. What only a mask in memory knows does not count.
+bool SoftmaxStage::shows_later_queries_more() const {
+  if (!body_.visible || !body_.visibility) return false;
+  constexpr int length = 4096;
+  class Assumed : public Halide::Internal::IRMutator {
+    using IRMutator::visit;
+    Expr visit(const Halide::Internal::Variable* v) override { return v->type == Halide::Int(32) ? Expr(length) : Expr(v); }
+  };
+  const Var block("block");
+  const Expr possibly = visibility(rows_of_tile(), block, tiles_.edge_tile).possibly;
+  const auto sees_middle = [&](int tile) {
+    const std::map<std::string, Expr> place = {{query_tile_.name(), tile}, {block.name(), length / tiles_.edge_tile / 2}};
+    return is_const_one(Halide::Internal::simplify(Assumed().mutate(Halide::Internal::substitute(place, possibly))));
+  };
+  return sees_middle(length / tiles_.query_tile - 1) && !sees_middle(0);
+}
+
 /// A condition on blocks. Bounds inference makes a rule of where a block's memory begins of it, in which Halide does not find bf16
 /// instructions: then it is hidden, and the loop over blocks asks for each of them.
 Expr SoftmaxStage::block_predicate(const Expr& condition) const {
@@ -141,8 +158,6 @@ Expr SoftmaxStage::block_predicate(const Expr& condition) const {
 void SoftmaxStage::define_passes() {
   state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = select(vector_ == vectors_ + 1, std::numeric_limits<float>::lowest(), 0.f);
   const bool has_visibility = body_.visible && body_.visibility;
-  // the finest question first: what is known of larger blocks of a tensor is made of it
-  if (has_visibility) visibility(rows_of_group(), Var("block"), tiles_.edge_tile);
   const bool has_mask_everywhere = !knows_visible_blocks(), judges_groups = has_visibility && !has_mask_everywhere;
   std::vector<int> whole_tiles = {tiles_.key_tile};
   if (tiles_.edge_tile <= tiles_.middle_tile && tiles_.middle_tile < tiles_.key_tile && !has_mask_everywhere)
@@ -196,13 +211,16 @@ void SoftmaxStage::define_out() {
 }
 
 Stored SoftmaxStage::build() {
+  // The finest question first: what is known of larger blocks of a tensor is made of it.
+  if (body_.visible && body_.visibility) visibility(rows_of_group(), Var("block"), tiles_.edge_tile);
+  is_last_first_ = shows_later_queries_more();
   define_panels();
   define_passes();
   define_out();
   schedule_out();
   schedule_panels();
   for (SoftmaxPass& pass : passes_) schedule_pass(pass);
-  return {out_, body_.out};
+  return {out_, body_.out, {}, is_last_first_ ? std::vector{query_tile_.name()} : std::vector<std::string>()};
 }
 
 Stored online_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <random>
 
+#include "codegen/last_first.h"
 #include "codegen/lift_guards.h"
 
 using Halide::Buffer;
@@ -93,8 +94,10 @@ AttentionCase::Row AttentionCase::expected(const Arguments& a, Pair row) const {
 
 Halide::Callable compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values, const SoftmaxTemplate& by,
                           const Halide::Target& target) {
-  Halide::Pipeline pipeline(by.build(attention.body, attention.extents, machine, values).func);
+  const Stored stored = by.build(attention.body, attention.extents, machine, values);
+  Halide::Pipeline pipeline(stored.func);
   lift_guards(pipeline);
+  turn_last_first(pipeline, stored.func, stored.last_first);
   return pipeline.compile_to_callable(attention.arguments(), target);
 }
 

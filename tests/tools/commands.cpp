@@ -189,6 +189,14 @@ TEST_CASE("later keys and values are asked for, each line once", "[command line]
   CHECK(asked("64", "f32", "x86-64-v4", "large") == 8 + 2 * 4 * 4);
 }
 
+TEST_CASE("tasks of queries that see more are taken first", "[command line]") {
+  const auto is_last_first = [](const std::string& variant) {
+    return attune_says({"show", variant, "--target", "x86-64-v4", "--stage", "assembly", "--size", "large"}).find("last_first") != std::string::npos;
+  };
+  for (const char* variant : {"causal", "prefix_lm"}) CHECK(is_last_first(variant));
+  for (const char* variant : {"sinks", "document"}) CHECK_FALSE(is_last_first(variant));
+}
+
 TEST_CASE("MLIR text that show prints is a graph that show reads", "[command line]") {
   const Folder folder;
   const std::string text = attune_says({"show", "soft_cap", "--param", "cap=20", "--stage", "mlir"});
