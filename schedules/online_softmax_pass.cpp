@@ -95,14 +95,27 @@ void SoftmaxStage::define_scores(SoftmaxPass& pass) {
   if (!is_plain_product_ || bf16_) score = score * log2_e;
   const Expr visible = is_visible(pass, at);
   pass.scores = Func(pass.named("scores"));
-  pass.scores(per_row({column_, panel_})) = visible.defined() ? select(visible, score, -std::numeric_limits<float>::infinity()) : score;
+  if (visible.defined()) score = select(visible, score, -std::numeric_limits<float>::infinity());
+  pass.scores(per_row({column_, panel_})) = score;
+  // Of what is stored, while it is in registers; scores that take more than the product would be computed twice.
+  if (!pass.product.defined() || body_.combine || body_.change || visible.defined()) return;
+  Expr maximum;
+  for (int vector = 0; vector < tiles_.vectors; ++vector) {
+    const Expr of_vector = Halide::Internal::substitute(column_.name(), vector * tiles_.lanes + lane_, score);
+    maximum = maximum.defined() ? max(maximum, of_vector) : of_vector;
+  }
+  pass.panel_maximum = Func(pass.named("panel_maximum"));
+  pass.panel_maximum(per_row({lane_, panel_})) = maximum;
 }
 
 void SoftmaxStage::define_weights(SoftmaxPass& pass) {
-  const Exprs lane_of_vector = per_row({pass.row_vectors.x * tiles_.lanes + lane_, pass.row_vectors.y});
+  const auto lane_of = [&](const RDom& vectors) { return per_row({vectors.x * tiles_.lanes + lane_, vectors.y}); };
+  const bool has_panel_maxima = pass.panel_maximum.defined();
+  pass.maximum_vectors = RDom(0, has_panel_maxima ? 1 : tiles_.vectors, 0, pass.key_tile / tiles_.panel(), "maximum_vectors");
+  const Func of_row = has_panel_maxima ? pass.panel_maximum : pass.scores;
   pass.maximum_by_lane = Func(pass.named("maximum_by_lane"));
   pass.maximum_by_lane(per_row({lane_})) = lowest;
-  pass.maximum_by_lane(per_row({lane_})) = max(pass.maximum_by_lane(per_row({lane_})), pass.scores(lane_of_vector));
+  pass.maximum_by_lane(per_row({lane_})) = max(pass.maximum_by_lane(per_row({lane_})), of_row(lane_of(pass.maximum_vectors)));
   pass.maximum = Func(pass.named("maximum"));
   pass.across = RDom(0, tiles_.lanes, "across");
   pass.maximum(per_row({})) = lowest;
@@ -115,7 +128,7 @@ void SoftmaxStage::define_weights(SoftmaxPass& pass) {
   pass.weights(per_row({column_, panel_})) = stored_weight(bf16_ ? softmax_exp2_for_bf16(exponent) : softmax_exp2(exponent));
   pass.sum_by_lane = Func(pass.named("sum_by_lane"));
   pass.sum_by_lane(per_row({lane_})) = 0.f;
-  pass.sum_by_lane(per_row({lane_})) += loaded_weight(pass.weights(lane_of_vector));
+  pass.sum_by_lane(per_row({lane_})) += loaded_weight(pass.weights(lane_of(pass.row_vectors)));
   if (!body_.weight) return;
   Coordinates at = batch_coordinates();
   at[body_.queries] = clamped_row();

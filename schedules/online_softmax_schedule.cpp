@@ -134,6 +134,11 @@ void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
     scores.reorder(lane_of_keys, vector_of_keys, row_, row_group_, panel_).unroll(vector_of_keys).unroll(row_);
   }
   if (!pass.product.defined()) return;
+  if (pass.panel_maximum.defined()) {
+    Func& maximum = per_block(pass.panel_maximum, pass, pass.by_row_groups);
+    maximum.bound_extent(lane_, tiles_.lanes).bound_extent(panel_, pass.key_tile / tiles_.panel()).vectorize(lane_);
+    maximum.reorder(lane_, row_, row_group_, panel_).unroll(row_).compute_with(scores, row_group_);
+  }
 
   if (bf16_) return schedule_bf16_product(pass);
   Func& product = pass.product;
@@ -159,8 +164,8 @@ void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
   pass.maximum.update().atomic().vectorize(pass.across.x).vectorize(row_of_rows);
   pass.maximum_by_lane.compute_at(pass.maximum, rows).bound_extent(lane_, tiles_.lanes).bound_extent(row_, rows_at_once);
   pass.maximum_by_lane.reorder_storage(lane_, row_).vectorize(lane_).unroll(row_);
-  pass.maximum_by_lane.update().reorder(lane_, pass.row_vectors.x, row_, pass.row_vectors.y);
-  pass.maximum_by_lane.update().vectorize(lane_).unroll(pass.row_vectors.x).unroll(row_);
+  pass.maximum_by_lane.update().reorder(lane_, pass.maximum_vectors.x, row_, pass.maximum_vectors.y);
+  pass.maximum_by_lane.update().vectorize(lane_).unroll(pass.maximum_vectors.x).unroll(row_);
   per_row_group(pass.reference, pass).vectorize(row_, rows_at_once);
   schedule_asked_queries(pass);
   for (Func* f : {&pass.weights, &pass.changed_weights}) {

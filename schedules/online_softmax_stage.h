@@ -40,6 +40,7 @@ struct SoftmaxPass : KeyBlocks {
 
   Halide::Func product;          ///< [column, panel, ..] sum over body.over; lives in registers
   Halide::Func scores;           ///< [column, panel, ..] base 2; -inf where not visible
+  Halide::Func panel_maximum;    ///< [lane, panel, ..] of scores, taken while these are in registers; only where they are the product
   Halide::Func maximum_by_lane;  ///< [lane, ..]
   Halide::Func maximum;          ///< [..]
   Halide::Func reference;        ///< [..] maximum, rounded up to a whole number
@@ -49,7 +50,7 @@ struct SoftmaxPass : KeyBlocks {
   Halide::Func sum_by_lane;      ///< [lane, ..] of weights
   Halide::Func values;           ///< [lane, vector in group, column, panel, vector group, key_block, batch..] a copy, where the tensor is not read in place
   Halide::Func partial;          ///< [lane, vector, ..] sum over the block of weight * value
-  Halide::RDom over, row_vectors, across, lines, whole, rest;
+  Halide::RDom over, row_vectors, maximum_vectors, across, lines, whole, rest;
 };
 
 /// The operands where all are tensors of bf16: product = factor * sum of query * key. Sums of products of pairs take them as they are.
