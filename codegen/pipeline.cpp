@@ -13,6 +13,7 @@
 #include "codegen/lift_guards.h"
 #include "codegen/opaque_numbers.h"
 #include "codegen/output_loads.h"
+#include "codegen/shared_panels.h"
 #include "codegen/stage_key.h"
 #include "codegen/stage_lowering.h"
 #include "schedules/schedules.h"
@@ -171,6 +172,7 @@ class Lowering {
     else stored = build(finished(pointwise_body(body, out), storage), report);
     if (!problem_.empty()) return;
     lowered_.stages.push_back(std::move(report));
+    for (const Panel& panel : stored.panels) panels_.add(panel);
     stored_.emplace(value, stored);
     const auto type = llvm::cast<TensorType>(stage->getResult(0).getType());
     sources_[value] = source(stored.func.name(), stored.dims, type.element(), [func = stored.func](const std::vector<Halide::Expr>& at) { return func(at); });
@@ -325,6 +327,7 @@ class Lowering {
   Extents extents_;
   std::map<const void*, Source> sources_;      // by MLIR value
   std::map<const void*, Stored> stored_;
+  SharedPanels panels_;
   std::vector<std::pair<const void*, Result>> results_;
   std::vector<std::vector<std::string>> score_dims_;  // of each online softmax
   LoweredPipeline lowered_;

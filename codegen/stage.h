@@ -22,12 +22,18 @@ struct Piece {
   std::function<Halide::Expr(const Coordinates&)> at;
 };
 
+/// A pure copy of an operand in the order in which `reader`, which alone calls it, takes its elements.
+struct Panel {
+  Halide::Func func, reader;
+};
+
 /// A tensor that is stored between stages: func's arguments are the dims, innermost first (the reverse of `dims`).
 struct Stored {
   Halide::Func func;
   std::vector<std::string> dims;
   std::vector<OpaqueNumber> numbers = {};    ///< of its loops
   std::vector<std::string> last_first = {};  ///< Vars of func over which parallel loops are to begin at their end; codegen/last_first.h
+  std::vector<Panel> panels = {};            ///< that stages which read the same may share; codegen/shared_panels.h
 };
 
 /// The first and the last index of some along a dim. Where a schedule cuts the dim into blocks of `size` indices, and they are such a

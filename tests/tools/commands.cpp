@@ -22,6 +22,13 @@ std::set<std::string> keys_of(const json& object) {
   return keys;
 }
 
+int count_lines(const std::string& text, const std::string& with) {
+  std::istringstream lines(text);
+  int count = 0;
+  for (std::string line; std::getline(lines, line);) count += line.find(with) != std::string::npos;
+  return count;
+}
+
 /// Elements that differ from one to the next and are exact in bf16.
 std::vector<double> wave(std::int64_t count) {
   std::vector<double> values;
@@ -187,6 +194,14 @@ TEST_CASE("later keys and values are asked for, each line once", "[command line]
   CHECK(asked("64", "k=bf16,v=bf16", "x86-64-v4", "few") == 2 + 2);
   // A line of each key of a square; four lines of each query of a group, in blocks of 128 and of 64 keys.
   CHECK(asked("64", "f32", "x86-64-v4", "large") == 8 + 2 * 4 * 4);
+}
+
+TEST_CASE("products of the same rows share their copy", "[command line]") {
+  const auto packed = [](const std::string& variant, const std::string& size) {
+    return count_lines(attune_says({"show", variant, "--target", "x86-64-v4", "--stage", "loops", "--size", size}), "produce row_panel");
+  };
+  CHECK(packed("multi_head", "large") == 2);  // of the layer's input for three projections, of the heads' results for the last
+  CHECK(packed("cross", "large") == 3);       // queries are of another sequence than keys and values
 }
 
 TEST_CASE("tasks of queries that see more are taken first", "[command line]") {
