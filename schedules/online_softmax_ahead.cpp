@@ -1,11 +1,9 @@
 // Asking for keys and queries before they are read: they come from memory once, and each is then waited for by what is done to it at once.
 #include "schedules/online_softmax_stage.h"
-#include "schedules/prefetch.h"
 #include "schedules/tiles.h"
 
 using Halide::Expr;
 using Halide::Func;
-using Halide::RDom;
 using Halide::Var;
 
 namespace attune {
@@ -36,11 +34,10 @@ void SoftmaxStage::schedule_asked_keys(const Var& square) {
 /// their queries hardly counts. (Asking for a tile at once, while the one before is copied, would wait for memory as the copy does.)
 Expr SoftmaxStage::asked_query(SoftmaxPass& pass) {
   if (pass.key_tile == tiles_.key_tile || body_.over.empty() || !lies_along(body_.query, body_.over.back())) return 0.f;
-  const int elements = cache_line_bytes / (bf16_ ? 2 : 4);
-  pass.lines = RDom(0, tiles_of(extents_.at(body_.over.back()), elements), pass.named("lines"));
+  pass.lines = RowLines(extents_.at(body_.over.back()), bf16_ ? 2 : 4, pass.named("lines"));
   Coordinates at = batch_coordinates();
   for (const std::string& dim : body_.over) at[dim] = 0;
-  at[body_.over.back()] = pass.lines * elements;
+  at[body_.over.back()] = pass.lines.first_element();
   at[body_.queries] = (query_tile_ + (is_last_first_ ? -1 : 1)) * tiles_.query_tile + row_group_ * tiles_.rows + row_;
   const Expr asked = prefetched(body_.query.at(at));
   if (!asked.defined()) return 0.f;
@@ -53,8 +50,8 @@ void SoftmaxStage::schedule_asked_queries(SoftmaxPass& pass) {
   if (!pass.asked_queries.defined()) return;
   per_row_group(pass.asked_queries, pass).unroll(row_);
   Halide::Stage update = pass.asked_queries.update();
-  update.reorder(pass.lines.x, row_, row_group_).unroll(row_);
-  if (fixed_value(pass.lines.x.extent()).value_or(most_unrolled_lines + 1) <= most_unrolled_lines) update.unroll(pass.lines.x);
+  update.reorder(pass.lines.loop(), row_, row_group_).unroll(row_);
+  pass.lines.unroll_few(update);
 }
 
 }  // namespace attune

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/stage.h"
+#include "schedules/prefetch.h"
 #include "schedules/softmax_math.h"
 
 namespace attune {
@@ -50,7 +51,8 @@ struct SoftmaxPass : KeyBlocks {
   Halide::Func sum_by_lane;      ///< [lane, ..] of weights
   Halide::Func values;           ///< [lane, vector in group, column, panel, vector group, key_block, batch..] a copy, where the tensor is not read in place
   Halide::Func partial;          ///< [lane, vector, ..] sum over the block of weight * value
-  Halide::RDom over, row_vectors, maximum_vectors, across, lines, whole, rest;
+  RowLines lines;  ///< of the next tile's query
+  Halide::RDom over, row_vectors, maximum_vectors, across, whole, rest;
 };
 
 /// The operands where all are tensors of bf16: product = factor * sum of query * key. Sums of products of pairs take them as they are.

@@ -1,9 +1,12 @@
 #include "schedules/prefetch.h"
 
-#include <string>
+#include "schedules/softmax_math.h"
+#include "schedules/tiles.h"
 
 namespace attune {
 namespace {
+
+constexpr int most_unrolled_lines = 16;
 
 using Halide::Expr;
 using Halide::Internal::Call;
@@ -63,6 +66,13 @@ class InputLoads : public Halide::Internal::IRVisitor {
 }  // namespace
 
 Expr rows_ahead(const Expr& extent) { return 4096 / Halide::max(extent, 1); }
+
+RowLines::RowLines(const Expr& extent, int element_bytes, const std::string& name)
+    : elements_(cache_line_bytes / element_bytes), lines_(0, tiles_of(extent, elements_), name) {}
+
+void RowLines::unroll_few(Halide::Stage update) const {
+  if (fixed_value(lines_.x.extent()).value_or(most_unrolled_lines + 1) <= most_unrolled_lines) update.unroll(lines_.x);
+}
 
 Expr prefetched(const Expr& element) {
   InputLoads loads;

@@ -2,13 +2,12 @@
 // a stream that the machine's prefetchers lose at the end of every page of 4 kB, where it then waits for memory.
 #include <algorithm>
 
-#include "schedules/prefetch.h"
 #include "schedules/split_keys_stage.h"
 
 using Halide::Expr;
-using Halide::RDom;
 
 namespace attune {
+
 /// The key at a place of the block, so much later as rows of this extent are asked for; there may be no such key. Of few keys less is
 /// asked for in vain.
 Expr SplitKeysStage::key_ahead(const Expr& place, const Expr& extent) const {
@@ -20,10 +19,10 @@ Expr SplitKeysStage::asked_key() {
   const std::string& last = body_.over.back();
   if (!lies_along(body_.key, last)) return 0.f;
   const bool in_pairs = !is_const_zero(key_places_.paired);
-  lines_ = RDom(0, tiles_of(extents_.at(last), cache_line_bytes / (in_pairs ? 2 : 4)), "lines");
+  lines_ = RowLines(extents_.at(last), in_pairs ? 2 : 4, "lines");
   Coordinates at = batch_coordinates();
   for (const std::string& dim : body_.over) at[dim] = 0;
-  at[last] = lines_ * (cache_line_bytes / (in_pairs ? 2 : 4));
+  at[last] = lines_.first_element();
   at[body_.keys] = key_ahead(key_, extents_.at(last));
   const Expr asked = prefetched(body_.key.at(at));
   if (!asked.defined()) return 0.f;
@@ -34,7 +33,7 @@ Expr SplitKeysStage::asked_key() {
 void SplitKeysStage::schedule_asked_key() {
   if (!asked_key_.defined()) return;
   asked_key_.compute_at(product_sum_, Halide::Var("key_group"));
-  if (fixed_value(lines_.x.extent()).value_or(most_unrolled_lines + 1) <= most_unrolled_lines) asked_key_.update().unroll(lines_.x);
+  lines_.unroll_few(asked_key_.update());
 }
 
 /// 0 in the loops over values; the vector of the value that is read so many keys later is asked for in the first row, for all rows and

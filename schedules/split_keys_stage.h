@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "codegen/stage.h"
+#include "schedules/prefetch.h"
 #include "schedules/softmax_math.h"
 #include "schedules/tiles.h"
 
@@ -96,7 +97,8 @@ class SplitKeysStage {
 
   Halide::Var lane_{"lane"}, vector_{"vector"}, key_{"key"};
   Halide::Var row_{"row"}, block_{"block"}, row_tile_{"row_tile"}, split_{"split"};
-  Halide::RDom lines_, across_, block_vectors_, lanes_, whole_, blocks_, all_splits_, state_lanes_;
+  RowLines lines_;  ///< of a later key
+  Halide::RDom across_, block_vectors_, lanes_, whole_, blocks_, all_splits_, state_lanes_;
   std::vector<Halide::RDom> rests_;
   std::vector<ProductPart> product_parts_;
   Halide::Func place_{"place"};                          ///< [row, row_tile] the coordinates of a row, where rows have several dims
