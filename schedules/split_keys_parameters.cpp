@@ -15,7 +15,8 @@ std::vector<Parameter> split_keys_parameters(const Machine& machine, SizeClass s
                         {"key_tile", {16, 32, 64, 128, 256, 512, 1024}},
                         {"register_rows", {1, 2, 4, 8}},
                         {"register_keys", {1, 2, 4, 8}},
-                        {"register_vectors", {1, 2, 4, 8}}});
+                        {"register_vectors", {1, 2, 4, 8}},
+                        {"prefetch", {0, 1}}});
 }
 
 std::string split_keys_problem(const Machine& machine, const std::vector<Parameter>& values) {

@@ -181,19 +181,20 @@ TEST_CASE("products of bf16 pairs are instructions in every pass over keys", "[c
 }
 
 TEST_CASE("later keys and values are asked for, each line once", "[command line]") {
-  const auto asked = [](const std::string& depth, const std::string& type, const std::string& target, const std::string& size) {
-    std::istringstream text(attune_says({"show", "grouped_query", "--type", type, "--target", target, "--set", "depth=" + depth, "--set", "value_depth=" + depth,
-                                         "--stage", "assembly", "--size", size}));
-    int count = 0;
-    for (std::string line; std::getline(text, line);) count += line.find("prefetchnta") != std::string::npos;
-    return count;
+  const auto asked = [](const std::string& depth, const std::string& type, const std::string& target, const std::vector<std::string>& schedule) {
+    std::vector<std::string> words{"show", "grouped_query", "--type", type, "--target", target, "--set", "depth=" + depth, "--set", "value_depth=" + depth,
+                                   "--stage", "assembly", "--size"};
+    words.insert(words.end(), schedule.begin(), schedule.end());
+    return count_lines(attune_says(words), "prefetch");
   };
-  CHECK(asked("64", "f32", "x86-64-v4", "few") == 4 + 4);    // lines of a key, of a value
-  CHECK(asked("64", "f32", "x86-64-v3", "few") == 4 + 4);
-  CHECK(asked("128", "f32", "x86-64-v4", "few") == 8 + 8);
-  CHECK(asked("64", "k=bf16,v=bf16", "x86-64-v4", "few") == 2 + 2);
+  const std::vector<std::string> with{"few", "--schedule", "split_keys,size=few,prefetch=1"}, without{"few", "--schedule", "split_keys,size=few,prefetch=0"};
+  CHECK(asked("64", "f32", "x86-64-v4", with) == 4 + 4);  // lines of a key, of a value
+  CHECK(asked("64", "f32", "x86-64-v3", with) == 4 + 4);
+  CHECK(asked("128", "f32", "x86-64-v4", with) == 8 + 8);
+  CHECK(asked("64", "k=bf16,v=bf16", "x86-64-v4", with) == 2 + 2);
+  CHECK(asked("64", "f32", "x86-64-v4", without) == 0);
   // A line of each key of a square; four lines of each query of a group, in blocks of 128 and of 64 keys.
-  CHECK(asked("64", "f32", "x86-64-v4", "large") == 8 + 2 * 4 * 4);
+  CHECK(asked("64", "f32", "x86-64-v4", {"large"}) == 8 + 2 * 4 * 4);
 }
 
 TEST_CASE("products of the same rows share their copy", "[command line]") {
