@@ -25,25 +25,28 @@ const Call* image_of(const Call* call) {
   return image;
 }
 
-bool has_call(const Expr& e) {
-  class Calls : public Halide::Internal::IRVisitor {
+bool has_load(const Expr& e) {
+  class Loads : public Halide::Internal::IRVisitor {
    public:
     bool found = false;
 
    private:
     using IRVisitor::visit;
-    void visit(const Call*) override { found = true; }
+    void visit(const Call* call) override {
+      found = found || call->call_type == Call::Halide || call->call_type == Call::Image;
+      IRVisitor::visit(call);
+    }
   };
-  Calls calls;
-  e.accept(&calls);
-  return calls.found;
+  Loads loads;
+  e.accept(&loads);
+  return loads.found;
 }
 
 class InputLoads : public Halide::Internal::IRVisitor {
  public:
   Expr asked;  ///< for the last of them
   int count = 0;
-  bool are_free = true;  ///< nothing is called for where they lie
+  bool are_free = true;  ///< nothing is loaded for where they lie
 
  private:
   using IRVisitor::visit;
@@ -54,7 +57,7 @@ class InputLoads : public Halide::Internal::IRVisitor {
     Expr offset = 0;
     for (std::size_t d = 0; d < call->args.size(); ++d) {
       const auto of = [&](const char* what) { return Variable::make(Halide::Int(32), image->name + what + std::to_string(d), image->param); };
-      are_free = are_free && !has_call(call->args[d]);
+      are_free = are_free && !has_load(call->args[d]);
       offset += (call->args[d] - of(".min.")) * of(".stride.");
     }
     const Expr base = Variable::make(Halide::Handle(), image->name, image->param);

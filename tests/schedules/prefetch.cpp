@@ -62,6 +62,7 @@ TEST_CASE("only what takes no other loads is asked for", "[prefetch]") {
   ImageParam in(Halide::Float(32), 2, "in"), table(Halide::Int(32), 1, "table");
   Var x("x");
   CHECK(prefetched(in(x + 100000000, x * 3) * 2).defined());
+  CHECK(prefetched(in(Halide::unsafe_promise_clamped(x, 0, 4), 0)).defined());
   CHECK(!prefetched(in(x, table(x))).defined());
   CHECK(!prefetched(in(x, 0) * in(x, 1)).defined());
   CHECK(!prefetched(Halide::cast<float>(x)).defined());
