@@ -73,15 +73,14 @@ std::string overwriting_problem(const CompileOptions& options, const std::string
 
 int compile(const CompileOptions& options) {
   if (const std::string problem = name_problem(options.name); !problem.empty()) return refuse(problem);
-  const std::optional<SizeClass> size = find_size(options.size);
-  if (!size && !options.size.empty()) return refuse(fmt::format("--size '{}': is not one of {}", options.size, size_names()));
+  if (const std::string problem = size_problem(options.size); !options.size.empty() && !problem.empty()) return refuse(problem);
   const Prepared prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
   const std::string& name = options.name.empty() ? prepared.graph.name : options.name;
   if (const std::string problem = overwriting_problem(options, name); !problem.empty()) return refuse(problem);
   MadeFolders folders(options.directory);
   if (!fs::is_directory(options.directory)) return refuse(fmt::format("-o '{}': is not a folder, and none can be made there", options.directory));
-  const KernelFile file = compile_kernel(prepared, name, options.directory, options.is_shared, size);
+  const KernelFile file = compile_kernel(prepared, name, options.directory, options.is_shared, find_size(options.size));
   if (!file.problem.empty()) return refuse(file.problem);
   folders.keep();
   for (const std::string& written : file.files) fmt::print("{}\n", written);

@@ -129,6 +129,10 @@ ShapeAnswer parse_shape(std::string_view text, std::string_view who) {
   return answer;
 }
 
+std::string size_problem(std::string_view size) {
+  return find_size(size) ? std::string() : fmt::format("--size '{}': is not one of {}", size, size_names());
+}
+
 int refuse(const std::string& sentence) {
   fmt::print(stderr, "attune: {}\n", sentence);
   return wrong_input;

@@ -43,6 +43,9 @@ struct ShapeAnswer {
 };
 ShapeAnswer parse_shape(std::string_view text, std::string_view who);
 
+/// What is wrong with the name of a size of calls, as a sentence; empty if there is such a size.
+std::string size_problem(std::string_view size);
+
 /// Prints `attune: <sentence>` on stderr; gives the exit status of wrong input.
 int refuse(const std::string& sentence);
 inline constexpr int wrong_input = 2, check_failed = 1;

@@ -45,7 +45,7 @@ std::string problem_of(const ShowOptions& options) {
   constexpr std::string_view stages[] = {"graph", "mlir", "stages", "loops", "assembly"};
   if (std::ranges::find(stages, options.stage) == std::end(stages))
     return fmt::format("--stage '{}': is not one of {}", options.stage, fmt::join(stages, ", "));
-  if (!find_size(options.size)) return fmt::format("--size '{}': is not one of {}", options.size, size_names());
+  if (std::string problem = size_problem(options.size); !problem.empty()) return problem;
   if (options.is_signature && options.stage != "graph") return fmt::format("--signature: is shown instead of --stage {}; one of them is right", options.stage);
   if (options.is_json && !options.is_signature) return "--json: is for the signature; --signature --json prints it";
   return {};
