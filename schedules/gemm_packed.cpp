@@ -51,8 +51,10 @@ class PackedGemm {
     schedule_sums();
     schedule_row_panel();
     schedule_column_panel();
+    Stored stored{result_, body_.out, std::move(numbers_)};
     // Rows of a product whose columns have a batch of their own are packed for each of them.
-    return {result_, body_.out, std::move(numbers_), {}, shared_loops_.empty() ? std::vector{Panel{row_panel_, sums_}} : std::vector<Panel>()};
+    if (shared_loops_.empty()) stored.panels = {{row_panel_, sums_}};
+    return stored;
   }
 
  private:
