@@ -1,0 +1,89 @@
+#include <catch2/catch.hpp>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/tools/program.h"
+
+namespace attune {
+namespace {
+
+int count_lines(const std::string& text, const std::string& with) {
+  std::istringstream lines(text);
+  int count = 0;
+  for (std::string line; std::getline(lines, line);) count += line.find(with) != std::string::npos;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("show prints every step from the graph to the machine's instructions", "[command line]") {
+  const auto stage = [](const std::string& name) { return attune_says({"show", "causal", "--stage", name, "--target", "x86-64-v3", "--set", "depth=64"}); };
+  CHECK(stage("graph") == attune_says({"show", "causal"}));
+  CHECK_THAT(stage("graph"), Catch::Contains("= softmax(") && Catch::Contains("real [batch x heads x queries x keys]"));
+  CHECK_THAT(stage("mlir"), Catch::Contains("func.func @causal(") && Catch::Contains("attn.mask") && !Catch::Contains("attn.stage"));
+  CHECK_THAT(stage("stages"), Catch::Contains("attn.stage") && Catch::Contains("depth=64"));
+  CHECK_THAT(stage("loops"), Catch::Contains("for (") && Catch::Contains("attune_causal"));
+  CHECK_THAT(stage("assembly"), Catch::Contains("vfmadd") && Catch::Contains("%ymm") && !Catch::Contains("%zmm"));
+  CHECK(attune_says({"show", "causal", "--stage", "loops", "--size", "small"}) != attune_says({"show", "causal", "--stage", "loops"}));
+}
+
+TEST_CASE("products of bf16 pairs are instructions in every pass over keys", "[command line]") {
+  for (const std::string variant : {"scaled_dot_product", "causal"}) {
+    std::istringstream loops(attune_says({"show", variant, "--type", "bf16", "--target", "zen4", "--set", "depth=64", "--set", "value_depth=64", "--stage", "loops"}));
+    int instructions = 0, scalar = 0;
+    for (std::string line; std::getline(loops, line);) {
+      instructions += line.find("vector_reduce_add(float32x32(reinterpret<bfloat16x32>") != std::string::npos;
+      // where Halide does not find them it makes a loop over the lanes
+      scalar += line.find("for (partial_") != std::string::npos && line.find(".s1.lane") != std::string::npos;
+    }
+    INFO(variant);
+    CHECK(instructions >= 3 * 2 * 16);
+    CHECK(scalar == 0);
+  }
+}
+
+TEST_CASE("later keys and values are asked for, each line once", "[command line]") {
+  const auto asked = [](const std::string& depth, const std::string& type, const std::string& target, const std::vector<std::string>& schedule) {
+    std::vector<std::string> words{"show", "grouped_query", "--type", type, "--target", target, "--set", "depth=" + depth, "--set", "value_depth=" + depth,
+                                   "--stage", "assembly", "--size"};
+    words.insert(words.end(), schedule.begin(), schedule.end());
+    return count_lines(attune_says(words), "prefetchnta");
+  };
+  const std::vector<std::string> with{"few", "--schedule", "split_keys,size=few,prefetch=1"}, without{"few", "--schedule", "split_keys,size=few,prefetch=0"};
+  CHECK(asked("64", "f32", "x86-64-v4", with) == 4 + 4);  // lines of a key, of a value
+  CHECK(asked("64", "f32", "x86-64-v3", with) == 4 + 4);
+  CHECK(asked("128", "f32", "x86-64-v4", with) == 8 + 8);
+  CHECK(asked("64", "k=bf16,v=bf16", "x86-64-v4", with) == 2 + 2);
+  CHECK(asked("64", "f32", "x86-64-v4", without) == 0);
+  CHECK(asked("64", "f32", "zen5", {"few"}) == 4 + 4);  // where the machine's own prefetchers are slower
+  CHECK(asked("64", "f32", "zen4", {"few"}) == 0);
+  // A line of each key of a square; four lines of each query of a group, in blocks of 128 and of 64 keys.
+  CHECK(asked("64", "f32", "x86-64-v4", {"large"}) == 8 + 2 * 4 * 4);
+}
+
+TEST_CASE("products of the same rows share their copy", "[command line]") {
+  const auto packed = [](const std::string& variant, const std::string& size) {
+    return count_lines(attune_says({"show", variant, "--target", "x86-64-v4", "--stage", "loops", "--size", size}), "produce row_panel");
+  };
+  CHECK(packed("multi_head", "large") == 2);  // of the layer's input for three projections, of the heads' results for the last
+  CHECK(packed("cross", "large") == 3);       // queries are of another sequence than keys and values
+}
+
+TEST_CASE("tasks of queries that see more are taken first", "[command line]") {
+  const auto is_last_first = [](const std::string& variant) {
+    return attune_says({"show", variant, "--target", "x86-64-v4", "--stage", "assembly", "--size", "large"}).find("last_first") != std::string::npos;
+  };
+  for (const char* variant : {"causal", "prefix_lm"}) CHECK(is_last_first(variant));
+  for (const char* variant : {"sinks", "document"}) CHECK_FALSE(is_last_first(variant));
+}
+
+TEST_CASE("MLIR text that show prints is a graph that show reads", "[command line]") {
+  const Folder folder;
+  const std::string text = attune_says({"show", "soft_cap", "--param", "cap=20", "--stage", "mlir"});
+  const std::string file = folder.write("soft_cap.mlir", text);
+  CHECK(attune_says({"show", file, "--stage", "mlir"}) == text);
+}
+
+}  // namespace attune
