@@ -81,25 +81,27 @@ Expr wave(const Quadrant& q) {
   return from_bits(bits(select((q.count & 1) == 0, sine, cosine)) ^ ((q.count & 2) << 30));
 }
 
-/// 2^exponent, 0 below -127; `power` are the coefficients of 2^f on [-0.5, 0.5], the last of which is 1.
-Expr exp2_to_zero(const Expr& exponent, std::initializer_list<float> power) {
+/// 2^exponent, 0 below -127; 1 + f * polynomial(f, slope) is 2^f on [-0.5, 0.5].
+Expr exp2_to_zero(const Expr& exponent, std::initializer_list<float> slope) {
   const Expr s = at_least(-127.f, exponent);
   // The low bits are the biased exponent; it is 0 at -127, so 2^-127 comes out as 0.
   const Expr biased = strict_add(s, rounder + 127.f);
-  const Expr mantissa = polynomial(strict_subtract(s, strict_subtract(biased, rounder + 127.f)), power);
+  const Expr f = strict_subtract(s, strict_subtract(biased, rounder + 127.f));
   // A product, not an addition to the exponent's bits: a NaN with a payload (0xffffffff is a common one) would wrap into a number.
-  return mantissa * from_bits(bits(biased) << 23);
+  const Expr power = from_bits(bits(biased) << 23);
+  // Strict, so that f times the power, which is exact, does not wait for the polynomial.
+  return power + strict_multiply(power, f) * polynomial(f, slope);
 }
 
 }  // namespace
 
 Expr softmax_exp2(const Expr& s) {
-  return exp2_to_zero(s, {0.001326472731f, 0.009671512991f, 0.05550733581f, 0.2402224243f, 0.6931470037f, 1.f});  // error 1.1e-7
+  return exp2_to_zero(s, {0.001326472731f, 0.009671512991f, 0.05550733581f, 0.2402224243f, 0.6931470037f});  // error 1.1e-7
 }
 
 Expr softmax_exp2_for_bf16(const Expr& s) {
   // Least squares reweighted until the extrema were equal (Lawson), error 1.02e-4.
-  return exp2_to_zero(s, {0.0550089329f, 0.242210969f, 0.693282902f, 1.f});
+  return exp2_to_zero(s, {0.0550089329f, 0.242210969f, 0.693282902f});
 }
 
 namespace vector_math {
