@@ -173,18 +173,30 @@ void SoftmaxStage::define_partial(SoftmaxPass& pass) {
     pass.values(joined({lane_, vector_, column_, panel_, vector_group_, key_block_}, value_batch_)) = value_at(depth, key_of(pass, column_, panel_));
   }
   const Func weights = body_.weight ? pass.changed_weights : pass.weights;
-  const auto add = [&](const Expr& vector_group, const Expr& vector, const Expr& column, const Expr& panel) {
+  const auto product = [&](const Expr& vector_group, const Expr& vector, const Expr& column, const Expr& panel) {
     const Expr of_all = vector_group * group + vector;
     // An unknown number of vectors is one group, or copies would have more vectors than there are.
     const Exprs at = fixed_depth_ ? Exprs{lane_, vector, column, panel, vector_group, key_block_} : Exprs{lane_, of_all, column, panel, 0, key_block_};
     const Expr value = in_place ? value_at(of_all * tiles_.lanes + lane_, key_of(pass, column, panel)) : Expr(pass.values(joined(at, value_batch_)));
-    pass.partial(per_row({lane_, of_all})) += weights(per_row({column, panel})) * value;
+    return weights(per_row({column, panel})) * value;
   };
   const int panels = pass.key_tile / tiles_.panel();
   pass.partial = Func(pass.named("partial"));
+  if (has_sums_of_groups(pass)) {
+    pass.whole = RDom({{0, tiles_.panel()}, {0, panels}}, "whole");
+    if (pass.has_tail) pass.whole.where(exists(pass, pass.whole[0], pass.whole[1]));
+    pass.group_sums = Func(pass.named("group_sums"));
+    pass.group_sums(per_row({lane_, vector_})) = 0.f;
+    pass.group_sums(per_row({lane_, vector_})) += product(vector_ / group, vector_ % group, pass.whole[0], pass.whole[1]);
+    pass.partial(per_row({lane_, vector_})) = pass.group_sums(per_row({lane_, vector_}));
+    return;
+  }
   pass.partial(per_row({lane_, vector_})) = 0.f;
   pass.whole = RDom({{0, group}, {0, tiles_.panel()}, {0, panels}, {0, vectors_ / group}}, "whole");
   if (pass.has_tail) pass.whole.where(exists(pass, pass.whole[1], pass.whole[2]));
+  const auto add = [&](const Expr& vector_group, const Expr& vector, const Expr& column, const Expr& panel) {
+    pass.partial(per_row({lane_, vector_group * group + vector})) += product(vector_group, vector, column, panel);
+  };
   add(pass.whole[3], pass.whole[0], pass.whole[1], pass.whole[2]);
   if (fixed_value(vectors_ % group) == 0) return;
   pass.rest = RDom({{0, tiles_.panel()}, {0, panels}, {0, vectors_ % group}}, "rest");

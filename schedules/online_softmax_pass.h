@@ -38,6 +38,7 @@ struct SoftmaxPass : KeyBlocks {
   Halide::Func sum_by_lane;      ///< [lane, ..] of weights
   Halide::Func values;           ///< [lane, vector in group, column, panel, vector group, key_block, batch..] a copy, where the tensor is not read in place
   Halide::Func partial;          ///< [lane, vector, ..] sum over the block of weight * value
+  Halide::Func group_sums;       ///< [lane, vector, ..] the same of a group of vectors, in registers; only where has_sums_of_groups
   RowLines lines;                ///< of the next tile's query
   Halide::RDom over, row_vectors, maximum_vectors, across, whole, rest;
 };

@@ -95,6 +95,7 @@ class SoftmaxStage {
   Halide::Func& per_block(Halide::Func& f, const SoftmaxPass& pass, bool by_row_groups);
   Halide::Func& per_row_group(Halide::Func& f, const SoftmaxPass& pass);
   bool sums_by_panels(const SoftmaxPass& pass) const;
+  bool has_sums_of_groups(const SoftmaxPass& pass) const;
 
   const OnlineSoftmax& body_;
   const Extents& extents_;
