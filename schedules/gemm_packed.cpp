@@ -1,5 +1,5 @@
 // A product of operands that are copied into panels: the panels are read in the order in which the sums use them, whatever the operands'
-// layout, dims and arithmetic. Rows are packed once in spans that the third-level cache keeps, columns in parts that the second-level one does; every
+// layout, dims and arithmetic (columns that lie in panels already are not copied). Rows are packed once in spans that the third-level cache keeps, columns in parts that the second-level one does; every
 // task takes a block of rows through a part's panels (Goto, van de Geijn: Anatomy of high-performance matrix multiplication, 2008).
 #include <algorithm>
 #include <numeric>
@@ -37,20 +37,21 @@ class PackedGemm {
  public:
   PackedGemm(const Product& product, const GemmTile& tile)
       : p_(product), body_(product.body), tile_(tile), width_(tile.vectors * tile.lanes),
-        over_(body_.over, p_.extents, tile.lanes), columns_(body_.columns, p_.extents, width_) {
+        over_(body_.over, p_.extents, tile.lanes), columns_(body_.columns, p_.extents, width_), columns_in_place_(are_columns_in_panels()) {
     const std::vector<std::string> shared = dims_in(body_.batch, body_.b);
     std::copy_if(body_.batch.begin(), body_.batch.end(), std::back_inserter(own_batch_),
                  [&](const std::string& dim) { return std::find(shared.begin(), shared.end(), dim) == shared.end(); });
   }
 
   Stored result() {
-    define_panels();
+    define_row_panel();
+    if (!columns_in_place_) define_column_panel();
     define_sums();
     define_result();
     schedule_result();
     schedule_sums();
     schedule_row_panel();
-    schedule_column_panel();
+    if (!columns_in_place_) schedule_column_panel();
     Stored stored{result_, body_.out, std::move(numbers_)};
     // Rows of a product whose columns have a batch of their own are packed for each of them.
     if (shared_loops_.empty()) stored.panels = {{row_panel_, sums_}};
@@ -58,9 +59,14 @@ class PackedGemm {
   }
 
  private:
-  void define_panels();
+  /// b is in memory, and its rows along the columns are as long as a panel.
+  bool are_columns_in_panels() const;
+  void define_row_panel();
+  void define_column_panel();
   /// 0, after asking for what is read next of b's rows; undefined if b is not in memory that others wrote.
   Expr ask_ahead();
+  /// Of b, for column j of tile jo.
+  Expr column_element(const Expr& lane, const Expr& block, const Expr& outer);
   void define_sums();
   void add_product(const Expr& lane, const Expr& block, const Expr& outer);
   /// How many loops of which extent walk the tiles: spans of rows, parts of columns, and in these the tasks' blocks. Each is 1 at least.
@@ -88,6 +94,7 @@ class PackedGemm {
   const GemmTile tile_;
   const int width_;
   const Tiled over_, columns_;
+  const bool columns_in_place_;
   std::vector<std::string> own_batch_;  ///< the batch dims that b lacks: all their products read the same columns
 
   // k counts a vector's lanes along the contraction, kb its blocks, ko what the other contracted dims are at; i and j count in a tile, io and jo tiles.
@@ -117,13 +124,25 @@ Coordinates PackedGemm::batch_coordinates() const {
   return at;
 }
 
-void PackedGemm::define_panels() {
+bool PackedGemm::are_columns_in_panels() const {
+  if (!p_.b_along_columns || !Halide::Internal::can_prove(columns_.extent() == width_)) return false;
+  Coordinates at;
+  for (const std::string& dim : body_.b.dims) at[dim] = Var(dim);
+  const Expr element = body_.b.at(at);
+  const auto* load = element.as<Halide::Internal::Call>();
+  if (load == nullptr || element.type() != Halide::Float(32)) return false;
+  return load->call_type == Halide::Internal::Call::Image || load->call_type == Halide::Internal::Call::Halide;
+}
+
+void PackedGemm::define_row_panel() {
   Coordinates at = batch_coordinates();
   over_.place_outer(ko_, clamped(kb_ * tile_.lanes + k_, over_.extent(), !p_.a_along_rows), at);
   p_.rows.place(clamped(io_ * tile_.rows + i_, p_.rows.extent(), p_.a_along_rows), at);
   row_panel_(with_batch(std::vector<Var>{k_, i_, kb_, ko_, io_}, body_.a)) = Halide::cast<float>(body_.a.at(at));
+}
 
-  at = batch_coordinates();
+void PackedGemm::define_column_panel() {
+  Coordinates at = batch_coordinates();
   over_.place_outer(ko_, clamped(kb_ * tile_.lanes + k_, over_.extent(), p_.b_along_over), at);
   columns_.place(jo_, clamped(columns_.first(jo_) + j_, columns_.extent(), !p_.b_along_over), at);
   const Expr element = Halide::cast<float>(body_.b.at(at));
@@ -148,11 +167,18 @@ Expr PackedGemm::ask_ahead() {
   return Halide::cast<float>(ahead_(place));
 }
 
+Expr PackedGemm::column_element(const Expr& lane, const Expr& block, const Expr& outer) {
+  if (!columns_in_place_) return column_panel_(with_batch(std::vector<Expr>{j_, lane, block, outer, jo_}, body_.b));
+  Coordinates at = batch_coordinates();
+  over_.place_outer(outer, block * tile_.lanes + lane, at);
+  columns_.place(jo_, columns_.first(jo_) + j_, at);
+  return body_.b.at(at);
+}
+
 void PackedGemm::add_product(const Expr& lane, const Expr& block, const Expr& outer) {
   std::vector<Var> at{j_, i_, jo_, io_};
   for (const std::string& dim : body_.batch) at.emplace_back(dim);
-  sums_(at) += row_panel_(with_batch(std::vector<Expr>{lane, i_, block, outer, io_}, body_.a)) *
-               column_panel_(with_batch(std::vector<Expr>{j_, lane, block, outer, jo_}, body_.b));
+  sums_(at) += row_panel_(with_batch(std::vector<Expr>{lane, i_, block, outer, io_}, body_.a)) * column_element(lane, block, outer);
 }
 
 void PackedGemm::define_sums() {

@@ -1,5 +1,6 @@
 #include "schedules/gemm.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -71,6 +72,13 @@ ProductCase linear(const std::map<std::string, int>& fixed = {}, const std::vect
   return p;
 }
 
+/// The columns are copied before they are multiplied.
+bool copies_columns(const ProductCase& product, const Machine& machine) {
+  const Stored stored = gemm(product.body, product.stage.extents(), machine, gemm_parameters(machine, SizeClass::large));
+  const auto called = Halide::Internal::find_transitive_calls(stored.func.function());
+  return std::ranges::any_of(called, [](const auto& named) { return named.first.starts_with("column_panel"); });
+}
+
 }  // namespace
 
 TEST_CASE("a linear layer into heads, all extents unknown", "[gemm]") {
@@ -96,6 +104,21 @@ TEST_CASE("a linear layer whose result ends in a dim of the rows", "[gemm]") {
 TEST_CASE("a linear layer whose weight is stored in x out", "[gemm]") {
   ProductCase p = linear({}, {"batch", "heads", "tokens", "depth"}, {"model", "heads", "depth"});
   check(p, {{1, 1, 1, 1, 1}, {2, 3, 37, 5, 37}, {1, 2, 129, 64, 16}, {1, 2, 1, 77, 40}, {3, 1, 5, 5, 0}});
+}
+
+TEST_CASE("columns that lie in panels are read in place", "[gemm]") {
+  for (const Machine& machine : {host_machine(), narrow_machine(16), narrow_machine(32)}) {
+    const int width = static_cast<int>(value_of(gemm_parameters(machine, SizeClass::large), "column_vectors")) * machine.vector_bytes / 4;
+    const std::vector<std::string> out = {"batch", "heads", "tokens", "depth"}, in_panels = {"heads", "model", "depth"};
+    CAPTURE(machine.vector_bytes, width);
+    ProductCase p = linear({{"depth", width}}, out, in_panels);
+    CHECK(!copies_columns(p, machine));
+    check(p, {{1, 1, 1, width, 1}, {2, 3, 5, width, 37}, {1, 5, 37, width, 129}, {3, 1, 129, width, 600}, {2, 2, 5, width, 0}, {2, 0, 5, width, 4}, {0, 2, 5, width, 4}},
+          machine);
+    CHECK(copies_columns(linear({}, out, in_panels), machine));
+    CHECK(copies_columns(linear({{"depth", width}}, out), machine));
+    for (const int other : {width - 1, width * 2}) CHECK(copies_columns(linear({{"depth", other}}, out, in_panels), machine));
+  }
 }
 
 TEST_CASE("a linear layer whose weight ends in neither the contraction nor the result's innermost dim", "[gemm]") {
