@@ -5,6 +5,7 @@ import numpy
 from own import from_bf16, to_bf16
 from problem import Problem
 
+LINEAR_STRUCTS = ("Linear", "LinearPanels")  # the structs of bench/variants/linear.h
 SAMPLED_QUERIES = 16  # the reference is computed for so many queries of each head, spread over all
 
 
@@ -91,12 +92,28 @@ def attention(row, inputs, q, k, v, at):
     return softmax(scores) @ v, largest * abs(v).max(), abs(v).max()
 
 
-def multi_head(inputs, at):
-    x = inputs["x"].astype("float64")
-    q, k, v = (numpy.einsum("btm,hdm->bhtd", x, inputs[f"w{n}"]) + inputs[f"b{n}"][None, :, None] for n in "qkv")
+def layer_weights(row, inputs):
+    """wq, wk, wv [heads, depth, model] and wo [model, heads, depth] of a layer, also where its kernel takes them in panels."""
+    weights = {name: inputs[name] for name in ("wq", "wk", "wv", "wo")}
+    if not row.parameters.get("panels"):
+        return weights
+    panels, heads, depth, column = weights["wo"].shape
+    wo = weights.pop("wo").transpose(0, 3, 1, 2).reshape(panels * column, heads, depth)
+    return {name: numpy.ascontiguousarray(w.swapaxes(1, 2)) for name, w in weights.items()} | {"wo": wo}
+
+
+def linear_weights(row, inputs):
+    """w [hidden, model], also where the kernel takes it in panels."""
+    w = inputs["w"]
+    return numpy.ascontiguousarray(w.swapaxes(1, 2)).reshape(-1, w.shape[1]) if row.kernel == "LinearPanels" else w
+
+
+def multi_head(row, inputs, at):
+    x, w = inputs["x"].astype("float64"), layer_weights(row, inputs)
+    q, k, v = (numpy.einsum("btm,hdm->bhtd", x, w[f"w{n}"]) + inputs[f"b{n}"][None, :, None] for n in "qkv")
     q = q[:, :, at]
     weights = softmax(q @ k.swapaxes(-1, -2) / numpy.sqrt(q.shape[-1]))
-    return numpy.einsum("bhtd,mhd->btm", weights @ v, inputs["wo"]) + inputs["bo"]
+    return numpy.einsum("bhtd,mhd->btm", weights @ v, w["wo"]) + inputs["bo"].reshape(-1)
 
 
 def additive(inputs, at):
@@ -109,13 +126,13 @@ def difference(row, inputs, result):
     """The largest difference of a result from the reference on the sampled queries, and what is allowed. The result has the shape of
     the kernel's output."""
     eps = 2.0**-8 if row.type == "bf16" else 2.0**-24
-    if row.kernel == "Linear":
+    if row.kernel in LINEAR_STRUCTS:
         at = sampled(inputs["x"].shape[0])
-        wanted, got = inputs["x"][at].astype("float64") @ inputs["w"].T.astype("float64"), result[at]
+        wanted, got = inputs["x"][at].astype("float64") @ linear_weights(row, inputs).T.astype("float64"), result[at]
         return abs(got - wanted).max(), 1e-5 + 4 * inputs["x"].shape[1] ** 0.5 * eps * abs(wanted).max()
     if row.kernel in ("multi_head", "additive"):
         at = sampled(result.shape[1])
-        wanted = (multi_head if row.kernel == "multi_head" else additive)(inputs, at)
+        wanted = multi_head(row, inputs, at) if row.kernel == "multi_head" else additive(inputs, at)
         return abs(result[:, at] - wanted).max(), 1e-5 + 64 * eps * max(1, abs(wanted).max())
     q, k, v = (inputs[n] for n in "qkv")
     if row.kernel == "grouped_query":  # its query heads one behind the other
@@ -162,7 +179,7 @@ def work(row, inputs, shape):
         return 0
     if row.counts == "bytes":
         return sum(inputs[n].size * (2 if row.type != "f32" else 4) for n in "kv")
-    if row.kernel == "Linear":
+    if row.kernel in LINEAR_STRUCTS:
         return 2 * shape["rows"] * shape["hidden"] * shape["model"]
     both = 2 * (shape["depth"] + shape["value_depth"]) * shape["batch"] * shape["heads"]
     if row.kernel == "multi_head":

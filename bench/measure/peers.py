@@ -6,7 +6,7 @@ import warnings
 
 import numpy
 
-from cases import t5_bucket, visible
+from cases import LINEAR_STRUCTS, layer_weights, linear_weights, t5_bucket, visible
 from own import to_bf16
 from problem import Skipped
 
@@ -49,12 +49,12 @@ class Torch:
         return lambda: functional.scaled_dot_product_attention(q, k, v, **options)
 
     def multi_head(self, row, inputs):
-        model, heads = inputs["x"].shape[2], inputs["wq"].shape[0]
+        model, heads, w = inputs["x"].shape[2], inputs["wq"].shape[0], layer_weights(row, inputs)
         layer = self.torch.nn.MultiheadAttention(model, heads, batch_first=True).eval()
-        layer.in_proj_weight.data = self.tensor(numpy.concatenate([inputs[f"w{n}"].reshape(-1, model) for n in "qkv"]), row)
+        layer.in_proj_weight.data = self.tensor(numpy.concatenate([w[f"w{n}"].reshape(-1, model) for n in "qkv"]), row)
         layer.in_proj_bias.data = self.tensor(numpy.concatenate([inputs[f"b{n}"].reshape(-1) for n in "qkv"]), row)
-        layer.out_proj.weight.data = self.tensor(inputs["wo"].reshape(model, -1), row)
-        layer.out_proj.bias.data = self.tensor(inputs["bo"], row)
+        layer.out_proj.weight.data = self.tensor(w["wo"].reshape(model, -1), row)
+        layer.out_proj.bias.data = self.tensor(inputs["bo"].reshape(-1), row)
         x = self.tensor(inputs["x"], row)
         return lambda: layer(x, x, x, need_weights=False)[0]
 
@@ -68,8 +68,8 @@ class Torch:
         return attend, (q, k, v)
 
     def eager(self, row, inputs):
-        if row.kernel == "Linear":
-            x, w = (self.tensor(inputs[n], row) for n in "xw")
+        if row.kernel in LINEAR_STRUCTS:
+            x, w = (self.tensor(a, row) for a in (inputs["x"], linear_weights(row, inputs)))
             return lambda: self.torch.nn.functional.linear(x, w)
         if row.kernel == "multi_head":
             return self.multi_head(row, inputs)
@@ -146,10 +146,10 @@ class OnnxRuntime:
         from onnx import helper
 
         if row.kernel == "multi_head":
-            heads, model = inputs["wq"].shape[0], inputs["x"].shape[2]
-            constants = {"w": numpy.concatenate([inputs[f"w{n}"].reshape(-1, model) for n in "qkv"]).T.copy(),
+            heads, model, w = inputs["wq"].shape[0], inputs["x"].shape[2], layer_weights(row, inputs)
+            constants = {"w": numpy.concatenate([w[f"w{n}"].reshape(-1, model) for n in "qkv"]).T.copy(),
                          "b": numpy.concatenate([inputs[f"b{n}"].reshape(-1) for n in "qkv"]),
-                         "wo": inputs["wo"].reshape(model, -1).T.copy(), "bo": inputs["bo"]}
+                         "wo": w["wo"].reshape(model, -1).T.copy(), "bo": inputs["bo"].reshape(-1)}
             nodes = [helper.make_node("Attention", ["x", "w", "b"], ["joined"], domain="com.microsoft", num_heads=heads),
                      helper.make_node("MatMul", ["joined", "wo"], ["projected"]), helper.make_node("Add", ["projected", "bo"], ["out"])]
             return self.session(nodes, {"x": inputs["x"]}, ["out"], constants, row.threads)
@@ -193,7 +193,7 @@ class Peers:
 
     def prepared(self, name, row, inputs):
         if name == "numpy":
-            x, w = inputs["x"], inputs["w"]
+            x, w = inputs["x"], linear_weights(row, inputs)
             return lambda: x @ w.T
         if name == "onnxruntime":
             return self.onnxruntime.call(row, inputs)

@@ -1,4 +1,4 @@
-/// A linear layer, the kernel of bench/goals.toml that is no variant of attention.
+/// Linear layers, the kernels of bench/goals.toml that are no variants of attention.
 #pragma once
 
 #include "dsl/graph.h"
@@ -13,5 +13,18 @@ struct Linear {
     attune::Value x = g.input("x", {rows, model});
     attune::Value w = g.input("w", {hidden, model});
     g.output("out", linear(x, w, model), {rows, hidden});
+  }
+};
+
+/// The same with hidden = panels * column and w in panels [panels, model, column], which a product reads where they are.
+struct LinearPanels {
+  static constexpr std::string_view name = "linear_panels";
+  static constexpr auto fields = std::tuple{};
+
+  constexpr void operator()(attune::Graph& g) const {
+    auto [rows, panels, column, model, hidden] = g.dims("rows", "panels", "column", "model", "hidden");
+    attune::Value x = g.input("x", {rows, model});
+    attune::Value w = g.input("w", {panels, model, column});
+    g.output("out", merge(linear(x, w, model), {panels, column}, hidden), {rows, hidden});
   }
 };

@@ -5,8 +5,8 @@
 
 namespace attune {
 
-/// Inputs x [batch, tokens, model] and those of Projections; output out [batch, tokens, model]. The number of heads and the
-/// widths of keys and values are the extents of the weights.
+/// Inputs x [batch, tokens, model] and those of Projections; output out [batch, tokens, model], with panels
+/// [batch, tokens, width]. The number of heads and the widths of keys and values are the extents of the weights.
 struct MultiHead {
   bool biases = false;         ///< inputs bq, bk [heads, depth], bv [heads, value_depth], bo [model]
   bool score_weights = false;  ///< input score_weights [batch, heads, tokens, keys]: factors of the scaled scores
@@ -14,16 +14,18 @@ struct MultiHead {
   bool lengths = false;        ///< input lengths i64 [batch]: the tokens of each sequence; what follows is padding
   double dropout = 0;          ///< the rate of zeros among the weights; above 0 there are inputs seed and offset, i64
   bool weights = false;        ///< a second output, weights [batch, heads, tokens, keys], before dropout
+  bool panels = false;         ///< weights in panels: wq, wk [heads, model, depth], wv [heads, model, value_depth], wo as Projections says
 
   static constexpr std::string_view name = "multi_head",
                                     meaning = "out = wo concat over heads of softmax(q k^T / sqrt(depth)) v, q = wq x, k = wk x, v = wv x";
   static constexpr auto fields =
       std::tuple{Field{"biases", &MultiHead::biases},   Field{"score_weights", &MultiHead::score_weights},
                  Field{"mask", &MultiHead::mask},       Field{"lengths", &MultiHead::lengths},
-                 Field{"dropout", &MultiHead::dropout}, Field{"weights", &MultiHead::weights}};
+                 Field{"dropout", &MultiHead::dropout}, Field{"weights", &MultiHead::weights},
+                 Field{"panels", &MultiHead::panels}};
 
   constexpr void operator()(Graph& g) const {
-    const Projections a(g, biases);
+    const Projections a(g, biases, panels);
     const Value x = g.input("x", {a.batch, a.tokens, a.model});
     const Value q = a.queries_of(x), k = a.keys_of(x, a.tokens), v = a.values_of(x, a.tokens);
     Value scores = a.scores(q, k);  // [batch, tokens, heads, keys]
@@ -36,7 +38,7 @@ struct MultiHead {
       const Value seed = g.input("seed", {}, Kind::i64), offset = g.input("offset", {}, Kind::i64);
       kept = attune::dropout(p, dropout, seed, offset);
     }
-    g.output("out", a.joined(kept, v), {a.batch, a.tokens, a.model});
+    g.output("out", a.joined(kept, v), {a.batch, a.tokens, a.width_of_result()});
     if (weights) g.output("weights", p, {a.batch, a.heads, a.tokens, a.keys});
   }
 };

@@ -7,13 +7,15 @@ namespace attune {
 
 /// Inputs wq, wk [heads, depth, model], wv [heads, value_depth, model], wo [model, heads, value_depth], and with biases
 /// bq, bk [heads, depth], bv [heads, value_depth], bo [model].
+/// With panels each weight lies in groups of columns, as products read them: wq, wk [heads, model, depth], wv [heads, model, value_depth],
+/// wo [panels, heads, value_depth, column]; bo is [panels, column], and the result's last dim is width = panels * column.
 struct Projections {
   Graph& g;
-  bool has_biases;
+  bool has_biases, has_panels;
   Dim batch = g.dim("batch"), tokens = g.dim("tokens"), keys = g.dim("keys"), model = g.dim("model");
   Dim heads = g.dim("heads"), depth = g.dim("depth"), value_depth = g.dim("value_depth");
 
-  constexpr Projections(Graph& graph, bool biases) : g(graph), has_biases(biases) {}
+  constexpr Projections(Graph& graph, bool biases, bool panels = false) : g(graph), has_biases(biases), has_panels(panels) {}
 
   /// q of x [batch, tokens, model]: [batch, tokens, heads, depth].
   constexpr Value queries_of(Value x) const { return project(x, "wq", "bq", {heads, depth}, model); }
@@ -27,17 +29,22 @@ struct Projections {
   }
   /// sum_d q[.., i, d] k[.., j, d] / sqrt(depth): [batch, tokens, heads, keys].
   constexpr Value scores(Value q, Value k) const { return scale(matmul(q, k, depth), 1 / sqrt(extent(depth))); }
-  /// sum_j weights[.., i, j] v[.., j, :], joined over the heads: [batch, tokens, model].
+  /// sum_j weights[.., i, j] v[.., j, :], joined over the heads: [batch, tokens, width_of_result()].
   constexpr Value joined(Value weights, Value v) const {
     const Value context = matmul(weights, v, keys);  // [batch, tokens, heads, value_depth]
-    const Value wo = g.input("wo", {model, heads, value_depth});
-    return has_biases ? linear(context, wo, g.input("bo", {model}), {heads, value_depth}) : linear(context, wo, {heads, value_depth});
+    if (!has_panels) return back(context, g.input("wo", {model, heads, value_depth}), {model});
+    const Dim panels = g.dim("panels"), column = g.dim("column");
+    return merge(back(context, g.input("wo", {panels, heads, value_depth, column}), {panels, column}), {panels, column}, width_of_result());
   }
+  constexpr Dim width_of_result() const { return has_panels ? g.dim("width") : model; }
 
  private:
   constexpr Value project(Value x, Name weight, Name bias, std::array<Dim, 2> to, Dim over) const {
-    const Value w = g.input(weight, {to[0], to[1], over});
+    const Value w = has_panels ? g.input(weight, {to[0], over, to[1]}) : g.input(weight, {to[0], to[1], over});
     return has_biases ? linear(x, w, g.input(bias, {to[0], to[1]}), over) : linear(x, w, over);
+  }
+  constexpr Value back(Value context, Value wo, std::initializer_list<Dim> to) const {
+    return has_biases ? linear(context, wo, g.input("bo", to), {heads, value_depth}) : linear(context, wo, {heads, value_depth});
   }
 };
 

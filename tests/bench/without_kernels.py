@@ -110,6 +110,19 @@ class References(unittest.TestCase):
         keys = {"k": numpy.zeros((1, 2, 5, 4)), "v": numpy.zeros((1, 2, 5, 3))}
         self.assertEqual(cases.work(Row("a", "c", "grouped_query", counts="bytes"), keys, self.shape), 280)
 
+    def test_weights_in_panels_are_those_that_peers_take(self):
+        w = numpy.arange(6 * 4).reshape(6, 4)  # [hidden, model]
+        in_panels = w.reshape(2, 3, 4).swapaxes(1, 2)
+        numpy.testing.assert_array_equal(cases.linear_weights(Row("a", "c", "LinearPanels"), {"w": in_panels}), w)
+        numpy.testing.assert_array_equal(cases.linear_weights(Row("a", "c", "Linear"), {"w": w}), w)
+        heads = {f"w{n}": numpy.arange(2 * 3 * 4).reshape(2, 3, 4) + i for i, n in enumerate("qkv")}  # [heads, depth, model]
+        wo = numpy.arange(4 * 2 * 3).reshape(4, 2, 3)  # [model, heads, depth]
+        panels = {name: x.swapaxes(1, 2) for name, x in heads.items()} | {"wo": wo.reshape(2, 2, 2, 3).transpose(0, 2, 3, 1)}
+        for parameters, given in (({}, heads | {"wo": wo}), ({"panels": True}, panels)):
+            taken = cases.layer_weights(Row("a", "c", "multi_head", parameters=parameters), given)
+            for name, x in (heads | {"wo": wo}).items():
+                numpy.testing.assert_array_equal(taken[name], x)
+
     def test_buckets_are_those_of_t5(self):
         least = {0: 0, 7: 7, 8: 8, 11: 8, 12: 9, 16: 10, 23: 11, 32: 12, 46: 13, 64: 14, 91: 15, 1000: 15}
         for distance, bucket in least.items():

@@ -86,6 +86,17 @@ TEST_CASE("the optional parts of multi_head agree with the interpreter", "[varia
   check_shapes(KernelCase("multi_head", {.settings = {"score_weights=true", "dropout=0.1", "weights=true"}}));
 }
 
+TEST_CASE("weights in panels agree with the interpreter, where panels are as wide as the machine's and where not", "[variant]") {
+  const std::vector<std::string> settings = {"biases=true", "panels=true"};
+  check_shapes(KernelCase("multi_head", {.settings = settings}));
+  for (const char* width : {"8", "16", "64"}) {
+    const std::string w = width;
+    const KernelCase kernel("multi_head", {.settings = settings, .set = {"depth=" + w, "value_depth=" + w, "column=" + w}});
+    for (const char* tokens : {"1", "5", "37", "129"})
+      CHECK(kernel.difference(std::string("tokens=") + tokens + ",heads=3,panels=3,depth=" + w + ",value_depth=" + w + ",column=" + w, 3) == "");
+  }
+}
+
 TEST_CASE("kernels for other CPUs agree with the interpreter", "[target]") {
   for (const char* target : {"x86-64-v3", "x86-64-v4"}) {
     const KernelCase attention("causal", {.target = target});

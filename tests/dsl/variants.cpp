@@ -20,6 +20,25 @@ Arrays layer_inputs(bool biases) {
   inputs["bo"] = plain::random({model}, 12);
   return inputs;
 }
+/// [a, b, c] as [a, c, b].
+Array turned(const Array& x) {
+  Array result = plain::zeros({x.extents[0], x.extents[2], x.extents[1]});
+  for (Size i = 0; i < x.extents[0]; ++i)
+    for (Size j = 0; j < x.extents[1]; ++j)
+      for (Size k = 0; k < x.extents[2]; ++k) at(result, {i, k, j}) = at(x, {i, j, k});
+  return result;
+}
+/// The same layer, its weights in panels, those of wo of `column` columns.
+Arrays in_panels(Arrays inputs, Size column) {
+  for (const char* weight : {"wq", "wk", "wv"}) inputs[weight] = turned(inputs[weight]);
+  Array wo = inputs["wo"];
+  wo.extents = {model / column, column, heads * value_depth};
+  wo = turned(wo);
+  wo.extents = {model / column, heads, value_depth, column};
+  inputs["wo"] = wo;
+  inputs["bo"].extents = {model / column, column};
+  return inputs;
+}
 Array random_mask(std::vector<Size> extents) {
   Array mask = plain::random(std::move(extents), 13);
   for (double& x : mask.data) x = x > -0.3;
@@ -125,6 +144,17 @@ TEST_CASE("multi_head projects, attends and projects back, with and without bias
     const plain::Result wanted = plain::layer(inputs, inputs.at("x"), inputs.at("x"));
     check_close(got.at("out"), wanted.out, allowed);
     check_close(got.at("weights"), wanted.weights, allowed);
+  }
+}
+
+TEST_CASE("a layer whose weights lie in panels is the same", "[variants]") {
+  const Arrays inputs = layer_inputs(true);
+  Arrays with_memory = inputs;
+  with_memory["memory"] = plain::random({batch, memory_tokens, model}, 15);
+  for (const Size column : {1, 2, 8}) {
+    CAPTURE(column);
+    check_close(out_of(MultiHead{.biases = true, .panels = true}, in_panels(inputs, column)), out_of(MultiHead{.biases = true}, inputs), allowed);
+    check_close(out_of(Cross{.biases = true, .panels = true}, in_panels(with_memory, column)), out_of(Cross{.biases = true}, with_memory), allowed);
   }
 }
 
