@@ -15,6 +15,7 @@
 #include "codegen/output_loads.h"
 #include "codegen/shared_panels.h"
 #include "codegen/stage_key.h"
+#include "codegen/stage_layout.h"
 #include "codegen/stage_lowering.h"
 #include "schedules/schedules.h"
 
@@ -49,12 +50,6 @@ std::vector<Halide::Expr> innermost_first(const std::vector<std::string>& dims, 
   std::vector<Halide::Expr> arguments;
   for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) arguments.push_back(at.at(*dim));
   return arguments;
-}
-
-std::vector<std::string> dims_of(TensorType type) {
-  std::vector<std::string> dims;
-  for (const TypeDim& dim : type.dims()) dims.push_back(dim.name.getValue().str());
-  return dims;
 }
 
 /// Errors of Halide as exceptions. Its warnings (that products of bf16 are emulated, say before it finds the instruction for them) are about
@@ -184,23 +179,6 @@ class Lowering {
     Source source{[=](const Coordinates& at) { return loaded(load(innermost_first(dims, at)), element); }, {}};
     if (kind_of(element) != Kind::real) source.over = block_ranges(name, source.at, dims, extents_, machine_);
     return source;
-  }
-
-  /// The result's dims, with one last along which other stages gather: consecutive places then lie in one vector.
-  static std::vector<std::string> dims_between_stages(StageOp stage) {
-    std::vector<std::string> dims = dims_of(llvm::cast<TensorType>(stage->getResult(0).getType()));
-    for (mlir::OpOperand& use : stage->getResult(0).getUses()) {
-      auto user = llvm::dyn_cast<StageOp>(use.getOwner());
-      if (!user) continue;
-      for (mlir::OpOperand& inner : user.body().getArgument(use.getOperandNumber()).getUses()) {
-        const std::optional<AnyOp> op = op_of(inner.getOwner());
-        const auto* gather = op && inner.getOperandNumber() == 0 ? std::get_if<Gather>(&*op) : nullptr;
-        if (gather == nullptr) continue;
-        std::ranges::stable_partition(dims, [&](const std::string& dim) { return dim != gather->along; });
-        return dims;
-      }
-    }
-    return dims;
   }
 
   KnownExtents constant_extents() const {

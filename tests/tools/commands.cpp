@@ -281,6 +281,17 @@ TEST_CASE("explain in JSON tells the text's story", "[command line]") {
   CHECK_THAT(attune_says({"explain", "causal", "--shape", "batch=1,heads=2,queries=100,keys=100"}), Catch::Contains("10100 of 20000 visible (50.5 %)"));
 }
 
+TEST_CASE("explain says how what stages store for one another lies in memory", "[command line]") {
+  // Queries, keys and values head by head for the softmax, its result token by token for the projection back.
+  const std::string explained = attune_says({"explain", "multi_head"});
+  std::vector<std::string> stores;
+  std::istringstream lines(explained);
+  for (std::string line; std::getline(lines, line);)
+    if (const std::size_t at = line.find("stores "); at != std::string::npos) stores.push_back(line.substr(line.find('[', at)));
+  CHECK(stores == std::vector<std::string>{"[batch x heads x tokens x depth]", "[batch x heads x tokens x depth]", "[batch x heads x tokens x value_depth]",
+                                           "[batch x tokens x heads x value_depth]", "[batch x tokens x model]"});
+}
+
 TEST_CASE("explain says what is kept in memory, and how much of it", "[command line]") {
   const Words shape = {"--shape", "batch=1,heads=2,queries=1000,keys=500"};
   const auto explained = [&](Words words) {

@@ -8,6 +8,7 @@
 #include "codegen/compile.h"
 #include "codegen/import.h"
 #include "codegen/pipeline.h"
+#include "codegen/stage_layout.h"
 #include "codegen/stage_plan.h"
 
 namespace attune {
@@ -26,11 +27,10 @@ std::vector<StageReport> stages_of(mlir::func::FuncOp function) {
   std::vector<StageReport> stages;
   for (StageOp stage : function.getBody().front().getOps<StageOp>()) {
     const Graph graph = to_graph(stage);
-    const Names& dims = graph.node(graph.outputs()[0].node).type.dims;
     StageReport report;
     report.kind = stage.kind().str();
-    report.result = sentence(dims).view();
-    report.dims.assign(dims.begin(), dims.end());
+    report.dims = dims_between_stages(stage);
+    report.result = fmt::format("[{}]", fmt::join(report.dims, " x "));
     for (const Node& node : graph.nodes())
       if (!is_leaf(node)) report.operations.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, node.op));
     stages.push_back(std::move(report));

@@ -23,7 +23,7 @@ struct StageReport {
   std::string kind, reason;
   std::string result;                   ///< "[batch x heads x queries x value_depth]"
   std::vector<std::string> operations;  ///< in order
-  std::vector<std::string> dims;        ///< of the result
+  std::vector<std::string> dims;        ///< of the result, as other stages find it in memory
   std::map<SizeClass, LoweredStage> schedules;
   std::vector<KeptTable> kept;          ///< of an online_softmax on a GPU; on a CPU its scores stand in tiles
 };
