@@ -133,7 +133,7 @@ def difference(row, inputs, result):
     if row.kernel in ("multi_head", "additive"):
         at = sampled(result.shape[1])
         wanted = multi_head(row, inputs, at) if row.kernel == "multi_head" else additive(inputs, at)
-        return abs(result[:, at] - wanted).max(), 1e-5 + 64 * eps * max(1, abs(wanted).max())
+        return abs(result[:, at].reshape(wanted.shape) - wanted).max(), 1e-5 + 64 * eps * max(1, abs(wanted).max())
     q, k, v = (inputs[n] for n in "qkv")
     if row.kernel == "grouped_query":  # its query heads one behind the other
         q, result = q.reshape(q.shape[0], -1, *q.shape[3:]), result.reshape(result.shape[0], -1, *result.shape[3:])

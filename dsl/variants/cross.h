@@ -6,7 +6,7 @@
 namespace attune {
 
 /// Inputs x [batch, tokens, model], memory [batch, memory_tokens, model] and those of Projections; output
-/// out [batch, tokens, model], with panels [batch, tokens, width].
+/// out [batch, tokens, model], with panels [batch, tokens, panels, column].
 struct Cross {
   bool biases = false;   ///< inputs bq, bk [heads, depth], bv [heads, value_depth], bo [model]
   bool mask = false;     ///< input mask boolean [batch, tokens, keys]: true where a token sees a key, in every head
@@ -30,7 +30,7 @@ struct Cross {
     if (mask) scores = attune::mask(scores, g.input("mask", {a.batch, a.tokens, a.keys}, Kind::boolean));
     if (lengths) scores = attune::mask(scores, index(a.keys) < g.input("lengths", {a.batch}, Kind::i64));
     const Value p = softmax(scores, a.keys);
-    g.output("out", a.joined(p, v), {a.batch, a.tokens, a.width_of_result()});
+    a.output(a.joined(p, v));
     if (weights) g.output("weights", p, {a.batch, a.heads, a.tokens, a.keys});
   }
 };

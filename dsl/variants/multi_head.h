@@ -6,7 +6,7 @@
 namespace attune {
 
 /// Inputs x [batch, tokens, model] and those of Projections; output out [batch, tokens, model], with panels
-/// [batch, tokens, width]. The number of heads and the widths of keys and values are the extents of the weights.
+/// [batch, tokens, panels, column], the same memory. The number of heads and the widths of keys and values are the extents of the weights.
 struct MultiHead {
   bool biases = false;         ///< inputs bq, bk [heads, depth], bv [heads, value_depth], bo [model]
   bool score_weights = false;  ///< input score_weights [batch, heads, tokens, keys]: factors of the scaled scores
@@ -38,7 +38,7 @@ struct MultiHead {
       const Value seed = g.input("seed", {}, Kind::i64), offset = g.input("offset", {}, Kind::i64);
       kept = attune::dropout(p, dropout, seed, offset);
     }
-    g.output("out", a.joined(kept, v), {a.batch, a.tokens, a.width_of_result()});
+    a.output(a.joined(kept, v));
     if (weights) g.output("weights", p, {a.batch, a.heads, a.tokens, a.keys});
   }
 };

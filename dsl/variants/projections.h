@@ -8,7 +8,7 @@ namespace attune {
 /// Inputs wq, wk [heads, depth, model], wv [heads, value_depth, model], wo [model, heads, value_depth], and with biases
 /// bq, bk [heads, depth], bv [heads, value_depth], bo [model].
 /// With panels each weight lies in groups of columns, as products read them: wq, wk [heads, model, depth], wv [heads, model, value_depth],
-/// wo [panels, heads, value_depth, column]; bo is [panels, column], and the result's last dim is width = panels * column.
+/// wo [panels, heads, value_depth, column]; bo is [panels, column], and so the result ends: the same memory as [model].
 struct Projections {
   Graph& g;
   bool has_biases, has_panels;
@@ -29,14 +29,20 @@ struct Projections {
   }
   /// sum_d q[.., i, d] k[.., j, d] / sqrt(depth): [batch, tokens, heads, keys].
   constexpr Value scores(Value q, Value k) const { return scale(matmul(q, k, depth), 1 / sqrt(extent(depth))); }
-  /// sum_j weights[.., i, j] v[.., j, :], joined over the heads: [batch, tokens, width_of_result()].
+  /// sum_j weights[.., i, j] v[.., j, :], joined over the heads: [batch, tokens, model], with panels [batch, tokens, panels, column].
   constexpr Value joined(Value weights, Value v) const {
     const Value context = matmul(weights, v, keys);  // [batch, tokens, heads, value_depth]
     if (!has_panels) return back(context, g.input("wo", {model, heads, value_depth}), {model});
     const Dim panels = g.dim("panels"), column = g.dim("column");
-    return merge(back(context, g.input("wo", {panels, heads, value_depth, column}), {panels, column}), {panels, column}, width_of_result());
+    return back(context, g.input("wo", {panels, heads, value_depth, column}), {panels, column});
   }
-  constexpr Dim width_of_result() const { return has_panels ? g.dim("width") : model; }
+  /// The output out, what `joined` gave.
+  constexpr void output(Value out) const {
+    if (has_panels)
+      g.output("out", out, {batch, tokens, g.dim("panels"), g.dim("column")});
+    else
+      g.output("out", out, {batch, tokens, model});
+  }
 
  private:
   constexpr Value project(Value x, Name weight, Name bias, std::array<Dim, 2> to, Dim over) const {

@@ -28,7 +28,7 @@ static_assert(nodes_of<MultiHead{.mask = true}> == nodes_of<MultiHead{}> + 2);  
 static_assert(nodes_of<MultiHead{.lengths = true}> == nodes_of<MultiHead{}> + 4);            // input, index, less, mask
 static_assert(nodes_of<MultiHead{.dropout = 0.1}> == nodes_of<MultiHead{}> + 3);             // seed, offset, dropout
 static_assert(nodes_of<MultiHead{.biases = true}> == nodes_of<MultiHead{}> + 4);             // 4 inputs, in the linears
-static_assert(nodes_of<MultiHead{.panels = true}> == nodes_of<MultiHead{}> + 1);             // merge
+static_assert(nodes_of<MultiHead{.panels = true}> == nodes_of<MultiHead{}>);
 static_assert(nodes_of<Padded{.clears_padding = true}> == nodes_of<Padded{}> + 2);           // 0, select
 static_assert(nodes_of<Embedded{.positions = Positions::learned}> < nodes_of<Embedded{}>);
 
