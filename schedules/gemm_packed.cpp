@@ -1,6 +1,7 @@
 // A product of operands that are copied into panels: the panels are read in the order in which the sums use them, whatever the operands'
-// layout, dims and arithmetic (columns that lie in panels already are not copied). Rows are packed once in spans that the third-level cache keeps, columns in parts that the second-level one does; every
-// task takes a block of rows through a part's panels (Goto, van de Geijn: Anatomy of high-performance matrix multiplication, 2008).
+// layout, dims and arithmetic; columns that lie in panels already are read where they are. Rows are packed once in spans that the third-level
+// cache keeps, columns in parts that the second-level one does; every task takes a block of rows through a part's panels (Goto, van de Geijn:
+// Anatomy of high-performance matrix multiplication, 2008).
 #include <algorithm>
 #include <numeric>
 
