@@ -126,13 +126,7 @@ Coordinates PackedGemm::batch_coordinates() const {
 }
 
 bool PackedGemm::are_columns_in_panels() const {
-  if (!p_.b_along_columns || !Halide::Internal::can_prove(columns_.extent() == width_)) return false;
-  Coordinates at;
-  for (const std::string& dim : body_.b.dims) at[dim] = Var(dim);
-  const Expr element = body_.b.at(at);
-  const auto* load = element.as<Halide::Internal::Call>();
-  if (load == nullptr || element.type() != Halide::Float(32)) return false;
-  return load->call_type == Halide::Internal::Call::Image || load->call_type == Halide::Internal::Call::Halide;
+  return p_.b_along_columns && Halide::Internal::can_prove(columns_.extent() == width_) && is_load_along(body_.b, body_.columns.back());
 }
 
 void PackedGemm::define_row_panel() {

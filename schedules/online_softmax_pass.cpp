@@ -3,6 +3,7 @@
 #include "codegen/bf16.h"
 #include "codegen/vector_math.h"
 #include "schedules/online_softmax_stage.h"
+#include "schedules/tiles.h"
 
 using Halide::Expr;
 using Halide::Func;
@@ -152,13 +153,7 @@ int SoftmaxStage::vectors_in_group() const { return std::min(tiles_.vectors, fix
 /// half of each row at a time a copy is better: as far apart as rows of a power of two are, they share few sets of the first-level cache.
 bool SoftmaxStage::values_are_in_place() const {
   if (!fixed_depth_ || *fixed_depth_ % tiles_.lanes != 0 || 2 * vectors_in_group() * tiles_.lanes < *fixed_depth_) return false;
-  const Halide::Var depth("depth"), key("key");
-  const Expr value = value_at(depth, key);
-  const auto* load = value.as<Call>();
-  if (load == nullptr || value.type() != Halide::Float(32) || load->args.empty()) return false;
-  if (load->call_type != Call::Image && load->call_type != Call::Halide) return false;
-  const auto* innermost = load->args[0].as<Halide::Internal::Variable>();
-  return innermost != nullptr && innermost->name == depth.name();
+  return is_load_along(body_.value, body_.value_depth);
 }
 
 /// Whole groups of register_vectors vectors first, then the vectors that are left. Keys beyond the last one are not summed: the last one's

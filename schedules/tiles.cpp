@@ -16,6 +16,18 @@ Expr clamped(const Expr& index, const Expr& extent, bool is_lane) {
 
 bool lies_along(const Piece& piece, const std::string& dim) { return piece.at && !piece.dims.empty() && piece.dims.back() == dim; }
 
+bool is_load_along(const Piece& piece, const std::string& dim) {
+  using Halide::Internal::Call;
+  Coordinates at;
+  for (const std::string& of_piece : piece.dims) at[of_piece] = Halide::Var(of_piece);
+  const Expr element = piece.at(at);
+  const auto* load = element.as<Call>();
+  if (load == nullptr || element.type() != Halide::Float(32) || load->args.empty()) return false;
+  if (load->call_type != Call::Image && load->call_type != Call::Halide) return false;
+  const auto* innermost = load->args[0].as<Halide::Internal::Variable>();
+  return innermost != nullptr && innermost->name == dim;
+}
+
 Flat::Flat(std::vector<std::string> dims, const Extents& extents) : dims_(std::move(dims)) {
   for (const std::string& dim : dims_) extents_.push_back(extents.at(dim));
 }

@@ -20,6 +20,9 @@ Halide::Expr clamped(const Halide::Expr& index, const Halide::Expr& extent, bool
 /// The dim is the piece's innermost one: elements along it are neighbours in memory.
 bool lies_along(const Piece& piece, const std::string& dim);
 
+/// The piece is one load of f32 with the dim innermost in memory: vectors along it can be read where they lie.
+bool is_load_along(const Piece& piece, const std::string& dim);
+
 /// Dims walked as one index, the last one fastest.
 class Flat {
  public:
