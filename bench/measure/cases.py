@@ -93,13 +93,13 @@ def attention(row, inputs, q, k, v, at):
 
 
 def layer_weights(row, inputs):
-    """wq, wk, wv [heads, depth, model] and wo [model, heads, depth] of a layer, also where its kernel takes them in panels."""
-    weights = {name: inputs[name] for name in ("wq", "wk", "wv", "wo")}
+    """wq, wk, wv [heads, depth, model], wo [model, heads, depth] and bo [model] of a layer, also where its kernel takes them in panels."""
+    weights = {name: inputs[name] for name in ("wq", "wk", "wv", "wo", "bo")}
     if not row.parameters.get("panels"):
         return weights
     panels, heads, depth, column = weights["wo"].shape
-    wo = weights.pop("wo").transpose(0, 3, 1, 2).reshape(panels * column, heads, depth)
-    return {name: numpy.ascontiguousarray(w.swapaxes(1, 2)) for name, w in weights.items()} | {"wo": wo}
+    turned = {name: numpy.ascontiguousarray(weights[name].swapaxes(1, 2)) for name in ("wq", "wk", "wv")}
+    return turned | {"wo": weights["wo"].transpose(0, 3, 1, 2).reshape(panels * column, heads, depth), "bo": weights["bo"].reshape(-1)}
 
 
 def linear_weights(row, inputs):
@@ -113,7 +113,7 @@ def multi_head(row, inputs, at):
     q, k, v = (numpy.einsum("btm,hdm->bhtd", x, w[f"w{n}"]) + inputs[f"b{n}"][None, :, None] for n in "qkv")
     q = q[:, :, at]
     weights = softmax(q @ k.swapaxes(-1, -2) / numpy.sqrt(q.shape[-1]))
-    return numpy.einsum("bhtd,mhd->btm", weights @ v, w["wo"]) + inputs["bo"].reshape(-1)
+    return numpy.einsum("bhtd,mhd->btm", weights @ v, w["wo"]) + w["bo"]
 
 
 def additive(inputs, at):
@@ -129,7 +129,7 @@ def difference(row, inputs, result):
     if row.kernel in LINEAR_STRUCTS:
         at = sampled(inputs["x"].shape[0])
         wanted, got = inputs["x"][at].astype("float64") @ linear_weights(row, inputs).T.astype("float64"), result[at]
-        return abs(got - wanted).max(), 1e-5 + 4 * inputs["x"].shape[1] ** 0.5 * eps * abs(wanted).max()
+        return abs(got.reshape(wanted.shape) - wanted).max(), 1e-5 + 4 * inputs["x"].shape[1] ** 0.5 * eps * abs(wanted).max()
     if row.kernel in ("multi_head", "additive"):
         at = sampled(result.shape[1])
         wanted = multi_head(row, inputs, at) if row.kernel == "multi_head" else additive(inputs, at)
@@ -180,7 +180,8 @@ def work(row, inputs, shape):
     if row.counts == "bytes":
         return sum(inputs[n].size * (2 if row.type != "f32" else 4) for n in "kv")
     if row.kernel in LINEAR_STRUCTS:
-        return 2 * shape["rows"] * shape["hidden"] * shape["model"]
+        hidden = shape["hidden"] if row.kernel == "Linear" else shape["panels"] * shape["column"]
+        return 2 * shape["rows"] * hidden * shape["model"]
     both = 2 * (shape["depth"] + shape["value_depth"]) * shape["batch"] * shape["heads"]
     if row.kernel == "multi_head":
         tokens = shape["tokens"]

@@ -54,7 +54,7 @@ class Torch:
         layer.in_proj_weight.data = self.tensor(numpy.concatenate([w[f"w{n}"].reshape(-1, model) for n in "qkv"]), row)
         layer.in_proj_bias.data = self.tensor(numpy.concatenate([inputs[f"b{n}"].reshape(-1) for n in "qkv"]), row)
         layer.out_proj.weight.data = self.tensor(w["wo"].reshape(model, -1), row)
-        layer.out_proj.bias.data = self.tensor(inputs["bo"].reshape(-1), row)
+        layer.out_proj.bias.data = self.tensor(w["bo"], row)
         x = self.tensor(inputs["x"], row)
         return lambda: layer(x, x, x, need_weights=False)[0]
 
@@ -149,7 +149,7 @@ class OnnxRuntime:
             heads, model, w = inputs["wq"].shape[0], inputs["x"].shape[2], layer_weights(row, inputs)
             constants = {"w": numpy.concatenate([w[f"w{n}"].reshape(-1, model) for n in "qkv"]).T.copy(),
                          "b": numpy.concatenate([inputs[f"b{n}"].reshape(-1) for n in "qkv"]),
-                         "wo": w["wo"].reshape(model, -1).T.copy(), "bo": inputs["bo"].reshape(-1)}
+                         "wo": w["wo"].reshape(model, -1).T.copy(), "bo": w["bo"]}
             nodes = [helper.make_node("Attention", ["x", "w", "b"], ["joined"], domain="com.microsoft", num_heads=heads),
                      helper.make_node("MatMul", ["joined", "wo"], ["projected"]), helper.make_node("Add", ["projected", "bo"], ["out"])]
             return self.session(nodes, {"x": inputs["x"]}, ["out"], constants, row.threads)

@@ -22,9 +22,9 @@ struct LinearPanels {
   static constexpr auto fields = std::tuple{};
 
   constexpr void operator()(attune::Graph& g) const {
-    auto [rows, panels, column, model, hidden] = g.dims("rows", "panels", "column", "model", "hidden");
+    auto [rows, panels, column, model] = g.dims("rows", "panels", "column", "model");
     attune::Value x = g.input("x", {rows, model});
     attune::Value w = g.input("w", {panels, model, column});
-    g.output("out", merge(linear(x, w, model), {panels, column}, hidden), {rows, hidden});
+    g.output("out", linear(x, w, model), {rows, panels, column});
   }
 };

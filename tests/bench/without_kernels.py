@@ -107,6 +107,7 @@ class References(unittest.TestCase):
         self.assertEqual(cases.work(Row("a", "c", "causal"), {}, self.shape), 15 * 2 * 2 * (4 + 3))
         linear = {"rows": 2, "hidden": 3, "model": 5}
         self.assertEqual(cases.work(Row("a", "c", "Linear"), {}, linear), 60)
+        self.assertEqual(cases.work(Row("a", "c", "LinearPanels"), {}, {"rows": 2, "panels": 3, "column": 1, "model": 5}), 60)
         keys = {"k": numpy.zeros((1, 2, 5, 4)), "v": numpy.zeros((1, 2, 5, 3))}
         self.assertEqual(cases.work(Row("a", "c", "grouped_query", counts="bytes"), keys, self.shape), 280)
 
@@ -116,11 +117,12 @@ class References(unittest.TestCase):
         numpy.testing.assert_array_equal(cases.linear_weights(Row("a", "c", "LinearPanels"), {"w": in_panels}), w)
         numpy.testing.assert_array_equal(cases.linear_weights(Row("a", "c", "Linear"), {"w": w}), w)
         heads = {f"w{n}": numpy.arange(2 * 3 * 4).reshape(2, 3, 4) + i for i, n in enumerate("qkv")}  # [heads, depth, model]
-        wo = numpy.arange(4 * 2 * 3).reshape(4, 2, 3)  # [model, heads, depth]
-        panels = {name: x.swapaxes(1, 2) for name, x in heads.items()} | {"wo": wo.reshape(2, 2, 2, 3).transpose(0, 2, 3, 1)}
-        for parameters, given in (({}, heads | {"wo": wo}), ({"panels": True}, panels)):
+        wo, bo = numpy.arange(4 * 2 * 3).reshape(4, 2, 3), numpy.arange(4)  # [model, heads, depth], [model]
+        plain = heads | {"wo": wo, "bo": bo}
+        panels = {name: x.swapaxes(1, 2) for name, x in heads.items()} | {"wo": wo.reshape(2, 2, 2, 3).transpose(0, 2, 3, 1), "bo": bo.reshape(2, 2)}
+        for parameters, given in (({}, plain), ({"panels": True}, panels)):
             taken = cases.layer_weights(Row("a", "c", "multi_head", parameters=parameters), given)
-            for name, x in (heads | {"wo": wo}).items():
+            for name, x in plain.items():
                 numpy.testing.assert_array_equal(taken[name], x)
 
     def test_buckets_are_those_of_t5(self):
