@@ -8,13 +8,15 @@ using Halide::Var;
 
 namespace attune {
 
-/// 0, once for a square; lines of the keys that are read next but some are asked for, so that memory brings them while these are turned.
+/// 0, once for a square; lines of the keys that are read next but some are asked for, so that memory brings them while these are turned. Into the
+/// second-level cache, which waits for more lines at once: into the first-level cache, from 4 to 16 kB ahead, packing keys that come from memory took
+/// 1.6 times as long on Zen 4.
 Expr SoftmaxStage::asked_key(const Exprs& panel) {
   const std::string& last = body_.over.back();
   Coordinates at = panel_coordinates();
   at[last] = Var(last) * square_of_keys();
   at[body_.keys] = panel_ * tiles_.panel() + column_ + Halide::max(rows_ahead(extents_.at(last)), 1);
-  const Expr asked = prefetched(body_.key.at(at));
+  const Expr asked = prefetched(body_.key.at(at), AskedInto::second_level);
   if (!asked.defined()) return 0.f;
   define_asked(asked_keys_, panel, asked);
   Exprs place = panel;
@@ -39,7 +41,7 @@ Expr SoftmaxStage::asked_query(SoftmaxPass& pass) {
   for (const std::string& dim : body_.over) at[dim] = 0;
   at[body_.over.back()] = pass.lines.first_element();
   at[body_.queries] = (query_tile_ + (is_last_first_ ? -1 : 1)) * tiles_.query_tile + row_group_ * tiles_.rows + row_;
-  const Expr asked = prefetched(body_.query.at(at));
+  const Expr asked = prefetched(body_.query.at(at), AskedInto::first_level);
   if (!asked.defined()) return 0.f;
   pass.asked_queries = Func(pass.named("asked_queries"));
   define_asked(pass.asked_queries, per_row({}), asked);

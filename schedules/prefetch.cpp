@@ -42,8 +42,22 @@ bool has_load(const Expr& e) {
   return loads.found;
 }
 
+/// An i32 that is 0, and asks for the line of an element of this type behind the base.
+Expr asked_line(AskedInto cache, const Halide::Type& type, const Expr& base, const Expr& offset) {
+  if (cache == AskedInto::first_level)
+    return Halide::cast<std::int32_t>(Call::make(type, Call::prefetch, {base, offset, 1, 1}, Call::Intrinsic));
+  const Expr bytes = Halide::cast<std::int64_t>(offset) * type.bytes();
+  const Expr address = Halide::reinterpret<std::uint64_t>(base) + Halide::reinterpret<std::uint64_t>(bytes);
+  // LLVM's own, which Halide's runtime declares: for reading (0), kept by the second-level cache and those behind it (2), of data (1).
+  const Expr ask = Call::make(Halide::Int(32), "llvm.prefetch.p0", {Halide::reinterpret(Halide::Handle(), address), 0, 2, 1}, Call::Extern);
+  // A real, as what adds an integer 0 is left out.
+  return Halide::cast<std::int32_t>(Call::make(Halide::Float(32), Call::return_second, {ask, 0.f}, Call::Intrinsic));
+}
+
 class InputLoads : public Halide::Internal::IRVisitor {
  public:
+  explicit InputLoads(AskedInto cache) : cache_(cache) {}
+
   Expr asked;  ///< for the last of them
   int count = 0;
   bool are_free = true;  ///< nothing is loaded for where they lie
@@ -61,9 +75,11 @@ class InputLoads : public Halide::Internal::IRVisitor {
       offset += (call->args[d] - of(".min.")) * of(".stride.");
     }
     const Expr base = Variable::make(Halide::Handle(), image->name, image->param);
-    asked = Halide::cast<std::int32_t>(Call::make(image->type, Call::prefetch, {base, offset, 1, 1}, Call::Intrinsic));
+    asked = asked_line(cache_, image->type, base, offset);
     ++count;
   }
+
+  AskedInto cache_;
 };
 
 }  // namespace
@@ -77,8 +93,8 @@ void RowLines::unroll_few(Halide::Stage update) const {
   if (fixed_value(lines_.x.extent()).value_or(most_unrolled_lines + 1) <= most_unrolled_lines) update.unroll(lines_.x);
 }
 
-Expr prefetched(const Expr& element) {
-  InputLoads loads;
+Expr prefetched(const Expr& element, AskedInto cache) {
+  InputLoads loads(cache);
   element.accept(&loads);
   return loads.count == 1 && loads.are_free ? loads.asked : Expr();
 }

@@ -15,10 +15,13 @@ constexpr int cache_line_bytes = 64;  ///< of every CPU that has a target, or mo
 /// 8 kB, 0.57 at 16 kB, 0.65 at 32 kB and more.
 Halide::Expr rows_ahead(const Halide::Expr& extent);
 
+/// Where a line that is asked for goes: into the first-level cache alone (on x86-64 `prefetchnta`), or into the second-level cache (`prefetcht1`), which
+/// has room for more of them on their way.
+enum class AskedInto { first_level, second_level };
+
 /// An i32 that is always 0, for an element that is loaded from one input at a place that takes no other loads; where it is evaluated, the cache line
-/// is asked for (Halide's `prefetch`: on x86-64 `prefetchnta`, into the first-level cache alone). It may be at any coordinates, beyond extents too.
-/// Undefined for other elements.
-Halide::Expr prefetched(const Halide::Expr& element);
+/// is asked for. It may be at any coordinates, beyond extents too. Undefined for other elements.
+Halide::Expr prefetched(const Halide::Expr& element, AskedInto cache);
 
 /// The cache lines of a row of so many elements, as a loop of an update that asks for them.
 class RowLines {

@@ -25,7 +25,7 @@ Expr SplitKeysStage::asked_key() {
   for (const std::string& dim : body_.over) at[dim] = 0;
   at[last] = lines_.first_element();
   at[body_.keys] = key_ahead(key_, extents_.at(last));
-  const Expr asked = prefetched(body_.key.at(at));
+  const Expr asked = prefetched(body_.key.at(at), AskedInto::first_level);
   if (!asked.defined()) return 0.f;
   define_asked(asked_key_, per_key({key_}), asked);
   return Halide::cast<float>(asked_key_(per_key({key_})));
@@ -44,7 +44,7 @@ Expr SplitKeysStage::asked_value(const Expr& number, const Expr& index, const Ex
   Coordinates at = batch_coordinates();
   at[body_.value_depth] = index;
   at[body_.keys] = key_ahead(key, depth_);
-  const Expr asked = prefetched(body_.value.at(at));
+  const Expr asked = prefetched(body_.value.at(at), AskedInto::first_level);
   if (!asked.defined()) return 0.f;
   const int vectors_in_line = std::max(cache_line_bytes / (tiles_.lanes * (in_pairs ? 2 : 4)), 1);
   return select(row_ == 0 && number % vectors_in_line == 0, Halide::cast<float>(asked), 0.f);
