@@ -203,7 +203,8 @@ void SoftmaxStage::define_out() {
   const Expr tile = query / tiles_.query_tile, in_tile = max(query - tile * tiles_.query_tile, 0);
   const Exprs row = joined({query % tiles_.rows, in_tile / tiles_.rows, tile}, batch_);
   const Expr sum = state_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, row)), total = total_(row);
-  const Expr result = select(strict_equal(total, 0.f), 0.f, sum / total);
+  // The quotient is one for a row.
+  const Expr result = select(strict_equal(total, 0.f), 0.f, sum * (1.f / total));
   Coordinates at = batch_coordinates();
   at[body_.queries] = query;
   at[body_.value_depth] = depth;
