@@ -67,7 +67,11 @@ std::vector<Parameter> gemm_parameters(const Machine& machine, SizeClass size) {
   std::vector<std::int64_t> row_tiles{1, 2, 4, 6};
   if (machine.registers >= 32) row_tiles.insert(row_tiles.end(), {8, 10, 12, 14});
   return with_defaults("gemm", machine, size,
-                       {{"packed", {0, 1}}, {"row_tile", std::move(row_tiles)}, {"column_vectors", {1, 2, 3, 4}}, {"row_block", {1, 2, 4, 8, 16, 32}}});
+                       {{"packed", {0, 1}},
+                        {"row_tile", std::move(row_tiles)},
+                        {"column_vectors", {1, 2, 3, 4}},
+                        {"row_block", {1, 2, 4, 8, 16, 32}},
+                        {"prefetch", {0, 1, 2}}});
 }
 
 Stored gemm(const Gemm& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
@@ -76,6 +80,7 @@ Stored gemm(const Gemm& body, const Extents& extents, const Machine& machine, co
   tile.vectors = static_cast<int>(value_of(values, "column_vectors"));
   tile.lanes = machine.vector_bytes / 4;
   tile.row_block = static_cast<int>(value_of(values, "row_block"));
+  tile.asked = static_cast<AskedInto>(value_of(values, "prefetch"));
   const Product product = product_of(body, extents);
   return value_of(values, "packed") != 0 ? packed_gemm(product, tile) : direct_gemm(product, tile);
 }

@@ -155,7 +155,7 @@ Expr PackedGemm::ask_ahead() {
   Coordinates at = batch_coordinates();
   over_.place_outer(ko_, select(is_past, later - extent, later), at);
   columns_.place(jo_, columns_.first(jo_) + j_ + select(is_past, rows_at_once(), 0), at);
-  const Expr asked = prefetched(body_.b.at(at), AskedInto::first_level);
+  const Expr asked = prefetched(body_.b.at(at), tile_.asked);
   if (!asked.defined()) return {};
   const std::vector<Var> place = with_batch(std::vector<Var>{j_, kb_, ko_, jo_}, body_.b);
   define_asked(ahead_, place, asked);

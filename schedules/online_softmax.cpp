@@ -18,7 +18,8 @@ SoftmaxTiles tiles_of(const Machine& machine, const std::vector<Parameter>& valu
   const std::vector<Parameter> all = with_values(online_softmax_parameters(machine, SizeClass::large), values);
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
   return {machine.vector_bytes / 4, value("register_rows"), value("register_vectors"), value("query_tile"),
-          value("key_tile"),        value("middle_tile"),   value("edge_tile"),        machine.has_bf16_dot};
+          value("key_tile"),        value("middle_tile"),   value("edge_tile"),        machine.has_bf16_dot,
+          static_cast<AskedInto>(value("prefetch"))};
 }
 
 bool is_whole(const Expr& extent, int tile) {

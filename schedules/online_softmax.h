@@ -18,9 +18,11 @@ namespace attune {
 /// The parameters with what is legal on the machine, and the defaults for calls of a size:
 /// query_tile         queries that a thread handles at once
 /// key_tile           keys in a block that is wholly visible, or of which nothing is known
-/// edge_tile          keys in a block that is partly visible, or beyond the last whole key_tile
+/// middle_tile        keys in a wholly visible block of what is left beside those
+/// edge_tile          keys in a block that is partly visible, or beyond the last whole middle_tile
 /// register_rows      queries whose scores or results are summed in registers at once
 /// register_vectors   vectors of such sums per query; edge_tile is a multiple of what they hold
+/// prefetch           keys that are copied next are asked for into the cache of this level (prefetch.h); 0 leaves that to the machine
 std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeClass size);
 
 /// What is wrong with `values`, as a sentence; empty if nothing is. What is not given has the default for large calls.

@@ -20,7 +20,8 @@ std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeCla
                         {"middle_tile", {64, 128, 256, 512, 1024}},
                         {"edge_tile", {16, 32, 64, 128}},
                         {"register_rows", {1, 2, 4, 6, 8, 12}},
-                        {"register_vectors", {1, 2, 4}}});
+                        {"register_vectors", {1, 2, 4}},
+                        {"prefetch", {0, 1, 2}}});
 }
 
 std::string online_softmax_problem(const Machine& machine, const std::vector<Parameter>& values) {

@@ -7,6 +7,7 @@
 
 #include "codegen/stage.h"
 #include "schedules/online_softmax_pass.h"
+#include "schedules/prefetch.h"
 #include "schedules/softmax_math.h"
 
 namespace attune {
@@ -14,7 +15,8 @@ namespace attune {
 /// Sizes of tiles; a panel is the keys whose scores are summed in registers at once.
 struct SoftmaxTiles {
   int lanes, rows, vectors, query_tile, key_tile, middle_tile, edge_tile;
-  bool has_bf16_dot = false;  ///< the machine sums products of pairs of bf16
+  bool has_bf16_dot;  ///< the machine sums products of pairs of bf16
+  AskedInto asked_keys;
   int panel() const { return lanes * vectors; }
   int row_groups() const { return query_tile / rows; }
 };

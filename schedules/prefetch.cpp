@@ -94,6 +94,7 @@ void RowLines::unroll_few(Halide::Stage update) const {
 }
 
 Expr prefetched(const Expr& element, AskedInto cache) {
+  if (cache == AskedInto::nowhere) return {};
   InputLoads loads(cache);
   element.accept(&loads);
   return loads.count == 1 && loads.are_free ? loads.asked : Expr();

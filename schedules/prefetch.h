@@ -16,11 +16,11 @@ constexpr int cache_line_bytes = 64;  ///< of every CPU that has a target, or mo
 Halide::Expr rows_ahead(const Halide::Expr& extent);
 
 /// Where a line that is asked for goes: into the first-level cache alone (on x86-64 `prefetchnta`), or into the second-level cache (`prefetcht1`), which
-/// has room for more of them on their way.
-enum class AskedInto { first_level, second_level };
+/// waits for more of them at once. The numbers are those of schedules' parameter `prefetch`.
+enum class AskedInto { nowhere = 0, first_level = 1, second_level = 2 };
 
 /// An i32 that is always 0, for an element that is loaded from one input at a place that takes no other loads; where it is evaluated, the cache line
-/// is asked for. It may be at any coordinates, beyond extents too. Undefined for other elements.
+/// is asked for. It may be at any coordinates, beyond extents too. Undefined for other elements, and for nowhere.
 Halide::Expr prefetched(const Halide::Expr& element, AskedInto cache);
 
 /// The cache lines of a row of so many elements, as a loop of an update that asks for them.

@@ -317,7 +317,7 @@ Stored split_keys(const OnlineSoftmax& body, const Extents& extents, const Machi
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
   return SplitKeysStage(body, extents,
                         {machine.vector_bytes / 4, value("split_tile"), value("key_tile"), value("register_rows"), value("register_keys"),
-                         value("register_vectors"), value("prefetch") != 0, machine.registers / 2})
+                         value("register_vectors"), static_cast<AskedInto>(value("prefetch")), machine.registers / 2})
       .build();
 }
 

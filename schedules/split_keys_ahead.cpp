@@ -18,14 +18,14 @@ Expr SplitKeysStage::key_ahead(const Expr& place, const Expr& extent) const {
 /// 0 at key_; the key that is read so many keys later is asked for.
 Expr SplitKeysStage::asked_key() {
   const std::string& last = body_.over.back();
-  if (!tiles_.asks_ahead || !lies_along(body_.key, last)) return 0.f;
+  if (!lies_along(body_.key, last)) return 0.f;
   const bool in_pairs = !is_const_zero(key_places_.paired);
   lines_ = RowLines(extents_.at(last), in_pairs ? 2 : 4, "lines");
   Coordinates at = batch_coordinates();
   for (const std::string& dim : body_.over) at[dim] = 0;
   at[last] = lines_.first_element();
   at[body_.keys] = key_ahead(key_, extents_.at(last));
-  const Expr asked = prefetched(body_.key.at(at), AskedInto::first_level);
+  const Expr asked = prefetched(body_.key.at(at), tiles_.asked);
   if (!asked.defined()) return 0.f;
   define_asked(asked_key_, per_key({key_}), asked);
   return Halide::cast<float>(asked_key_(per_key({key_})));
@@ -40,11 +40,11 @@ void SplitKeysStage::schedule_asked_key() {
 /// 0 in the loops over values; the vector of the value that is read so many keys later is asked for in the first row, for all rows and
 /// loops over vectors in a line are unrolled. `number` is that of the vector in its group, `index` where it begins along value_depth.
 Expr SplitKeysStage::asked_value(const Expr& number, const Expr& index, const Expr& key, bool in_pairs) const {
-  if (!tiles_.asks_ahead || !lies_along(body_.value, body_.value_depth)) return 0.f;
+  if (!lies_along(body_.value, body_.value_depth)) return 0.f;
   Coordinates at = batch_coordinates();
   at[body_.value_depth] = index;
   at[body_.keys] = key_ahead(key, depth_);
-  const Expr asked = prefetched(body_.value.at(at), AskedInto::first_level);
+  const Expr asked = prefetched(body_.value.at(at), tiles_.asked);
   if (!asked.defined()) return 0.f;
   const int vectors_in_line = std::max(cache_line_bytes / (tiles_.lanes * (in_pairs ? 2 : 4)), 1);
   return select(row_ == 0 && number % vectors_in_line == 0, Halide::cast<float>(asked), 0.f);

@@ -16,7 +16,7 @@ std::vector<Parameter> split_keys_parameters(const Machine& machine, SizeClass s
                         {"register_rows", {1, 2, 4, 8}},
                         {"register_keys", {1, 2, 4, 8}},
                         {"register_vectors", {1, 2, 4, 8}},
-                        {"prefetch", {0, 1}}});
+                        {"prefetch", {0, 1, 2}}});
 }
 
 std::string split_keys_problem(const Machine& machine, const std::vector<Parameter>& values) {

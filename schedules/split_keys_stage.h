@@ -12,7 +12,7 @@ namespace attune {
 
 struct SplitTiles {
   int lanes, split_tile, key_tile, rows, keys, vectors;
-  bool asks_ahead;
+  AskedInto asked;
   int sums;  ///< vectors of results that a tile keeps in registers
 };
 

@@ -195,7 +195,7 @@ TEST_CASE("parameters that do not fit are refused in words", "[online_softmax]")
   const auto problem = [&](const std::vector<Parameter>& values) { return online_softmax_problem(machine, values); };
   CHECK(problem({{"key_tile", {}, 48}}) == "schedule 'online_softmax': key_tile = 48 is not one of 64, 128, 256, 512, 1024");
   CHECK(problem({{"tile", {}, 48}}) ==
-        "schedule 'online_softmax': has no parameter 'tile'; it has query_tile, key_tile, middle_tile, edge_tile, register_rows, register_vectors");
+        "schedule 'online_softmax': has no parameter 'tile'; it has query_tile, key_tile, middle_tile, edge_tile, register_rows, register_vectors, prefetch");
   CHECK(problem({{"key_tile", {}, 64}, {"key_tile", {}, 64}}) == "schedule 'online_softmax': key_tile is given twice");
   CHECK(problem({{"query_tile", {}, 16}, {"register_rows", {}, 6}}) == "schedule 'online_softmax': query_tile = 16 is not a multiple of register_rows = 6");
   CHECK(problem({{"key_tile", {}, 64}, {"edge_tile", {}, 128}}) ==

@@ -50,6 +50,7 @@ TEST_CASE("the input's element that an expression loads is asked for, into the c
   CHECK(asked(AskedInto::first_level, "prefetch") == 1);
   CHECK(asked(AskedInto::second_level, "prefetcht1") == 1);
   CHECK(asked(AskedInto::second_level, "prefetch") == 1);
+  CHECK(!prefetched(b(x), AskedInto::nowhere).defined());
 }
 
 TEST_CASE("where no input is loaded there is nothing to ask for", "[prefetch]") {

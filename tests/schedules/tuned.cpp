@@ -20,7 +20,7 @@ TunedRecord record(std::map<std::string, std::int64_t> extents, std::int64_t row
   r.stage = stage_name("gemm", body);
   r.types = "f32 -> f32";
   r.extents = std::move(extents);
-  r.parameters = {{"packed", {}, 1}, {"row_tile", {}, row_tile}, {"column_vectors", {}, 2}, {"row_block", {}, 8}};
+  r.parameters = {{"packed", {}, 1}, {"row_tile", {}, row_tile}, {"column_vectors", {}, 2}, {"row_block", {}, 8}, {"prefetch", {}, 1}};
   r.small_up_to = size == SizeClass::small ? 32 : 0;
   r.measured = {"d=64", "a CPU", "0.1.0", "2025-01-31", 2, 1.25, 1.0};
   return r;
