@@ -39,8 +39,10 @@ std::vector<Point> Search::steps_from(const Point& point) const {
   for (std::size_t i = 0; i < point.size(); ++i) {
     const std::vector<std::int64_t>& legal = space_.parameters[i].legal;
     const auto place = std::ranges::find(legal, point[i]) - legal.begin();
-    for (const std::ptrdiff_t to : {place - 1, place + 1}) {
-      if (to < 0 || to >= static_cast<std::ptrdiff_t>(legal.size())) continue;
+    // Of many values the next ones; few may be kinds of a thing, of which none lies between others.
+    const std::ptrdiff_t count = std::ssize(legal), most = count <= 3 ? count : 1;
+    for (std::ptrdiff_t to = std::max<std::ptrdiff_t>(place - most, 0); to <= std::min(place + most, count - 1); ++to) {
+      if (to == place) continue;
       steps.push_back(point);
       steps.back()[i] = legal[static_cast<std::size_t>(to)];
     }

@@ -85,6 +85,20 @@ TEST_CASE("a search proposes legal points once", "[tuning]") {
   CHECK(search.incumbent() == bottom);
 }
 
+TEST_CASE("a search tries all of three values before it goes two steps", "[tuning]") {
+  Search search(Space{{{"kind", {0, 1, 2}, 0}, {"extent", {0, 10, 20, 30}, 0}}, {}}, {0, 0}, 1, {0, 0});
+  std::set<Point> tried;
+  int left = 3;
+  run_search(
+      search,
+      [&](const Point& candidate, const Point&) {
+        tried.insert(candidate);
+        return Try{candidate, Outcome::lost, 2};
+      },
+      [&] { return left == 0; }, [&] { --left; });
+  CHECK(tried == std::set<Point>{{1, 0}, {2, 0}, {0, 10}});
+}
+
 TEST_CASE("a search goes on after candidates that fail", "[tuning]") {
   NoisyClock clock(5);
   Search search(bowl_space(), {1, 16, 1, 1}, 5);

@@ -148,6 +148,12 @@ class Tuner {
     return rules;
   }
 
+  RaceRules rules_of_long_race(double seconds) const {
+    RaceRules rules = rules_of(512, seconds);
+    rules.least_gain = 0.005;
+    return rules;
+  }
+
   Try compare(std::size_t i, const Point& candidate, const Point& incumbent, TunedTask& report) {
     Choice with = best_, without = best_;
     with[i] = candidate;
@@ -156,8 +162,11 @@ class Tuner {
     const Built one = built(size, with), other = built(size, without);
     DuelAnswer answer;
     answer.problem = one.problem.empty() ? other.problem : one.problem;
+    const auto race = [&](const RaceRules& rules) { answer = run_duel(duel(other.path, one.path, plan_.tasks[i].calls, rules), duel_limit_s(rules)); };
     const RaceRules rules = rules_of(64, 8);
-    if (answer.problem.empty()) answer = run_duel(duel(other.path, one.path, plan_.tasks[i].calls, rules), duel_limit_s(rules));
+    if (answer.problem.empty()) race(rules);
+    // What is faster by a percent on a machine with noise shows it in a longer race only.
+    if (answer.problem.empty() && answer.verdict != Verdict::faster && answer.ratio < 1 - rules.least_gain) race(rules_of_long_race(30));
     std::error_code ignored;
     if (answer.verdict != Verdict::faster && !one.path.empty()) std::filesystem::remove_all(std::filesystem::path(one.path).parent_path(), ignored);
     if (answer.verdict != Verdict::faster) kernels_.erase({size, with});
@@ -225,8 +234,7 @@ class Tuner {
     Choice with = best_, without = best_;
     without[i] = defaults_[i];
     const Built one = built(report.task->size, with), other = built(report.task->size, without);
-    RaceRules rules = rules_of(64, 15);
-    rules.least_gain = 0.005;
+    RaceRules rules = rules_of_long_race(std::max(15., share_of_last_duels * settings_.budget_s));
     rules.hopeless = 1e9;
     rules.doubt_of_losing = rules.doubt_of_winning;
     const bool is_changed = best_[i] != defaults_[i] && one.problem.empty() && other.problem.empty();
