@@ -166,7 +166,8 @@ class Tuner {
     const RaceRules rules = rules_of(64, 8);
     if (answer.problem.empty()) race(rules);
     // What is faster by a percent on a machine with noise shows it in a longer race only.
-    if (answer.problem.empty() && answer.verdict != Verdict::faster && answer.ratio < 1 - rules.least_gain) race(rules_of_long_race(30));
+    if (answer.problem.empty() && answer.verdict != Verdict::faster && answer.ratio < 1 - rules.least_gain)
+      race(rules_of_long_race(std::min(30., settings_.budget_s / 5)));
     std::error_code ignored;
     if (answer.verdict != Verdict::faster && !one.path.empty()) std::filesystem::remove_all(std::filesystem::path(one.path).parent_path(), ignored);
     if (answer.verdict != Verdict::faster) kernels_.erase({size, with});
