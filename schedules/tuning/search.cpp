@@ -1,6 +1,7 @@
 #include "schedules/tuning/search.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace attune {
 
@@ -39,10 +40,11 @@ std::vector<Point> Search::steps_from(const Point& point) const {
   for (std::size_t i = 0; i < point.size(); ++i) {
     const std::vector<std::int64_t>& legal = space_.parameters[i].legal;
     const auto place = std::ranges::find(legal, point[i]) - legal.begin();
-    // Of many values the next ones; few may be kinds of a thing, of which none lies between others.
-    const std::ptrdiff_t count = std::ssize(legal), most = count <= 3 ? count : 1;
-    for (std::ptrdiff_t to = std::max<std::ptrdiff_t>(place - most, 0); to <= std::min(place + most, count - 1); ++to) {
-      if (to == place) continue;
+    const std::ptrdiff_t count = std::ssize(legal);
+    for (std::ptrdiff_t to = 0; to < count; ++to) {
+      // Of many values the next ones; few may be kinds of a thing, of which none lies between others.
+      const bool is_step = to != place && (count <= 3 || std::abs(to - place) == 1);
+      if (!is_step) continue;
       steps.push_back(point);
       steps.back()[i] = legal[static_cast<std::size_t>(to)];
     }
