@@ -31,6 +31,8 @@ constexpr int long_panels_a_part = 4;
 /// So many elements of a row are read between asking for one and reading it, then as many at the start of the next rows: prefetchers follow a row only
 /// once some of it was read, and never from one page to another.
 constexpr int asked_elements = 256;
+/// A last tile with so many rows at most takes no longer than they need: of 512 rows in tiles of 6 it has 2.
+constexpr int few_rows[] = {2, 4};
 /// Panels of a few pages are not worth a task of their own.
 constexpr int elements_per_packing_task = 64 * 1024;
 
@@ -69,7 +71,9 @@ class PackedGemm {
   /// Of b, for column j of tile jo.
   Expr column_element(const Expr& lane, const Expr& block, const Expr& outer);
   void define_sums();
-  void add_product(const Expr& lane, const Expr& block, const Expr& outer);
+  /// Tiles with more than `more_than` rows, and `rows` at most.
+  Expr has_rows(int more_than, int rows) const;
+  void add_product(const Expr& lane, const Expr& row, const Expr& block, const Expr& outer);
   /// How many loops of which extent walk the tiles: spans of rows, parts of columns, and in these the tasks' blocks. Each is 1 at least.
   struct Cut {
     Expr spans, span, row_blocks, height, parts, part, column_blocks, breadth;
@@ -107,6 +111,7 @@ class PackedGemm {
   Func ahead_{"ahead"};                  // 0, after asking for later elements: [batch.., column tile, outer over, block, column]
   Func result_{"product"};
   RDom main_, tail_, loops_;
+  std::vector<RDom> few_;  ///< main_ for a last tile of few rows
   std::vector<OpaqueNumber> numbers_;
   int j_loop_ = 0, i_loop_ = 0, io_loop_ = 0, jo_loop_ = 0, jb_loop_ = 0, ib_loop_ = 0, part_loop_ = 0, span_loop_ = 0;
   std::vector<int> shared_loops_, own_loops_;  ///< of the batch dims that b has, and of own_batch_
@@ -170,10 +175,10 @@ Expr PackedGemm::column_element(const Expr& lane, const Expr& block, const Expr&
   return body_.b.at(at);
 }
 
-void PackedGemm::add_product(const Expr& lane, const Expr& block, const Expr& outer) {
-  std::vector<Var> at{j_, i_, jo_, io_};
-  for (const std::string& dim : body_.batch) at.emplace_back(dim);
-  sums_(at) += row_panel_(with_batch(std::vector<Expr>{lane, i_, block, outer, io_}, body_.a)) * column_element(lane, block, outer);
+void PackedGemm::add_product(const Expr& lane, const Expr& row, const Expr& block, const Expr& outer) {
+  std::vector<Expr> at{j_, row, jo_, io_};
+  for (const std::string& dim : body_.batch) at.emplace_back(Var(dim));
+  sums_(at) += row_panel_(with_batch(std::vector<Expr>{lane, row, block, outer, io_}, body_.a)) * column_element(lane, block, outer);
 }
 
 void PackedGemm::define_sums() {
@@ -181,12 +186,27 @@ void PackedGemm::define_sums() {
   for (const std::string& dim : body_.batch) at.emplace_back(dim);
   sums_(at) = 0.f;
   // No blocks at all where nothing is contracted: the panels are then empty too.
-  const Expr outer = over_.outer().extent() * Halide::min(over_.extent(), 1);
-  main_ = RDom({{0, tile_.lanes}, {0, over_.extent() / tile_.lanes}, {0, outer}}, "main");
-  add_product(main_[0], main_[1], main_[2]);
+  const Expr outer = over_.outer().extent() * Halide::min(over_.extent(), 1), blocks = over_.extent() / tile_.lanes;
+  int more_than = 0;
+  for (const int rows : few_rows)
+    if (rows < tile_.rows) {
+      RDom few({{0, tile_.lanes}, {0, blocks}, {0, outer}, {0, rows}}, "few_" + std::to_string(rows));
+      few.where(has_rows(more_than, rows));
+      add_product(few[0], few[3], few[1], few[2]);
+      few_.push_back(few);
+      more_than = rows;
+    }
+  main_ = RDom({{0, tile_.lanes}, {0, blocks}, {0, outer}}, "main");
+  if (!few_.empty()) main_.where(has_rows(more_than, tile_.rows));
+  add_product(main_[0], i_, main_[1], main_[2]);
   // The last block, if it is not full.
   tail_ = RDom({{0, over_.extent() % tile_.lanes}, {0, outer}}, "tail");
-  add_product(tail_[0], within((over_.extent() - 1) / tile_.lanes, over_.tiles_along()), tail_[1]);
+  add_product(tail_[0], i_, within((over_.extent() - 1) / tile_.lanes, over_.tiles_along()), tail_[1]);
+}
+
+Expr PackedGemm::has_rows(int more_than, int rows) const {
+  const Expr left = p_.rows.extent() - io_ * tile_.rows;
+  return rows < tile_.rows ? left > more_than && left <= rows : left > more_than;
 }
 
 PackedGemm::Cut PackedGemm::cut() {
@@ -268,21 +288,27 @@ void PackedGemm::schedule_result() {
     group_ = last;
     order.emplace_back(group_);
   }
-  stage.reorder(order).vectorize(lane).unroll(vector).parallel(task_).never_partition(loop(io_loop_));
+  // Partitioned, these loops would hold the products once more, where no less is done.
+  stage.reorder(order).vectorize(lane).unroll(vector).parallel(task_).never_partition(loop(io_loop_), loop(jo_loop_));
   if (!shared_loops_.empty()) stage.parallel(group_);
 }
 
 void PackedGemm::schedule_sums() {
   Var vector("vector"), lane("lane");
-  const auto tile = [&](Halide::Stage stage) {
-    stage.split(j_, vector, lane, tile_.lanes).vectorize(lane).unroll(vector).unroll(i_);
+  const auto tile = [&](Halide::Stage stage, const Halide::VarOrRVar& row) {
+    stage.split(j_, vector, lane, tile_.lanes).vectorize(lane).unroll(vector).unroll(row);
     return stage;
   };
   sums_.compute_at(result_, RVar(loops_[io_loop_].name())).bound_extent(j_, width_).bound_extent(i_, tile_.rows).bound_extent(jo_, 1).bound_extent(io_, 1);
-  tile(sums_).reorder(lane, vector, i_);
-  const RVar k(main_[0].name()), kb(main_[1].name()), ko(main_[2].name());
-  tile(sums_.update(0)).reorder(lane, vector, i_, k, kb, ko).unroll(k, 4);
-  tile(sums_.update(1)).reorder(lane, vector, i_, RVar(tail_[0].name()), RVar(tail_[1].name()));
+  tile(sums_, i_).reorder(lane, vector, i_);
+  int update = 0;
+  const auto products = [&](const RDom& domain, const Halide::VarOrRVar& row) {
+    const RVar k(domain[0].name()), kb(domain[1].name()), ko(domain[2].name());
+    tile(sums_.update(update++), row).reorder(lane, vector, row, k, kb, ko).unroll(k, 4);
+  };
+  for (const RDom& few : few_) products(few, RVar(few[3].name()));
+  products(main_, i_);
+  tile(sums_.update(update), i_).reorder(lane, vector, i_, RVar(tail_[0].name()), RVar(tail_[1].name()));
 }
 
 void PackedGemm::split_into_tasks(Func& panels, const Var& tile, const Var& panel, const Var& task, int breadth) {

@@ -86,6 +86,16 @@ TEST_CASE("a linear layer into heads, all extents unknown", "[gemm]") {
   check(p, {{1, 1, 1, 1, 1}, {2, 3, 5, 5, 37}, {1, 2, 37, 64, 129}, {3, 1, 13, 129, 16}, {2, 5, 1, 8, 77}, {1, 1, 1000, 5, 7}, {1, 1, 129, 300, 20}, {1, 2, 5, 37, 600}});
 }
 
+TEST_CASE("last tiles of every number of rows", "[gemm]") {
+  for (const Machine& machine : {host_machine(), narrow_machine(16)}) {
+    const auto most = static_cast<int>(value_of(gemm_parameters(machine, SizeClass::large), "row_tile"));
+    std::vector<Sizes> all;
+    for (int rows = 1; rows <= 2 * most; ++rows) all.push_back({1, 1, rows, 37, rows % 2 == 0 ? 37 : 64});
+    ProductCase p = linear();
+    check(p, all, machine);
+  }
+}
+
 TEST_CASE("a product with an extent of 0", "[gemm]") {
   ProductCase p = linear();
   check(p, {{2, 2, 5, 3, 0}, {0, 2, 5, 3, 4}, {2, 0, 5, 3, 4}, {2, 2, 0, 3, 4}, {2, 2, 5, 0, 4}, {0, 0, 0, 0, 0}});

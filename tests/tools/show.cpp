@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -74,6 +75,18 @@ TEST_CASE("products of the same rows share their copy", "[command line]") {
   };
   CHECK(packed("multi_head", "large") == 2);  // of the layer's input for three projections, of the heads' results for the last
   CHECK(packed("cross", "large") == 3);       // queries are of another sequence than keys and values
+}
+
+TEST_CASE("a last tile of few rows multiplies no more than these", "[command line]") {
+  std::istringstream loops(attune_says({"show", "multi_head", "--target", "x86-64-v4", "--stage", "loops", "--size", "large"}));
+  std::map<std::string, int> products;
+  for (std::string line; std::getline(loops, line);)
+    for (const char* domain : {"few_2", "few_4", "main"})
+      products[domain] += line.find("sums") != std::string::npos && line.find(std::string(".") + domain + "$x") != std::string::npos &&
+                          line.find("x16(row_panel") != std::string::npos;
+  CHECK(products["main"] >= 4 * 6 * 4);  // of four layers, in a tile of 6 x 4 vectors
+  CHECK(products["few_2"] == products["main"] / 6 * 2);
+  CHECK(products["few_4"] == products["main"] / 6 * 4);
 }
 
 TEST_CASE("tasks of queries that see more are taken first", "[command line]") {
