@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "codegen/ask_for_results.h"
 #include "codegen/bf16.h"
 #include "codegen/extents.h"
 #include "codegen/import.h"
@@ -258,6 +259,7 @@ class Lowering {
     for (const auto& [value, stored] : stored_) {
       define_numbers(lowered_.pipeline, stored.numbers);
       turn_last_first(lowered_.pipeline, stored.func, stored.last_first);
+      if (stored.sums.defined()) ask_for_results(lowered_.pipeline, stored.func, stored.sums);
     }
     load_outputs_from_anywhere(lowered_.pipeline);
     if (machine_.is_gpu) limit_elements();

@@ -34,6 +34,7 @@ struct Stored {
   std::vector<OpaqueNumber> numbers = {};    ///< of its loops
   std::vector<std::string> last_first = {};  ///< Vars of func over which parallel loops are to begin at their end; codegen/last_first.h
   std::vector<Panel> panels = {};            ///< that stages which read the same may share; codegen/shared_panels.h
+  Halide::Func sums = {};                    ///< computed before func's vectors, whose memory is asked for before it; codegen/ask_for_results.h
 };
 
 /// The first and the last index of some along a dim. Where a schedule cuts the dim into blocks of `size` indices, and they are such a

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "codegen/asked_line.h"
+
 namespace attune {
 
 constexpr int cache_line_bytes = 64;  ///< of every CPU that has a target, or more
@@ -14,10 +16,6 @@ constexpr int cache_line_bytes = 64;  ///< of every CPU that has a target, or mo
 /// first-level cache of 32 kB keeps beside the rest: on Zen 5 a decode of 4096 keys of depth 128 took 0.79 of the time at a distance of 4 kB, 0.64 at
 /// 8 kB, 0.57 at 16 kB, 0.65 at 32 kB and more.
 Halide::Expr rows_ahead(const Halide::Expr& extent);
-
-/// Where a line that is asked for goes: into the first-level cache alone (on x86-64 `prefetchnta`), or into the second-level cache (`prefetcht1`), which
-/// waits for more of them at once. The numbers are those of schedules' parameter `prefetch`.
-enum class AskedInto { nowhere = 0, first_level = 1, second_level = 2 };
 
 /// An i32 that is always 0, for an element that is loaded from one input at a place that takes no other loads; where it is evaluated, the cache line
 /// is asked for. It may be at any coordinates, beyond extents too. Undefined for other elements, and for nowhere.

@@ -89,6 +89,14 @@ TEST_CASE("a last tile of few rows multiplies no more than these", "[command lin
   CHECK(products["few_4"] == products["main"] / 6 * 4);
 }
 
+TEST_CASE("the memory of products is asked for, of those between stages, too", "[command line]") {
+  const auto asked = [](const std::string& schedule) {
+    return count_lines(attune_says({"show", "multi_head", "--target", "x86-64-v4", "--stage", "assembly", "--size", "large", "--schedule", schedule}), "prefetcht1");
+  };
+  CHECK(asked("gemm,prefetch=1") >= 4 * 4);  // of four layers, four vectors of a row
+  CHECK(asked("gemm,prefetch=0") == 0);
+}
+
 TEST_CASE("tasks of queries that see more are taken first", "[command line]") {
   const auto is_last_first = [](const std::string& variant) {
     return attune_says({"show", variant, "--target", "x86-64-v4", "--stage", "assembly", "--size", "large"}).find("last_first") != std::string::npos;
