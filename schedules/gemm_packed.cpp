@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "schedules/gemm_cut.h"
 #include "schedules/gemm_product.h"
 #include "schedules/prefetch.h"
 
@@ -17,17 +18,6 @@ using Halide::Var;
 namespace attune {
 namespace {
 
-/// What the packed rows of a span may occupy: each part of the columns reads them once more, and every span packs all columns once more. Less than
-/// what malloc keeps for the next call (32 MB, then every call would pay for fresh pages: 12 % of a product of 3000 x 1000 over 4096).
-constexpr int row_span_bytes = 24 * 1024 * 1024;
-/// What the rows of one task may occupy.
-constexpr int row_block_bytes = 512 * 1024;
-/// As many tasks give every thread some and keep the last ones short; columns are cut once rows and batch are too few for it.
-constexpr int wanted_tasks = 16;
-/// What a part's panels of columns may occupy: half of a second-level cache of 1 MB, in which they are still when tasks read them.
-constexpr int column_panel_bytes = 512 * 1024;
-/// Panels that fill more than half of it come from the next cache anyway: so many a part, for each part reads the rows again.
-constexpr int long_panels_a_part = 4;
 /// So many elements of a row are read between asking for one and reading it, then as many at the start of the next rows: prefetchers follow a row only
 /// once some of it was read, and never from one page to another.
 constexpr int asked_elements = 256;
@@ -75,11 +65,6 @@ class PackedGemm {
   /// Tiles with more than `more_than` rows, and `rows` at most.
   Expr has_rows(int more_than, int rows) const;
   void add_product(const Expr& lane, const Expr& row, const Expr& block, const Expr& outer);
-  /// How many loops of which extent walk the tiles: spans of rows, parts of columns, and in these the tasks' blocks. Each is 1 at least.
-  struct Cut {
-    Expr spans, span, row_blocks, height, parts, part, column_blocks, breadth;
-  };
-  Cut cut();
   void define_result();
   void schedule_result();
   void schedule_sums();
@@ -210,26 +195,17 @@ Expr PackedGemm::has_rows(int more_than, int rows) const {
   return rows < tile_.rows ? left > more_than && left <= rows : left > more_than;
 }
 
-PackedGemm::Cut PackedGemm::cut() {
-  const Expr row_tiles = tiles_of(p_.rows.extent(), tile_.rows), column_tiles = columns_.tiles();
-  const Expr tile_bytes = Halide::max(over_.tiles(), 1) * (tile_.lanes * 4);  // of one row or column
-  const Expr row_bytes = tile_bytes * tile_.rows, column_bytes = tile_bytes * width_;
-  const auto number = [&](const Expr& value) { return opaque(value, numbers_); };
-  Cut c;
-  c.spans = number(tiles_of(row_tiles, Halide::max(row_span_bytes / row_bytes / Halide::max(Flat(own_batch_, p_.extents).extent(), 1), 1)));
-  c.span = number(tiles_of(row_tiles, c.spans));
-  const Expr products = Halide::max(Flat(body_.batch, p_.extents).extent(), 1);
-  c.height = number(Halide::clamp(c.span * products / wanted_tasks, 1, Halide::clamp(row_block_bytes / row_bytes, 1, tile_.row_block)));
-  c.row_blocks = number(tiles_of(c.span, c.height));
-  c.parts = number(tiles_of(column_tiles, Halide::select(column_bytes > column_panel_bytes / 2, long_panels_a_part, column_panel_bytes / column_bytes)));
-  c.part = number(tiles_of(column_tiles, c.parts));
-  c.column_blocks = number(Halide::clamp(wanted_tasks / (c.row_blocks * products), 1, c.part));
-  c.breadth = number(tiles_of(c.part, c.column_blocks));
-  return c;
-}
-
 void PackedGemm::define_result() {
-  const Cut c = cut();
+  const Expr row_tiles = tiles_of(p_.rows.extent(), tile_.rows), column_tiles = columns_.tiles();
+  const PackedCut c = cut_packed({.row_tiles = row_tiles,
+                                  .column_tiles = column_tiles,
+                                  .over = Halide::max(over_.tiles(), 1) * tile_.lanes,
+                                  .own_products = Halide::max(Flat(own_batch_, p_.extents).extent(), 1),
+                                  .products = Halide::max(Flat(body_.batch, p_.extents).extent(), 1),
+                                  .rows = tile_.rows,
+                                  .columns = width_,
+                                  .row_block = tile_.row_block},
+                                 numbers_);
   Loops loops;
   j_loop_ = loops.add(width_);
   i_loop_ = loops.add(tile_.rows);
@@ -248,7 +224,6 @@ void PackedGemm::define_result() {
   loops_ = loops.domain("loops");
   for (const auto& [dim, loop] : batch) at[dim] = within(loops_[loop], p_.extents.at(dim));
 
-  const Expr row_tiles = tiles_of(p_.rows.extent(), tile_.rows), column_tiles = columns_.tiles();
   const Expr tile_in_span = loops_[ib_loop_] * c.height + loops_[io_loop_], tile_in_part = loops_[jb_loop_] * c.breadth + loops_[jo_loop_];
   const Expr row_tile = loops_[span_loop_] * c.span + tile_in_span, row = row_tile * tile_.rows + loops_[i_loop_];
   const Expr column_tile = loops_[part_loop_] * c.part + tile_in_part, column = columns_.first(column_tile) + loops_[j_loop_];
