@@ -4,25 +4,13 @@
 #include <utility>
 
 #include "codegen/asked_line.h"
+#include "codegen/holds_loads.h"
 
 namespace attune {
 namespace {
 
 using namespace Halide::Internal;
 using Halide::Expr;
-
-bool has_load(const Expr& e) {
-  class Visitor : public IRVisitor {
-   public:
-    bool found = false;
-
-   private:
-    using IRVisitor::visit;
-    void visit(const Load*) override { found = true; }
-  } visitor;
-  e.accept(&visitor);
-  return visitor.found;
-}
 
 /// A statement's loops and conditions around its stores of whole vectors to `memory`, with these replaced by asking for their lines: into the
 /// second-level cache, as much passes through the first-level one until the stores. Undefined where nothing can be asked for before the statement.
@@ -38,11 +26,11 @@ class Asking {
     if (const auto* op = s.as<LetStmt>()) {
       const Stmt body = of(op->body);
       if (!body.defined() || !stmt_uses_var(body, op->name)) return body;
-      return has_load(op->value) ? Stmt() : LetStmt::make(op->name, op->value, body);
+      return holds_loads(op->value) ? Stmt() : LetStmt::make(op->name, op->value, body);
     }
     if (const auto* op = s.as<IfThenElse>()) {
       const Stmt then_case = of(op->then_case), else_case = op->else_case.defined() ? of(op->else_case) : Stmt();
-      if (has_load(op->condition) || !(then_case.defined() || else_case.defined())) return {};
+      if (holds_loads(op->condition) || !(then_case.defined() || else_case.defined())) return {};
       return IfThenElse::make(op->condition, then_case.defined() ? then_case : Evaluate::make(0), else_case);
     }
     if (const auto* op = s.as<For>()) {
@@ -55,7 +43,7 @@ class Asking {
  private:
   Stmt line(const Store* store) const {
     const auto* vector = store->index.as<Ramp>();
-    if (store->name != memory_ || vector == nullptr || !is_const_one(vector->stride) || has_load(vector->base)) return {};
+    if (store->name != memory_ || vector == nullptr || !is_const_one(vector->stride) || holds_loads(vector->base)) return {};
     const Expr base = Variable::make(Halide::Handle(), memory_);
     return Evaluate::make(asked_line(AskedInto::second_level, store->value.type().element_of(), base, vector->base));
   }

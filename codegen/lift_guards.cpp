@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "codegen/holds_loads.h"
+
 using namespace Halide::Internal;
 using Halide::Expr;
 
@@ -13,19 +15,6 @@ namespace attune {
 namespace {
 
 using Conditions = std::vector<Expr>;
-
-bool holds_loads(const Expr& e) {
-  class Visitor : public IRVisitor {
-   public:
-    bool found = false;
-
-   private:
-    using IRVisitor::visit;
-    void visit(const Load*) override { found = true; }
-  } visitor;
-  e.accept(&visitor);
-  return visitor.found;
-}
 
 /// The parts of a condition that must all hold and load something; Halide moves the others itself.
 void add_parts(const Expr& condition, Conditions& parts) {
