@@ -68,9 +68,11 @@ template <class N>
 constexpr auto to_real(Interval<N> x) {
   return Interval<decltype(to_real(x.low))>{to_real(x.low), to_real(x.high)};
 }
+/// An unknown end, which is NaN, converts to the least number; as the upper end it must become the largest.
 template <class N>
 constexpr auto to_i64(Interval<N> x) {
-  return Interval<decltype(to_i64(x.low))>{to_i64(x.low), to_i64(x.high)};
+  if constexpr (std::is_same_v<N, bool>) return Interval<double>{to_i64(x.low), to_i64(x.high)};
+  else return Interval<decltype(to_i64(x.low))>{to_i64(x.low), -to_i64(-x.high)};
 }
 
 }  // namespace attune

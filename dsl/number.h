@@ -27,8 +27,11 @@ inline double sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x))
 /// The number as a real: a truth value gives 0 or 1.
 constexpr double to_real(double x) { return x; }
 constexpr double to_real(bool x) { return x ? 1.0 : 0.0; }
-/// The number rounded towards zero: a truth value gives 0 or 1.
-constexpr double to_i64(double x) { return std::trunc(x); }
+/// The number rounded towards zero, from -2^62 to 2^62; NaN gives -2^62, a truth value 0 or 1.
+constexpr double to_i64(double x) {
+  constexpr double limit = 0x1p62;
+  return x > -limit ? (x < limit ? std::trunc(x) : limit) : -limit;
+}
 constexpr double to_i64(bool x) { return x ? 1.0 : 0.0; }
 
 }  // namespace attune

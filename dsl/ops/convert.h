@@ -15,7 +15,7 @@ struct ToReal {
 };
 
 struct ToI64 {
-  static constexpr std::string_view name = "to_i64", meaning = "a as an i64, rounded towards zero; a boolean gives 0 or 1";
+  static constexpr std::string_view name = "to_i64", meaning = "a as an i64, rounded towards zero; -2^62 or 2^62 beyond those, -2^62 of NaN; a boolean gives 0 or 1";
   static constexpr int arity = 1;
   static constexpr Signature signature = Signature::to_i64;
   static constexpr auto fields = std::tuple{};
