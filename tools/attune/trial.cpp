@@ -3,7 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace attune {
+namespace {
+
+constexpr std::byte unwritten{0x5d};  // 9.97e17 as f32 and bf16, no small integer
+
+}  // namespace
 
 Trial trial_of(const Kernel& kernel, const Shape& extents, const Arrays& inputs) {
   Trial trial;
@@ -18,7 +25,12 @@ Trial trial_of(const Kernel& kernel, const Shape& extents, const Arrays& inputs)
   for (const attune_tensor_v1& tensor : kernel.inputs()) add(tensor, &inputs.at(tensor.name).data);
   trial.input_count = trial.arrays.size();
   for (const attune_tensor_v1& tensor : kernel.outputs()) add(tensor, nullptr);
+  trial.fill_outputs(unwritten);
   return trial;
+}
+
+void Trial::fill_outputs(std::byte pattern) {
+  for (std::size_t i = input_count; i < arrays.size(); ++i) std::ranges::fill(arrays[i].bytes, pattern);
 }
 
 std::string memory_problem(const Graph& graph, const Shape& extents, bool is_interpreted) {

@@ -24,6 +24,8 @@ struct Trial {
   std::string problem;
 
   Result<void> call(const Kernel& kernel, Workspace* workspace = nullptr);
+  /// Every byte of the outputs.
+  void fill_outputs(std::byte pattern);
   /// The interpreter sees the inputs as they are stored, so that rounding them is not counted.
   TrialVerdict compare_with_interpreter(const Graph& graph) const;
 
@@ -32,14 +34,15 @@ struct Trial {
   std::vector<std::string> names_;
 };
 
-/// The given inputs, rounded to the kernel's storage, and zeros for its outputs; `extents` has every dim of the kernel.
+/// The given inputs, rounded to the kernel's storage, and outputs that hold something, so that what a kernel does not write is seen; `extents`
+/// has every dim of the kernel.
 Trial trial_of(const Kernel& kernel, const Shape& extents, const Arrays& inputs);
 
 /// If a call of these extents takes more memory than the machine has, a sentence. The interpreter keeps every value as doubles; without it
 /// only inputs and outputs are kept.
 std::string memory_problem(const Graph& graph, const Shape& extents, bool is_interpreted);
 
-/// Random inputs of the shape for the kernel, and zeros for its outputs.
+/// The same with random inputs of the shape.
 Trial make_trial(const Prepared& prepared, const Kernel& kernel, const Shape& shape, std::uint64_t seed);
 
 }  // namespace attune
