@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "codegen/opaque_real.h"
 #include "codegen/strict.h"
 #include "codegen/vector_math.h"
 
@@ -67,6 +68,18 @@ Expr zero_if_finite(const Expr& x) {
   return Halide::reinterpret<float>(Halide::select(has_finite_bits(x), Expr(0u), Expr(0x7fc00000u)));
 }
 
+/// x / x: 1, or NaN of zero, infinities and NaN.
+Expr one_if_finite_and_not_zero(const Expr& x) {
+  const Expr magnitude = Halide::reinterpret<std::uint32_t>(x) & Expr(0x7fffffffu);
+  return Halide::reinterpret<float>(Halide::select(magnitude - Expr(1u) < Expr(0x7f7fffffu), Expr(0x3f800000u), Expr(0x7fc00000u)));
+}
+
+bool may_be_special(const Lowered& a, const Lowered& b) { return a.may_be_special || b.may_be_special; }
+/// The result of arithmetic on a and b, of which one may be special.
+Lowered special(Expr e) { return {std::move(e), {}, true}; }
+/// A function of x.
+Lowered function(const Lowered& x, Expr value) { return {std::move(value), {}, x.may_be_special}; }
+
 /// What holds of integers by their ranges, or else the comparison of a and b.
 template <class Comparison>
 Lowered compared(const Lowered& a, const Lowered& b, bool is_always, bool is_never, Comparison comparison) {
@@ -76,7 +89,12 @@ Lowered compared(const Lowered& a, const Lowered& b, bool is_always, bool is_nev
 
 }  // namespace
 
-Lowered Lowered::real(double value) { return {Expr(static_cast<float>(value))}; }
+Lowered Lowered::real(double value) {
+  const auto number = static_cast<float>(value);
+  if (!needs_opaque_real(number)) return {Expr(number)};
+  return special(opaque_real(number));
+}
+Lowered Lowered::bound(double value) { return {Expr(static_cast<float>(value))}; }
 Lowered Lowered::integer(std::int64_t value) {
   const Range range{value, value};
   return {fits_int32(range) ? Expr(static_cast<std::int32_t>(value)) : Expr(value), range};
@@ -99,29 +117,35 @@ Lowered Lowered::of(Expr value, Range range) {
 }
 
 Lowered operator+(const Lowered& a, const Lowered& b) {
-  if (a.is_real()) return {a.expr + b.expr};
+  if (a.is_real()) return may_be_special(a, b) ? special(strict_add(a.expr, b.expr)) : Lowered{a.expr + b.expr};
   return integer_result(a, b, {{sum(a.range.low, b.range.low), sum(a.range.high, b.range.high)}}, [](Expr x, Expr y) { return x + y; });
 }
 
 Lowered operator-(const Lowered& a, const Lowered& b) {
-  if (a.is_real()) return {Halide::Internal::graph_equal(a.expr, b.expr) ? zero_if_finite(a.expr) : a.expr - b.expr};
+  if (a.is_real() && Halide::Internal::graph_equal(a.expr, b.expr)) return {zero_if_finite(a.expr), {}, a.may_be_special};
+  if (a.is_real()) return may_be_special(a, b) ? special(strict_subtract(a.expr, b.expr)) : Lowered{a.expr - b.expr};
   const Range minus_b = negative(b.range);
   return integer_result(a, b, {{sum(a.range.low, minus_b.low), sum(a.range.high, minus_b.high)}}, [](Expr x, Expr y) { return x - y; });
 }
 
-Lowered operator-(const Lowered& a) { return a.is_real() ? Lowered{a.expr * -1.f} : Lowered::integer(0) - a; }
+Lowered operator-(const Lowered& a) {
+  if (!a.is_real()) return Lowered::integer(0) - a;
+  return a.may_be_special ? special(strict_multiply(a.expr, -1.f)) : Lowered{a.expr * -1.f};
+}
 
 Lowered operator*(const Lowered& a, const Lowered& b) {
   // Halide makes 0 of 0 * x; not so of infinities and NaN.
+  if (a.is_real() && may_be_special(a, b)) return special(strict_multiply(a.expr, b.expr));
   if (a.is_real()) return {is_const_zero(a.expr) || is_const_zero(b.expr) ? strict_multiply(a.expr, b.expr) : a.expr * b.expr};
   return integer_result(a, b, {corners(a.range, b.range, product)}, [](Expr x, Expr y) { return x * y; });
 }
 
 Lowered operator/(const Lowered& a, const Lowered& b) {
-  if (!is_const_zero(b.expr)) return {a.expr / b.expr};
+  if (Halide::Internal::graph_equal(a.expr, b.expr)) return {one_if_finite_and_not_zero(a.expr), {}, a.may_be_special};
+  if (!is_const_zero(b.expr)) return may_be_special(a, b) ? special(strict_divide(a.expr, b.expr)) : Lowered{a.expr / b.expr};
   // Halide refuses to divide by a constant 0.
   const double zero = Halide::Internal::as_const_float(b.expr).value_or(0);
-  return {strict_multiply(a.expr, Lowered::real(std::copysign(std::numeric_limits<double>::infinity(), zero)).expr)};
+  return a * Lowered::real(std::copysign(std::numeric_limits<double>::infinity(), zero));
 }
 
 // Halide's quotients are rounded down for positive divisors, and those by 0 are 0; a / b = -a / -b makes divisors positive. Of the least
@@ -153,7 +177,7 @@ Lowered mod(const Lowered& a, const Lowered& b) {
 Lowered minimum(const Lowered& a, const Lowered& b) {
   if (a.is_boolean()) return a && b;
   if (Halide::Internal::graph_equal(a.expr, b.expr)) return a;
-  if (a.is_real()) return {vector_math::minimum(a.expr, b.expr)};
+  if (a.is_real()) return {vector_math::minimum(a.expr, b.expr), {}, may_be_special(a, b)};
   if (a.range.high <= b.range.low) return a;
   if (b.range.high <= a.range.low) return b;
   const Range range{std::min(a.range.low, b.range.low), std::min(a.range.high, b.range.high)};
@@ -163,7 +187,7 @@ Lowered minimum(const Lowered& a, const Lowered& b) {
 Lowered maximum(const Lowered& a, const Lowered& b) {
   if (a.is_boolean()) return a || b;
   if (Halide::Internal::graph_equal(a.expr, b.expr)) return a;
-  if (a.is_real()) return {vector_math::maximum(a.expr, b.expr)};
+  if (a.is_real()) return {vector_math::maximum(a.expr, b.expr), {}, may_be_special(a, b)};
   if (a.range.low >= b.range.high) return a;
   if (b.range.low >= a.range.high) return b;
   const Range range{std::max(a.range.low, b.range.low), std::max(a.range.high, b.range.high)};
@@ -171,7 +195,7 @@ Lowered maximum(const Lowered& a, const Lowered& b) {
 }
 
 Lowered abs(const Lowered& x) {
-  if (x.is_real()) return {Halide::abs(x.expr)};
+  if (x.is_real()) return function(x, Halide::abs(x.expr));
   if (x.range.low >= 0) return x;
   return integer_result(x, x, {magnitude(x.range), negative(x.range)}, [](Expr a, Expr) { return Halide::select(a < 0, -a, a); });
 }
@@ -213,19 +237,19 @@ Lowered select(const Lowered& condition, const Lowered& a, const Lowered& b) {
   if (is_const_one(condition.expr)) return a;
   if (is_const_zero(condition.expr)) return b;
   if (a.is_boolean()) return (condition && a) || (!condition && b);
-  if (a.is_real()) return {Halide::select(condition.expr, a.expr, b.expr)};
+  if (a.is_real()) return {Halide::select(condition.expr, a.expr, b.expr), {}, may_be_special(a, b)};
   return integer_result(a, b, {hull(a.range, b.range)}, [&](Expr x, Expr y) { return Halide::select(condition.expr, x, y); });
 }
 
-Lowered exp(const Lowered& x) { return {vector_math::exp(to_real(x).expr)}; }
-Lowered log(const Lowered& x) { return {vector_math::log(to_real(x).expr)}; }
-Lowered sqrt(const Lowered& x) { return {Halide::sqrt(to_real(x).expr)}; }
-Lowered tanh(const Lowered& x) { return {vector_math::tanh(to_real(x).expr)}; }
-Lowered sigmoid(const Lowered& x) { return {vector_math::sigmoid(to_real(x).expr)}; }
-Lowered erf(const Lowered& x) { return {vector_math::erf(to_real(x).expr)}; }
-Lowered sin(const Lowered& x) { return {vector_math::sin(to_real(x).expr)}; }
-Lowered cos(const Lowered& x) { return {vector_math::cos(to_real(x).expr)}; }
-Lowered floor(const Lowered& x) { return {Halide::floor(to_real(x).expr)}; }
+Lowered exp(const Lowered& x) { return function(x, vector_math::exp(to_real(x).expr)); }
+Lowered log(const Lowered& x) { return function(x, vector_math::log(to_real(x).expr)); }
+Lowered sqrt(const Lowered& x) { return function(x, Halide::sqrt(to_real(x).expr)); }
+Lowered tanh(const Lowered& x) { return function(x, vector_math::tanh(to_real(x).expr)); }
+Lowered sigmoid(const Lowered& x) { return function(x, vector_math::sigmoid(to_real(x).expr)); }
+Lowered erf(const Lowered& x) { return function(x, vector_math::erf(to_real(x).expr)); }
+Lowered sin(const Lowered& x) { return function(x, vector_math::sin(to_real(x).expr)); }
+Lowered cos(const Lowered& x) { return function(x, vector_math::cos(to_real(x).expr)); }
+Lowered floor(const Lowered& x) { return function(x, Halide::floor(to_real(x).expr)); }
 
 Lowered to_real(const Lowered& x) {
   if (x.is_boolean()) return {Halide::select(x.expr, 1.f, 0.f)};
@@ -242,7 +266,7 @@ Lowered to_i64(const Lowered& x) {
 }
 
 Lowered constant_like(const Lowered& x, double value) {
-  if (x.is_real()) return Lowered::real(value);
+  if (x.is_real()) return Lowered::bound(value);
   return x.is_boolean() ? Lowered::boolean(value != 0) : Lowered::integer(static_cast<Integer>(value));
 }
 

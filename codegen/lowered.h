@@ -25,8 +25,14 @@ inline constexpr Range index_range{0, (1 << 30) - 1}, extent_range{0, 1 << 30};
 struct Lowered {
   Halide::Expr expr;
   Range range{};  ///< of an integer: what it is known to lie in
+  /// Of a real: a literal may have made it infinite, NaN, very large or very small. Arithmetic on it is strict, so that nothing is cancelled
+  /// (inf - inf is NaN) and no two factors become infinite before they meet a third.
+  bool may_be_special = false;
 
+  /// Infinities, NaN and what is very large or small are opaque (codegen/opaque_real.h).
   static Lowered real(double value);
+  /// An end of an interval: a literal as it is, for Halide to decide by. Conditions of blocks are strict.
+  static Lowered bound(double value);
   static Lowered integer(std::int64_t value);
   static Lowered boolean(bool value);
   /// An element as it is loaded: f16, bf16 and f64 become f32; an integer has the range of its type.

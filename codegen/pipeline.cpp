@@ -13,6 +13,7 @@
 #include "codegen/last_first.h"
 #include "codegen/lift_guards.h"
 #include "codegen/opaque_numbers.h"
+#include "codegen/opaque_real.h"
 #include "codegen/output_loads.h"
 #include "codegen/shared_panels.h"
 #include "codegen/stage_key.h"
@@ -262,8 +263,12 @@ class Lowering {
       if (stored.sums.defined()) ask_for_results(lowered_.pipeline, stored.func, stored.sums);
     }
     load_outputs_from_anywhere(lowered_.pipeline);
-    if (machine_.is_gpu) limit_elements();
-    else lift_guards(lowered_.pipeline);
+    if (machine_.is_gpu) {
+      limit_elements();
+      find_opaque_reals_on_host(lowered_.pipeline);
+    } else {
+      lift_guards(lowered_.pipeline);
+    }
   }
 
   /// A result that only other stages read is stored like an argument, each extent its dim's: they read no others, and Halide finds out no bounds.

@@ -1,6 +1,7 @@
 #include <limits>
 #include <utility>
 
+#include "codegen/opaque_real.h"
 #include "codegen/strict.h"
 #include "codegen/vector_math.h"
 #include "schedules/gpu.h"
@@ -33,7 +34,7 @@ Func scores_of(const OnlineSoftmax& body, const std::vector<std::string>& dims, 
   const auto step = [&](const Expr& sum, const Coordinates& at) { return sum + term_at(body, at); };
   const auto finish = [&](const Expr& sum, const Coordinates& at) {
     const Expr score = body.change && !body.score.at ? body.change(sum, at) : sum;
-    return body.visible ? Halide::select(body.visible(at), score, -infinity) : score;
+    return body.visible ? Halide::select(body.visible(at), score, opaque_real(-infinity)) : score;
   };
   const std::vector<std::string> over = body.score.at ? std::vector<std::string>{} : body.over;
   return reduced_on_gpu({"scores", gpu_grid(dims), over, 0.f, step, finish}, extents, tile);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include "codegen/opaque_real.h"
 #include "codegen/strict.h"
 #include "codegen/vector_math.h"
 #include "schedules/softmax_math.h"
@@ -77,7 +78,7 @@ void SoftmaxOfRows::define_weights() {
   at[body_.along] = is_along_ ? clamped(along, length_, true) : within(along, length_);
   rows_.place(tile_, clamped(index_across(lane_, tile_), rows_.extent(), !is_along_), at);
   const Expr x = Halide::cast<float>(body_.x.at(at));
-  x_(lane_, block_, tile_) = is_along_ ? Halide::select(Halide::likely(along < length_), x, -infinity) : x;
+  x_(lane_, block_, tile_) = is_along_ ? Halide::select(Halide::likely(along < length_), x, opaque_real(-infinity)) : x;
 
   // From the lowest number, not from -infinity: a row of -infinity then subtracts a number.
   const Expr lowest = std::numeric_limits<float>::lowest();

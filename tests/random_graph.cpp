@@ -1,5 +1,8 @@
 #include "tests/random_graph.h"
 
+#include <array>
+#include <limits>
+
 #include "tests/random_values.h"
 
 namespace attune {
@@ -16,7 +19,7 @@ class Drawing : RandomValues {
     for (int i = 0; i < 3; ++i) add_input(Kind::real);
     add_input(below(2) == 0 ? Kind::i64 : Kind::i32);
     add_input(Kind::boolean);
-    for (int i = 0; i < choices_.operations; ++i) step();
+    for (int i = 0; i < choices_.operations; ++i) choices_.has_special && below(3) == 0 ? special() : step();
     write_outputs();
     result_.graph.finish();
     return std::move(result_);
@@ -202,6 +205,57 @@ class Drawing : RandomValues {
     if (!fits(rest, to)) return;
     const Value ids = mod(to_i64(add_input(Kind::real, to).value) * 3, extent(dim(along)));
     keep(gather(a.value, ids, dim(along)), a.size);
+  }
+  void special() {
+    const std::optional<Drawn> found = real_with_dims();
+    if (!found) return;
+    const std::optional<Value> infinite = made_special(*found);
+    if (!infinite) return;
+    const Names& dims = dims_of(*infinite);
+    const Value number = add_input(Kind::real, {some_dim(dims)}).value, x = *infinite;
+    const Dim over = dim(some_dim(dims));
+    Value result = x;
+    switch (below(10)) {
+      case 0: result = x + number; break;
+      case 1: result = number - x; break;
+      case 2: result = x * number; break;
+      case 3: result = select(boolean(dims_of(number)).value, x, number); break;
+      case 4: result = max(x, over); break;
+      case 5: result = sum(x, over); break;
+      case 6: result = softmax(x, over); break;
+      case 7: result = tanh(x); break;
+      case 8: result = exp(minimum(x, 2)); break;
+      default: break;
+    }
+    drawn_.push_back({result, 1, false, false, true});
+  }
+  /// Infinities and NaN where no rounding decides, or nothing where the dims do not fit.
+  std::optional<Value> made_special(const Drawn& a) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double literal = std::array{infinity, -infinity, std::numeric_limits<double>::quiet_NaN()}[below(3)];
+    const Value x = a.value;
+    const Drawn truth = boolean(dims(a));
+    if (!fits(dims(a), dims(truth))) return std::nullopt;
+    switch (below(9)) {
+      case 0: return x + literal;
+      case 1: return literal - x;
+      case 2: return (a.is_input ? x : maximum(x, 1)) * literal;
+      case 3: return (a.is_input ? x : maximum(x, 1)) / literal;
+      case 4: return minimum(x, literal);
+      case 5: return maximum(literal, x);
+      case 6: return select(truth.value, x, literal);
+      case 7: return mask(x, truth.value);
+      default: return gathered_outside(a);
+    }
+  }
+  /// Rows of a by ids of which some are outside.
+  std::optional<Value> gathered_outside(const Drawn& a) {
+    const Name along = some_dim(dims(a));
+    Names to;
+    for (Name name : free_names)
+      if (!dims(a).has(name) && to.empty()) to.add(name);
+    if (!fits(dims(a).without({along}), to)) return std::nullopt;
+    return gather(a.value, to_i64(add_input(Kind::real, to).value * 3), dim(along));
   }
   void dropped() {
     const std::optional<Drawn> found = real();

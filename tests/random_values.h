@@ -25,6 +25,7 @@ struct Drawn {
   double size = 2;
   bool is_input = false;
   bool is_used = false;
+  bool is_special = false;  ///< may be infinite or NaN: nothing else is made of it, for what the sign of a rounded number decides no test can
 };
 
 class RandomValues {
@@ -85,7 +86,7 @@ class RandomValues {
   template <class Right>
   std::optional<Drawn> find(Right is_right) {
     for (int i = 0; i < 20; ++i)
-      if (Drawn& d = drawn_[below(drawn_.size())]; is_right(d)) {
+      if (Drawn& d = drawn_[below(drawn_.size())]; !d.is_special && is_right(d)) {
         d.is_used = true;
         return d;
       }

@@ -25,7 +25,7 @@ Interval<Lowered> anything(Kind kind) {
   if (kind == Kind::boolean) return {Lowered::boolean(false), Lowered::boolean(true)};
   if (kind == Kind::real) {
     const double infinity = std::numeric_limits<double>::infinity();
-    return {Lowered::real(-infinity), Lowered::real(infinity)};
+    return {Lowered::bound(-infinity), Lowered::bound(infinity)};
   }
   if (kind == Kind::i8) return {Lowered::integer(-128), Lowered::integer(127)};
   if (kind == Kind::u8) return {Lowered::integer(0), Lowered::integer(255)};
@@ -99,6 +99,8 @@ Interval<Lowered> Body::find_over(int id, const Block& block, std::map<int, Inte
           else if constexpr (Op::arity == 2) return Op::apply(in(0), in(1));
           else return Op::apply(in(0), in(1), in(2));
         } else {
+          if constexpr (std::is_same_v<Op, Constant>)
+            if (op.kind == Kind::real) return Interval<Lowered>::point(Lowered::bound(op.value));
           if constexpr (std::is_same_v<Op, Input>)
             if (const BlockSource& known = sources_.find(op.label)->second.over; known && !is_point)
               if (const auto range = known(block)) return *range;

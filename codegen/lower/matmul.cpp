@@ -5,7 +5,8 @@ namespace attune {
 template <>
 Lowered lower(const Matmul& op, const Site& site) {
   const Reduction r = reduction_over(op.over, site);
-  return {Halide::sum(r.domain, site.operand(0, r.at).expr * site.operand(1, r.at).expr)};
+  const Lowered term = site.operand(0, r.at) * site.operand(1, r.at);
+  return {Halide::sum(r.domain, term.expr), {}, term.may_be_special};
 }
 
 }  // namespace attune

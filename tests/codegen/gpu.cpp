@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "codegen/compile.h"
@@ -76,6 +77,23 @@ TEST_CASE("projections and stored weights on OpenCL agree with the interpreter",
 
 TEST_CASE("sums that are no products on OpenCL agree with the interpreter", "[opencl]") {
   check_on_opencl("additive", {}, {"batch=2,queries=5,keys=37", "batch=1,queries=1,keys=1"});
+}
+
+TEST_CASE("infinities and NaN of literals on OpenCL agree with the interpreter", "[opencl]") {
+  Graph g;
+  const Dim rows = g.dim("rows"), columns = g.dim("columns");
+  const Value x = g.input("x", {rows, columns}), y = g.input("y", {columns}), truth = g.input("truth", {rows, columns}, Kind::boolean);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  g.output("masked", mask(x, truth) + y, {rows, columns});
+  g.output("multiplied", x * infinity, {rows, columns});
+  g.output("outside", gather(y, index(rows) - 2, columns) + x, {rows, columns});
+  g.output("greatest", max(select(truth, x, std::numeric_limits<double>::quiet_NaN()), columns), {rows});
+  g.output("weights", softmax(mask(x, truth), columns), {rows, columns});
+  g.finish();
+  // Never closed, as below.
+  static const KernelCase& kernel = *new KernelCase(*new Graph(g), "literals", {.target = "opencl"});
+  if (const std::string problem = opencl_problem(kernel, "rows=1,columns=1"); !problem.empty()) return skip(problem);
+  for (const char* shape : {"rows=1,columns=31", "rows=5,columns=37", "rows=37,columns=129"}) CHECK(kernel.difference(shape, 1) == "");
 }
 
 TEST_CASE("what OpenCL kernels cannot compute is refused in words", "[opencl]") {

@@ -20,8 +20,13 @@ TEST_CASE("kernels of random graphs agree with the interpreter", "[property]") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) CHECK(difference_of_seed(seed, {}) == "");
 }
 
+TEST_CASE("kernels of random graphs with infinite literals, ids outside and masks without a softmax agree with the interpreter", "[property]") {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) CHECK(difference_of_seed(seed, {.has_special = true}) == "");
+}
+
 TEST_CASE("kernels of many random graphs agree with the interpreter", "[.full]") {
-  for (std::uint64_t seed = 100; seed < 300; ++seed) CHECK(difference_of_seed(seed, {.operations = 6 + static_cast<int>(seed % 12)}) == "");
+  for (std::uint64_t seed = 100; seed < 300; ++seed)
+    CHECK(difference_of_seed(seed, {.operations = 6 + static_cast<int>(seed % 12), .has_special = seed % 2 == 0}) == "");
 }
 
 }  // namespace attune
