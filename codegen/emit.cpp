@@ -13,6 +13,7 @@
 #include "codegen/import.h"
 #include "codegen/kernel_text.h"
 #include "codegen/manifest.h"
+#include "codegen/memory_checks.h"
 #include "codegen/pipeline.h"
 #include "codegen/scratch_folder.h"
 #include "codegen/size_rule.h"
@@ -139,18 +140,21 @@ class Emission {
     SizeRule rule = size_rule(pipelines, known_, target);
     if (options_.size && !rule.keep_only(*options_.size))
       return fmt::format("size '{}': the kernel has no schedules for such calls; it has {}", name_of(*options_.size), names_of(rule));
-    Halide::Module module(fmt::format("attune_{}_{}", options_.name, symbol_part(target.name)), halide_target(target));
-    for (const SizeRule::Entry& entry : rule.entries) add(module, pipelines.of.at(entry.size), target, entry.size, entry.limits);
+    const Halide::Target lowered_for = halide_target(target);
+    Halide::Module module(fmt::format("attune_{}_{}", options_.name, symbol_part(target.name)),
+                          target.device == Device::cpu ? with_checked_sizes(lowered_for) : lowered_for);
+    for (const SizeRule::Entry& entry : rule.entries) add(module, pipelines.of.at(entry.size), target, lowered_for, entry.size, entry.limits);
     objects_.push_back(scratch_.file(fmt::format("{}.o", target.name)));
     module.compile({{Halide::OutputFileType::object, objects_.back()}});
     return {};
   }
 
-  void add(Halide::Module& module, const LoweredPipeline& lowered, const TargetInfo& target, SizeClass size, const std::vector<ExtentLimit>& limits) {
+  void add(Halide::Module& module, const LoweredPipeline& lowered, const TargetInfo& target, const Halide::Target& lowered_for, SizeClass size,
+           const std::vector<ExtentLimit>& limits) {
     const std::string symbol = fmt::format("attune_{}_{}_{}_{}", symbol_part(options_.variant), manifest_.hash, symbol_part(target.name),
                                            name_of(size));
     Halide::Pipeline pipeline = lowered.pipeline;
-    const Halide::Module compiled = pipeline.compile_to_module(lowered.arguments, symbol, module.target(), Halide::LinkageType::ExternalPlusArgv);
+    const Halide::Module compiled = pipeline.compile_to_module(lowered.arguments, symbol, lowered_for, Halide::LinkageType::ExternalPlusArgv);
     module.set_any_strict_float(module.any_strict_float() || compiled.any_strict_float());
     for (const auto& buffer : compiled.buffers()) module.append(buffer);
     for (const auto& function : compiled.functions()) module.append(function);

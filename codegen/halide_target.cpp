@@ -5,8 +5,6 @@ namespace attune {
 Halide::Target halide_target(const TargetInfo& target) {
   Halide::Target halide{std::string(target.halide)};
   for (const auto feature : {Halide::Target::NoBoundsQuery, Halide::Target::NoRuntime, Halide::Target::UserContext}) halide.set_feature(feature);
-  // The runtime has checked the arguments, and buffers without elements are legal. Devices get none, and code for them checks what it stores.
-  if (target.device == Device::cpu) halide.set_feature(Halide::Target::NoAsserts);
   return halide;
 }
 

@@ -12,6 +12,7 @@
 #include "codegen/import.h"
 #include "codegen/last_first.h"
 #include "codegen/lift_guards.h"
+#include "codegen/memory_checks.h"
 #include "codegen/opaque_numbers.h"
 #include "codegen/opaque_real.h"
 #include "codegen/output_loads.h"
@@ -257,6 +258,8 @@ class Lowering {
     for (auto& [value, stored] : stored_)
       if (!taken.contains(value)) store_whole(stored);
     lowered_.pipeline = Halide::Pipeline(outputs);
+    // Devices get no buffers without elements, and code for them checks its arguments, too.
+    if (!machine_.is_gpu) keep_memory_checks_alone(lowered_.pipeline);
     for (const auto& [value, stored] : stored_) {
       define_numbers(lowered_.pipeline, stored.numbers);
       turn_last_first(lowered_.pipeline, stored.func, stored.last_first);
@@ -268,6 +271,7 @@ class Lowering {
       find_opaque_reals_on_host(lowered_.pipeline);
     } else {
       lift_guards(lowered_.pipeline);
+      limit_stored_elements(lowered_.pipeline);
     }
   }
 

@@ -46,11 +46,14 @@ const struct attune_kernel* attune_find_kernel(const struct attune_library* libr
 const struct attune_kernel_v1* attune_manifest(const struct attune_kernel* kernel);
 const char* attune_describe(const struct attune_kernel* kernel);
 
-/* Checks all tensors, then runs. Either all have names, or none has and they stand in the manifest's order. Gives 0 or -1. */
+/* Checks all tensors, then runs. Either all have names, or none has and they stand in the manifest's order. Gives 0 or -1.
+   Without memory for what the kernel stores between its stages the call fails in the middle of its work, on whichever thread that is: outputs
+   then hold anything, all memory is given back, and the next call works. */
 int attune_call(const struct attune_kernel* kernel, const struct attune_tensor* tensors, int32_t count);
 
-/* The same with memory for what the kernel stores between its stages: the call allocates nothing, or is refused if it is too little.
-   `workspace` null and `workspace_bytes` 0: memory comes from the heap. `needed_bytes`, if not null, gets what was taken. */
+/* The same with memory for what the kernel stores between its stages: the call allocates nothing, or fails like one without memory if it
+   is too little. `workspace` null and `workspace_bytes` 0: memory comes from the heap. `needed_bytes`, if not null, gets what was taken; of
+   a call that failed, what it takes at least. */
 int attune_call_with_workspace(const struct attune_kernel* kernel, const struct attune_tensor* tensors, int32_t count, void* workspace,
                                size_t workspace_bytes, size_t* needed_bytes);
 

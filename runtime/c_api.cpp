@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <array>
 #include <exception>
+#include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -24,7 +28,18 @@ struct attune_library {
 namespace attune {
 namespace {
 
-thread_local std::string last_error;
+constexpr std::string_view cut_off = " ...";
+
+/// An array, as a sentence may have to be told where there is no memory.
+thread_local std::array<char, 4096> last_error;
+
+void tell(std::string_view sentence) {
+  const std::size_t room = last_error.size() - 1;
+  const bool fits = sentence.size() <= room;
+  char* end = std::ranges::copy(sentence.substr(0, fits ? sentence.size() : room - cut_off.size()), last_error.begin()).out;
+  if (!fits) end = std::ranges::copy(cut_off, end).out;
+  *end = 0;
+}
 
 /// Runs `body` and gives its result, 0 for one without a value; a failed one is told and becomes `failed`. No exception reaches C.
 template <class T, class Body>
@@ -36,9 +51,11 @@ T guarded(T failed, const Body& body) noexcept {
     } else {
       if (result) return *result;
     }
-    last_error = result.error().message;
+    tell(result.error().message);
+  } catch (const std::bad_alloc&) {
+    tell("attune: there is no memory");
   } catch (const std::exception& exception) {
-    last_error = exception.what();
+    tell(exception.what());
   }
   return failed;
 }
@@ -170,5 +187,5 @@ int attune_set_num_threads(int32_t count) {
 
 int32_t attune_num_threads(void) { return attune::num_threads(); }
 
-const char* attune_last_error(void) { return attune::last_error.c_str(); }
+const char* attune_last_error(void) { return attune::last_error.data(); }
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "runtime/pool_threads.h"
 #include "runtime/threads.h"
 #include "runtime/words.h"
 
@@ -37,7 +38,7 @@ void* on_malloc(void* user_context, std::size_t bytes) {
     return near != nullptr ? near : halide_default_malloc(user_context, bytes);
   }
   void* data = context->workspace()->take(bytes);
-  if (data == nullptr) context->note_workspace_is_short();
+  if (data == nullptr && !context->workspace()->is_measuring()) context->note_workspace_is_short();
   return data;
 }
 
@@ -54,8 +55,10 @@ void on_free(void* user_context, void* data) {
 
 /// One iteration, or one thread: runs here, without the pool's lock.
 int on_parallel_loop(void* user_context, halide_task_t task, int first, int count, std::uint8_t* closure) {
-  if (count > 1 && thread_count.load(std::memory_order_relaxed) > 1)
+  if (count > 1 && thread_count.load(std::memory_order_relaxed) > 1) {
+    start_missing_threads();
     return halide_default_do_par_for(user_context, task, first, count, closure);
+  }
   for (int i = first; i < first + count; ++i)
     if (const int status = task(user_context, i, closure); status != 0) return status;
   return 0;

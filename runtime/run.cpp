@@ -1,5 +1,6 @@
 #include "runtime/run.h"
 
+#include <new>
 #include <string>
 
 #include "runtime/context.h"
@@ -16,8 +17,19 @@ Error failure(const attune_kernel_v1& kernel, const attune_code_v1& code, const 
                   ", and a call with an empty Workspace measures what is enough")};
   if (status == halide_error_code_out_of_memory) return {words(who(kernel), ": there is no memory for what it stores between its stages")};
   const std::string message = context.message();
+  if (status == halide_error_code_buffer_allocation_too_large && message.empty())
+    return {words(who(kernel), ": what it stores between its stages has too many elements: one tensor has more than 2147483647")};
   return {words(who(kernel), ": its code for ", code.target, " stopped with Halide's error ", status, ": ",
                 message.empty() ? "no reason was given" : message)};
+}
+
+/// A sentence that needs no memory where there is none left for another.
+Error said(const attune_kernel_v1& kernel, const attune_code_v1& code, const CallContext& context, int status) {
+  try {
+    return failure(kernel, code, context, status);
+  } catch (const std::bad_alloc&) {
+    return {"out of memory"};  // short enough to lie in the string itself
+  }
 }
 
 }  // namespace
@@ -35,7 +47,7 @@ Result<void> run(const attune_kernel_v1& kernel, const attune_code_v1& code, Arg
   int status = code.run(call.pointers.data());
   if (device != attune_cpu) status = finish_on_device(user_context, kernel, call, status);
   if (workspace != nullptr) workspace->end();
-  if (status != 0 || context.has_failed()) return failure(kernel, code, context, status);
+  if (status != 0 || context.has_failed()) return said(kernel, code, context, status);
   return {};
 }
 

@@ -7,8 +7,8 @@
 
 namespace attune {
 
-/// One call at a time uses it; a second one at once is refused. A call for which it is too small is refused in words, in the
-/// middle of its work: outputs then hold anything.
+/// One call at a time uses it; a second one at once is refused. A call for which it is too small ends with a sentence, in the
+/// middle of its work: outputs then hold anything, and the workspace serves the next call.
 ///
 /// How much is enough: an empty Workspace takes memory from the heap and measures. At one thread peak_bytes() is exact for those
 /// extents; n threads need at most n times that.
@@ -22,6 +22,8 @@ class Workspace {
   /// The most bytes that a call so far took or asked for.
   std::size_t peak_bytes() const { return peak_bytes_; }
   std::size_t size_bytes() const { return memory_.size(); }
+  /// Whether memory comes from the heap.
+  bool is_measuring() const { return is_measuring_; }
 
   /// For calls: begin() is false if another call is using the workspace.
   bool begin();
