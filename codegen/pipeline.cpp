@@ -17,6 +17,7 @@
 #include "codegen/opaque_real.h"
 #include "codegen/output_loads.h"
 #include "codegen/shared_panels.h"
+#include "codegen/stack_budget.h"
 #include "codegen/stage_key.h"
 #include "codegen/stage_layout.h"
 #include "codegen/stage_lowering.h"
@@ -272,6 +273,7 @@ class Lowering {
     } else {
       lift_guards(lowered_.pipeline);
       limit_stored_elements(lowered_.pipeline);
+      keep_stack_budget(lowered_.pipeline);
     }
   }
 

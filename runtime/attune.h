@@ -48,7 +48,9 @@ const char* attune_describe(const struct attune_kernel* kernel);
 
 /* Checks all tensors, then runs. Either all have names, or none has and they stand in the manifest's order. Gives 0 or -1.
    Without memory for what the kernel stores between its stages the call fails in the middle of its work, on whichever thread that is: outputs
-   then hold anything, all memory is given back, and the next call works. */
+   then hold anything, all memory is given back, and the next call works.
+   A call takes at most 256 kB of its thread's stack. It is refused where too little of that is left, unless the stack is none that the
+   system gave the thread, as a coroutine's. */
 int attune_call(const struct attune_kernel* kernel, const struct attune_tensor* tensors, int32_t count);
 
 /* The same with memory for what the kernel stores between its stages: the call allocates nothing, or fails like one without memory if it

@@ -10,6 +10,7 @@
 
 #include "runtime/attune.h"
 #include "runtime/library.h"
+#include "runtime/run.h"
 #include "runtime/signature.h"
 #include "runtime/table.h"
 #include "runtime/threads.h"
@@ -81,8 +82,8 @@ struct View {
   }
 };
 
-Result<void> call(const attune_kernel* kernel, const attune_tensor* table, std::int32_t count, Workspace* workspace) {
-  if (kernel == nullptr) return Error{"attune_call: the kernel is null"};
+/// Not a part of call(), which asks for the stack before these tables are on it.
+[[gnu::noinline]] Result<void> call_on_stack(const attune_kernel* kernel, const attune_tensor* table, std::int32_t count, Workspace* workspace) {
   if (count < 0 || count > max_tensors || (count > 0 && table == nullptr))
     return Error{words("attune_call: got ", table == nullptr ? "a null table of " : "", count, " tensors; expected 0 to ", max_tensors)};
   const std::span<const attune_tensor> tensors(table, static_cast<std::size_t>(count));
@@ -97,6 +98,12 @@ Result<void> call(const attune_kernel* kernel, const attune_tensor* table, std::
   if (arguments.size() != 0 && in_order.size() != 0)
     return Error{words("attune_call: ", arguments.size(), " of ", tensors.size(), " tensors have names; expected all of them, or none")};
   return arguments.size() != 0 ? kernel->kernel.call(arguments.elements(), workspace) : kernel->kernel.call(in_order.elements(), workspace);
+}
+
+Result<void> call(const attune_kernel* kernel, const attune_tensor* table, std::int32_t count, Workspace* workspace) {
+  if (kernel == nullptr) return Error{"attune_call: the kernel is null"};
+  if (Result<void> stack = check_stack(kernel->kernel.manifest()); !stack) return stack;
+  return call_on_stack(kernel, table, count, workspace);
 }
 
 Result<attune_library*> library_of(std::optional<Library> file, std::span<const Kernel> kernels) {

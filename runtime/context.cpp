@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "runtime/pool_threads.h"
+#include "runtime/stack.h"
 #include "runtime/threads.h"
 #include "runtime/words.h"
 
@@ -53,9 +54,9 @@ void on_free(void* user_context, void* data) {
     halide_default_free(user_context, data);
 }
 
-/// One iteration, or one thread: runs here, without the pool's lock.
+/// One iteration, one thread, or a stack that has no room for what a waiting thread runs: runs here, without the pool's lock.
 int on_parallel_loop(void* user_context, halide_task_t task, int first, int count, std::uint8_t* closure) {
-  if (count > 1 && thread_count.load(std::memory_order_relaxed) > 1) {
+  if (count > 1 && thread_count.load(std::memory_order_relaxed) > 1 && stack_bytes_left() >= stack_bytes_of_loop) {
     start_missing_threads();
     return halide_default_do_par_for(user_context, task, first, count, closure);
   }

@@ -30,7 +30,8 @@ class Kernel {
   static Result<Kernel> from(const attune_kernel_v1& manifest);
 
   /// Checks all arguments, then runs: inputs and outputs in the order of the manifest.
-  /// Any extents from 0 up are right; nothing runs if every output is empty.
+  /// Any extents from 0 up are right; nothing runs if every output is empty. Takes at most stack_bytes_of_call (`stack.h`) of the thread's
+  /// stack, and is refused where too little is left.
   Result<void> call(std::span<const Tensor> tensors, Workspace* workspace = nullptr) const;
   /// The same by name, in any order.
   Result<void> call(std::span<const Argument> arguments, Workspace* workspace = nullptr) const;

@@ -10,6 +10,8 @@
 #include <mutex>
 #include <new>
 
+#include "runtime/stack.h"
+
 /// A thread as Halide's pool knows it.
 struct halide_thread {
   enum class State { unused, missing, started };
@@ -43,8 +45,15 @@ void* run(void* thread) {
   return nullptr;
 }
 
+/// The stack is what the system gives threads, or, where that is too small for a kernel, what a call takes.
 bool is_started(halide_thread& thread) {
-  const bool is_created = pthread_create(&thread.handle, nullptr, run, &thread) == 0;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  std::size_t stack_bytes = 0;
+  pthread_attr_getstacksize(&attributes, &stack_bytes);
+  pthread_attr_setstacksize(&attributes, std::max(stack_bytes, stack_bytes_of_call));
+  const bool is_created = pthread_create(&thread.handle, &attributes, run, &thread) == 0;
+  pthread_attr_destroy(&attributes);
   if (is_created) thread.state = halide_thread::State::started;
   return is_created;
 }

@@ -5,10 +5,13 @@
 
 #include "runtime/context.h"
 #include "runtime/driver.h"
+#include "runtime/stack.h"
 #include "runtime/words.h"
 
 namespace attune {
 namespace {
+
+static_assert(sizeof(CallContext) + sizeof(CallBuffers) < 44 * 1024, "stack.h says how much of the stack these take");
 
 Error failure(const attune_kernel_v1& kernel, const attune_code_v1& code, const CallContext& context, int status) {
   if (context.workspace_is_short())
@@ -32,9 +35,8 @@ Error said(const attune_kernel_v1& kernel, const attune_code_v1& code, const Cal
   }
 }
 
-}  // namespace
-
-Result<void> run(const attune_kernel_v1& kernel, const attune_code_v1& code, Arguments arguments, Workspace* workspace) {
+/// Not a part of run(), which asks for the stack before these are on it.
+[[gnu::noinline]] Result<void> run_on_stack(const attune_kernel_v1& kernel, const attune_code_v1& code, Arguments arguments, Workspace* workspace) {
   take_over_own_halide();
   const auto device = static_cast<attune_device>(code.device);
   CallBuffers call;
@@ -49,6 +51,19 @@ Result<void> run(const attune_kernel_v1& kernel, const attune_code_v1& code, Arg
   if (workspace != nullptr) workspace->end();
   if (status != 0 || context.has_failed()) return said(kernel, code, context, status);
   return {};
+}
+
+}  // namespace
+
+Result<void> check_stack(const attune_kernel_v1& kernel) {
+  const std::size_t left = stack_bytes_left();
+  if (left >= stack_bytes_of_kernel) return {};
+  return Error{words(who(kernel), ": too little is left of this thread's stack: ", left, " bytes; a call takes up to ", stack_bytes_of_call)};
+}
+
+Result<void> run(const attune_kernel_v1& kernel, const attune_code_v1& code, Arguments arguments, Workspace* workspace) {
+  if (Result<void> stack = check_stack(kernel); !stack) return stack;
+  return run_on_stack(kernel, code, arguments, workspace);
 }
 
 }  // namespace attune
