@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <fstream>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include "codegen/halide_target.h"
@@ -22,11 +23,14 @@ void write_all(const std::string& folder) {
     bytes += "extern \"C\" const unsigned char " + symbol + "[], " + symbol + "_end[];\n";
     entries += "      {\"" + runtime.to_string() + "\", " + symbol + ", " + symbol + "_end},\n";
   }
-  std::ofstream(folder + "/halide_runtimes.cpp") << "#include \"codegen/halide_runtime.h\"\n\n"
-                                                 << bytes
-                                                 << "\nnamespace attune {\n\nstd::span<const BuiltInRuntime> built_in_runtimes() {\n"
-                                                    "  static const BuiltInRuntime runtimes[] = {\n"
-                                                 << entries << "  };\n  return runtimes;\n}\n\n}  // namespace attune\n";
+  std::ofstream file(folder + "/halide_runtimes.cpp");
+  file << "#include \"codegen/halide_runtime.h\"\n\n"
+       << bytes
+       << "\nnamespace attune {\n\nstd::span<const BuiltInRuntime> built_in_runtimes() {\n"
+          "  static const BuiltInRuntime runtimes[] = {\n"
+       << entries << "  };\n  return runtimes;\n}\n\n}  // namespace attune\n";
+  file.close();
+  if (!file) throw std::runtime_error("'" + folder + "/halide_runtimes.cpp': cannot be written");
 }
 
 }  // namespace

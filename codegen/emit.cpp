@@ -1,11 +1,13 @@
 #include "codegen/emit.h"
 
 #include <fmt/format.h>
-#include <llvm/Support/Program.h>
 #include <llvm/Support/xxhash.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <span>
 
 #include "codegen/extents.h"
 #include "codegen/halide_runtime.h"
@@ -15,28 +17,24 @@
 #include "codegen/manifest.h"
 #include "codegen/memory_checks.h"
 #include "codegen/pipeline.h"
+#include "codegen/publish.h"
+#include "codegen/run_program.h"
 #include "codegen/scratch_folder.h"
 #include "codegen/size_rule.h"
+#include "codegen/whole_file.h"
 #include "runtime/abi.h"
+#include "runtime/trailer.h"
 
 namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs a program of the PATH; the problem in words, or nothing.
-std::string run(const std::string& program, const std::vector<std::string>& arguments, const std::string& log) {
-  const auto path = llvm::sys::findProgramByName(program);
-  if (!path) return fmt::format("'{}' is not installed; it is needed to write kernels of this kind", program);
-  std::vector<llvm::StringRef> all{program};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  const std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(log), llvm::StringRef(log)};
-  std::string error;
-  if (llvm::sys::ExecuteAndWait(*path, all, std::nullopt, redirects, 0, 0, &error) == 0) return {};
-  std::ifstream in(log);
-  std::string line;
-  std::getline(in, line);
-  return fmt::format("'{}' failed: {}", program, line.empty() ? error : line);
+/// Links a file, which is to be `place` in the end; the problem in words, or nothing.
+std::string link_file(const std::string& program, const std::vector<std::string>& arguments, const fs::path& place) {
+  const ProgramEnd end = run_program(program, arguments);
+  if (!end.is_found) return fmt::format("'{}' is not installed; it is needed to write kernels of this kind", program);
+  return end.is_success ? std::string() : fmt::format("'{}': cannot be written: '{}' failed: {}", place.string(), program, end.reason);
 }
 
 std::string symbol_part(std::string_view text) {
@@ -78,15 +76,20 @@ int storage_number(Element element) {
 class Emission {
  public:
   Emission(mlir::func::FuncOp function, const EmitOptions& options)
-      : function_(function), options_(options), scratch_(options.directory, "." + options.name) {}
+      : function_(function), options_(options), scratch_(options.directory) {}
 
   Emitted run_all() {
-    if (!scratch_.exists()) return {{}, fmt::format("'{}': is not a folder that can be written to", options_.directory)};
+    if (!scratch_.exists()) return {{}, cannot_be_written(options_.directory, scratch_.error())};
+    if (std::string problem = place_problem(options_.directory, names()); !problem.empty()) return {{}, std::move(problem)};
     describe_tensors();
     for (const TargetInfo* target : options_.targets)
       if (std::string problem = compile(*target); !problem.empty()) return {{}, std::move(problem)};
-    if (std::string problem = link(); !problem.empty()) return {{}, std::move(problem)};
-    return publish();
+    for (const auto step : {&Emission::write_object, &Emission::write_shared, &Emission::write_texts})
+      if (std::string problem = (this->*step)(); !problem.empty()) return {{}, std::move(problem)};
+    if (std::string problem = publish(scratch_, options_.directory, names()); !problem.empty()) return {{}, std::move(problem)};
+    Emitted emitted;
+    for (const std::string& name : names()) emitted.files.push_back(place(name).string());
+    return emitted;
   }
 
  private:
@@ -144,9 +147,10 @@ class Emission {
     Halide::Module module(fmt::format("attune_{}_{}", options_.name, symbol_part(target.name)),
                           target.device == Device::cpu ? with_checked_sizes(lowered_for) : lowered_for);
     for (const SizeRule::Entry& entry : rule.entries) add(module, pipelines.of.at(entry.size), target, lowered_for, entry.size, entry.limits);
-    objects_.push_back(scratch_.file(fmt::format("{}.o", target.name)));
-    module.compile({{Halide::OutputFileType::object, objects_.back()}});
-    return {};
+    // a name that no kernel's file has: those of a kernel are words, without a dot before the last
+    const std::string object = fmt::format("code.{}.o", target.name);
+    objects_.push_back(scratch_.file(object));
+    return write(object, object_of(module));
   }
 
   void add(Halide::Module& module, const LoweredPipeline& lowered, const TargetInfo& target, const Halide::Target& lowered_for, SizeClass size,
@@ -163,45 +167,66 @@ class Emission {
     manifest_.codes.push_back(std::move(code));
   }
 
-  std::string link() {
-    const TargetInfo& first = *options_.targets.front();
-    const std::string log = scratch_.file("log"), name = options_.name;
-    const std::string manifest = scratch_.file("manifest.o");
-    if (std::string problem = write_manifest_object(manifest_, std::string(first.triple), false, manifest); !problem.empty()) return problem;
-    std::vector<std::string> arguments = {"-r", "-o", scratch_.file(name + ".o"), manifest};
-    arguments.insert(arguments.end(), objects_.begin(), objects_.end());
-    if (std::string problem = run(std::string(first.linker), arguments, log); !problem.empty()) return problem;
-    return options_.is_shared ? link_shared(log) : std::string();
+  /// Of the kernel's files, in the order in which they get their places: who finds the last finds all.
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const char* suffix : {".h", ".hpp", ".json", ".o", ".so"})
+      if (std::string_view(suffix) != ".so" || options_.is_shared) names.push_back(options_.name + suffix);
+    return names;
+  }
+  fs::path place(const std::string& name) const { return fs::path(options_.directory) / name; }
+
+  /// Writes a file of the scratch folder. What a user is told names its place, or that of the kernel.
+  std::string write(const std::string& name, std::string_view bytes) const {
+    const std::error_code error = write_file(scratch_.file(name), {bytes});
+    const bool is_own = std::ranges::count(names(), name) != 0;
+    return error ? cannot_be_written(place(is_own ? name : names().back()), error) : std::string();
   }
 
-  /// A shared object that stands alone: with Halide's runtime, and with the table of kernels as its only symbol.
-  std::string link_shared(const std::string& log) {
+  std::string write_manifest(bool is_library, const std::string& name) const {
+    const ManifestObject object = manifest_object(manifest_, std::string(options_.targets.front()->triple), is_library);
+    return object.problem.empty() ? write(name, object.bytes) : object.problem;
+  }
+
+  std::string write_object() {
+    const std::string manifest = "manifest.kernel.o", name = options_.name + ".o";
+    if (std::string problem = write_manifest(false, manifest); !problem.empty()) return problem;
+    std::vector<std::string> arguments = {"-r", "-o", scratch_.file(name), scratch_.file(manifest)};
+    arguments.insert(arguments.end(), objects_.begin(), objects_.end());
+    return link_file(std::string(options_.targets.front()->linker), arguments, place(name));
+  }
+
+  /// A shared object that stands alone: with Halide's runtime, and with the table of kernels as its only symbol; sealed by its trailer.
+  std::string write_shared() {
+    if (!options_.is_shared) return {};
     const TargetInfo& first = *options_.targets.front();
-    const std::string manifest = scratch_.file("library.o"), runtime = scratch_.file("halide_runtime.o"), script = scratch_.file("exports.map");
-    if (std::string problem = write_manifest_object(manifest_, std::string(first.triple), true, manifest); !problem.empty()) return problem;
-    write_halide_runtime(first, runtime);
-    std::ofstream(script) << fmt::format("{{ global: attune_library_v1; {}; local: *; }};\n", manifest_symbol(manifest_));
-    std::vector<std::string> arguments = {"-shared", "-s", "-Wl,--gc-sections", "-Wl,--version-script=" + script, "-o", scratch_.file(options_.name + ".so"), manifest, runtime};
+    const std::string manifest = "manifest.library.o", runtime = "halide.runtime.o", script = "exports.map", name = options_.name + ".so";
+    if (std::string problem = write_manifest(true, manifest); !problem.empty()) return problem;
+    if (std::string problem = write(runtime, halide_runtime_object(first)); !problem.empty()) return problem;
+    const std::string exports = fmt::format("{{ global: attune_library_v1; {}; local: *; }};\n", manifest_symbol(manifest_));
+    if (std::string problem = write(script, exports); !problem.empty()) return problem;
+    std::vector<std::string> arguments = {"-shared", "-s", "-Wl,--gc-sections", "-Wl,--version-script=" + scratch_.file(script), "-o", scratch_.file(name)};
+    for (const std::string& object : {scratch_.file(manifest), scratch_.file(runtime)}) arguments.push_back(object);
     arguments.insert(arguments.end(), objects_.begin(), objects_.end());
     for (const char* library : {"-lpthread", "-ldl", "-lm"}) arguments.emplace_back(library);
-    return run(first.linker == "ld" ? "c++" : "aarch64-linux-gnu-g++", arguments, log);
+    std::string problem = link_file(first.linker == "ld" ? "c++" : "aarch64-linux-gnu-g++", arguments, place(name));
+    return problem.empty() ? seal(name) : problem;
   }
 
-  Emitted publish() {
-    const std::string& name = options_.name;
-    std::ofstream(scratch_.file(name + ".h")) << c_header(manifest_);
-    std::ofstream(scratch_.file(name + ".hpp")) << cpp_header(manifest_);
-    std::ofstream(scratch_.file(name + ".json")) << json_sidecar(manifest_);
-    Emitted emitted;
-    for (const char* suffix : {".o", ".h", ".hpp", ".json", ".so"}) {
-      if (std::string_view(suffix) == ".so" && !options_.is_shared) continue;
-      const std::string target = (fs::path(options_.directory) / (name + suffix)).string();
-      std::error_code error;
-      fs::rename(scratch_.file(name + suffix), target, error);
-      if (error) return {{}, fmt::format("'{}': cannot be written: {}", target, error.message())};
-      emitted.files.push_back(target);
-    }
-    return emitted;
+  std::string seal(const std::string& name) const {
+    std::ifstream file(scratch_.file(name), std::ios::binary);
+    std::string content{std::istreambuf_iterator<char>(file), {}};
+    std::error_code error;
+    if (content.size() != fs::file_size(scratch_.file(name), error)) return fmt::format("'{}': cannot be read after it was linked", place(name).string());
+    const attune_trailer_v1 trailer = trailer_of(std::as_bytes(std::span(content)));
+    return write(name, content.append(reinterpret_cast<const char*>(&trailer), sizeof trailer));
+  }
+
+  std::string write_texts() {
+    const std::pair<const char*, std::string> texts[] = {{".h", c_header(manifest_)}, {".hpp", cpp_header(manifest_)}, {".json", json_sidecar(manifest_)}};
+    for (const auto& [suffix, text] : texts)
+      if (std::string problem = write(options_.name + suffix, text); !problem.empty()) return problem;
+    return {};
   }
 
   mlir::func::FuncOp function_;

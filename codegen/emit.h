@@ -23,8 +23,8 @@ struct EmitOptions {
   bool is_shared = false;
 };
 
-/// The files that were written, or the problem in words. Nothing half-written stays behind: all files are made in a
-/// folder of their own and then renamed.
+/// The files that were written, the shared object as the last one and with its trailer, or the problem in words. Nothing half-written stays
+/// behind: all files are made in a folder of their own and then renamed, all or none.
 struct Emitted {
   std::vector<std::string> files;
   std::string problem;

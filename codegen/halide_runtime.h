@@ -16,7 +16,7 @@ struct BuiltInRuntime {
 
 std::span<const BuiltInRuntime> built_in_runtimes();
 
-/// Writes the runtime of a target as an object file. One for a target that is not in the table, as a sanitizer's, is compiled now.
-void write_halide_runtime(const TargetInfo& target, const std::string& file);
+/// The runtime of a target, the bytes of an object file. One for a target that is not in the table, as a sanitizer's, is compiled now.
+std::string halide_runtime_object(const TargetInfo& target);
 
 }  // namespace attune

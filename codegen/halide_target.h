@@ -3,11 +3,20 @@
 
 #include <Halide.h>
 
+#include <string>
+
 #include "codegen/targets.h"
 
 namespace attune {
 
 Halide::Target halide_target(const TargetInfo& target);
+
+/// The module's machine code, the bytes of an object file. They come through memory: where Halide writes files itself, a disk that is full
+/// ends the process.
+std::string object_of(const Halide::Module& module);
+
+/// The module's machine code as text. It too comes through memory.
+std::string assembly_of(const Halide::Module& module);
 
 /// What its runtime in a kernel file is compiled for: any CPU of the architecture.
 Halide::Target halide_runtime_target(const TargetInfo& target);

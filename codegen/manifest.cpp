@@ -7,7 +7,6 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -120,23 +119,22 @@ std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& triple, std:
 
 std::string manifest_symbol(const Manifest& manifest) { return "attune_kernel_v1_" + manifest.name; }
 
-std::string write_manifest_object(const Manifest& manifest, const std::string& triple, bool is_library, const std::string& path) {
+ManifestObject manifest_object(const Manifest& manifest, const std::string& triple, bool is_library) {
   std::string problem;
   const auto machine = machine_for(triple, problem);
-  if (machine == nullptr) return fmt::format("internal: LLVM has no target {}: {}", triple, problem);
+  if (machine == nullptr) return {{}, fmt::format("internal: LLVM has no target {}: {}", triple, problem)};
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
   const auto module = llvm::parseAssemblyString(Assembly().of(manifest, is_library), diagnostic, context);
-  if (module == nullptr) return fmt::format("internal: the manifest is not LLVM assembly: {}", diagnostic.getMessage().str());
+  if (module == nullptr) return {{}, fmt::format("internal: the manifest is not LLVM assembly: {}", diagnostic.getMessage().str())};
   module->setTargetTriple(llvm::Triple(triple));
   module->setDataLayout(machine->createDataLayout());
-  std::error_code error;
-  llvm::raw_fd_ostream out(path, error, llvm::sys::fs::OF_None);
-  if (error) return fmt::format("'{}': cannot be written: {}", path, error.message());
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile)) return "internal: LLVM writes no objects for " + triple;
+  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile)) return {{}, "internal: LLVM writes no objects for " + triple};
   passes.run(*module);
-  return {};
+  return {std::string(bytes.begin(), bytes.end()), {}};
 }
 
 }  // namespace attune

@@ -39,8 +39,11 @@ struct Manifest {
 /// The symbol of a kernel's manifest.
 std::string manifest_symbol(const Manifest& manifest);
 
-/// Writes an object file for the LLVM triple that defines the manifest and refers to its codes' symbols. With
-/// `is_library` it also defines the table of kernels that a shared file exports. Gives the problem in words, or nothing.
-std::string write_manifest_object(const Manifest& manifest, const std::string& triple, bool is_library, const std::string& path);
+/// An object file for the LLVM triple that defines the manifest and refers to its codes' symbols. With `is_library` it also
+/// defines the table of kernels that a shared file exports. Its bytes, or the problem in words.
+struct ManifestObject {
+  std::string bytes, problem;
+};
+ManifestObject manifest_object(const Manifest& manifest, const std::string& triple, bool is_library);
 
 }  // namespace attune

@@ -3,11 +3,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <ctime>
@@ -79,22 +82,69 @@ void remove_all_and_end(int signal) {
   raise(signal);
 }
 
+const std::string prefix = ".attune-scratch.";
+
+std::error_code last_error() { return {errno, std::generic_category()}; }
+
+int open_folder(const char* path) { return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }
+
+/// True where the file system knows no locks too: nobody else gets one there either, and so removes nothing.
+bool try_lock(int folder) { return flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+/// Whether the open folder still has the name.
+bool stands_at(int folder, const fs::path& path) {
+  struct stat open {
+  }, named{};
+  return fstat(folder, &open) == 0 && lstat(path.c_str(), &named) == 0 && open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+/// Removes what dead processes of this user left. The lock is held meanwhile, so that no owner takes the folder for its own.
+void remove_stale(const fs::path& parent) {
+  std::error_code ignored;
+  for (fs::directory_iterator entry(parent, ignored), end; !ignored && entry != end; entry.increment(ignored)) {
+    const fs::path path = entry->path();
+    if (!path.filename().string().starts_with(prefix)) continue;
+    const int folder = open_folder(path.c_str());
+    if (folder < 0) continue;
+    struct stat status {};
+    const bool is_stale = fstat(folder, &status) == 0 && status.st_uid == geteuid() && flock(folder, LOCK_EX | LOCK_NB) == 0;
+    std::error_code left;
+    if (is_stale && stands_at(folder, path)) fs::remove_all(path, left);
+    close(folder);
+  }
+}
+
 }  // namespace
 
 ScratchFolder::ScratchFolder() {
-  std::error_code error;
-  const fs::path parent = fs::temp_directory_path(error);
-  std::string path = (parent / "attune.XXXXXX").string();
-  if (error || mkdtemp(path.data()) == nullptr) return;
-  path_ = path;
-  remember(path);
+  const fs::path parent = fs::temp_directory_path(error_);
+  if (!error_) make(parent);
 }
 
-ScratchFolder::ScratchFolder(const fs::path& parent, const std::string& prefix) {
-  std::string path = fs::absolute(parent / (prefix + ".XXXXXX")).string();
-  if (mkdtemp(path.data()) == nullptr) return;
-  path_ = path;
-  remember(path);
+ScratchFolder::ScratchFolder(const fs::path& parent) { make(parent); }
+
+void ScratchFolder::make(const fs::path& parent) {
+  remove_stale(parent);
+  while (true) {
+    std::string path = fs::absolute(parent / (prefix + "XXXXXX"), error_).string();
+    if (error_) return;
+    if (mkdtemp(path.data()) == nullptr) {
+      error_ = last_error();
+      return;
+    }
+    lock_ = open_folder(path.c_str());
+    if (lock_ < 0 && errno != ENOENT) {
+      error_ = last_error();
+      rmdir(path.c_str());
+      return;
+    }
+    if (lock_ >= 0 && try_lock(lock_) && stands_at(lock_, path)) {
+      path_ = path;
+      return remember(path);
+    }
+    // another process took it for one whose owner is dead, in the moment before it was locked
+    if (lock_ >= 0) close(lock_);
+  }
 }
 
 ScratchFolder::~ScratchFolder() {
@@ -102,6 +152,37 @@ ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
   forget(path_.string());
+  close(lock_);
+}
+
+std::string no_scratch_folder(const ScratchFolder& folder) {
+  return "the folder for temporary files cannot be written to: " + folder.error().message() + "; TMPDIR names another";
+}
+
+FolderLock::FolderLock(const fs::path& folder) : path_(fs::absolute(folder / (prefix + "lock"), error_)) {
+  while (!error_) {
+    const bool is_there = mkdir(path_.c_str(), 0777) == 0 || errno == EEXIST;
+    if (is_there) lock_ = open_folder(path_.c_str());
+    if (is_there && lock_ < 0 && errno == ENOENT) continue;  // who had the lock removed it just now
+    if (lock_ < 0) {
+      error_ = last_error();
+      break;
+    }
+    int status = 0;
+    while ((status = flock(lock_, LOCK_EX)) != 0 && errno == EINTR) {
+    }
+    if (status != 0 || stands_at(lock_, path_)) break;
+    close(lock_);
+    lock_ = -1;
+  }
+  if (lock_ >= 0) remember(path_.string());
+}
+
+FolderLock::~FolderLock() {
+  if (lock_ < 0) return;
+  rmdir(path_.c_str());
+  forget(path_.string());
+  close(lock_);
 }
 
 void remove_scratch_folders_on_signals() {

@@ -92,17 +92,22 @@ Result<void> write_whole(const fs::path& path, const Bytes& bytes, const attune_
 
 }  // namespace
 
+attune_trailer_v1 trailer_of(std::span<const std::byte> content) {
+  attune_trailer_v1 trailer{};
+  std::memcpy(trailer.magic, ATTUNE_TRAILER_MAGIC, sizeof trailer.magic);
+  trailer.format_version = ATTUNE_ABI_VERSION;
+  trailer.length = content.size();
+  const Sha256 hash = sha256(content);
+  std::copy(hash.begin(), hash.end(), trailer.sha256);
+  return trailer;
+}
+
 Result<void> write_trailer(const fs::path& path) {
   Result<OpenFile> file = open_file(path);
   if (!file) return file.error();
   if (read_trailer(*file)) return wrong(path, "has a trailer already");
   const Bytes bytes = read(*file, 0, file->bytes);
-  attune_trailer_v1 trailer{};
-  std::memcpy(trailer.magic, ATTUNE_TRAILER_MAGIC, sizeof trailer.magic);
-  trailer.format_version = ATTUNE_ABI_VERSION;
-  trailer.length = bytes.size();
-  const Sha256 hash = sha256(bytes);
-  std::copy(hash.begin(), hash.end(), trailer.sha256);
+  const attune_trailer_v1 trailer = trailer_of(bytes);
 
   static std::atomic<unsigned> count{0};
   fs::path finished = path;

@@ -1,14 +1,24 @@
 /// attune-opt: text of the dialect `attn` in, passes of Attune and of MLIR, text out.
 ///   attune-opt my.mlir --attn-specialise="set=depth=64 type=bf16,lse=f32" --attn-expand --attn-canonicalise --attn-form-stages
+#include <llvm/Support/InitLLVM.h>
+#include <llvm/Support/MemoryBuffer.h>
 #include <mlir/Pass/Pass.h>
+#include <mlir/Support/FileUtilities.h>
 #include <mlir/Tools/mlir-opt/MlirOptMain.h>
 #include <mlir/Transforms/Passes.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 
 #include "codegen/import.h"
 #include "codegen/passes/canonicalise.h"
 #include "codegen/passes/expand.h"
 #include "codegen/passes/form_stages.h"
 #include "codegen/passes/specialise.h"
+#include "codegen/whole_file.h"
 
 namespace attune {
 namespace {
@@ -67,10 +77,33 @@ struct FormStagesPass : ModulePass<FormStagesPass> {
   Option<bool> fuse{*this, "fuse", llvm::cl::desc("several loops in one stage"), llvm::cl::init(true)};
 };
 
+/// The text of the module goes out when all of it is there: a disk that is full leaves the file that was there before.
+std::string write_out(const std::string& path, const std::string& text) {
+  if (path != "-") return write_whole(path, {text});
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return is_written ? std::string() : std::string("standard output: cannot be written: ") + std::strerror(errno);
+}
+
+/// Reads, runs the passes and writes; the exit status. What failed leaves no file, and on standard output the parts that went well.
+int run(mlir::DialectRegistry& registry, const std::string& input, const std::string& output, const mlir::MlirOptMainConfig& config) {
+  std::string text, problem;
+  llvm::raw_string_ostream stream(text);
+  std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &problem);
+  if (file != nullptr) {
+    const bool is_done = mlir::MlirOptMain(stream, std::move(file), registry, config).succeeded();
+    if (is_done || output == "-") problem = write_out(output, text);
+    if (problem.empty()) return is_done ? 0 : 1;
+  }
+  std::fprintf(stderr, "attune-opt: %s\n", problem.c_str());
+  return 2;
+}
+
 }  // namespace
 }  // namespace attune
 
 int main(int argc, char** argv) {
+  const llvm::InitLLVM stack_traces(argc, argv);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that is too large is a write that fails, with a sentence
   mlir::DialectRegistry registry;
   registry.insert<attune::AttnDialect, mlir::func::FuncDialect>();
   mlir::PassRegistration<attune::SpecialisePass>();
@@ -80,5 +113,10 @@ int main(int argc, char** argv) {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerSymbolDCEPass();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "attune-opt: text of the dialect attn in, text out\n", registry));
+  const auto [input, output] =
+      mlir::registerAndParseCLIOptions(argc, argv, "attune-opt: text of the dialect attn in, text out\n", registry);
+  const mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  return attune::run(registry, input, output, config);
 }

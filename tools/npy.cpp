@@ -5,9 +5,9 @@
 #include <bit>
 #include <charconv>
 #include <fstream>
-#include <random>
 #include <system_error>
 
+#include "codegen/whole_file.h"
 #include "runtime/words.h"
 
 namespace attune {
@@ -195,15 +195,6 @@ std::string preamble_of(const NpyArray& array) {
   return preamble + header;
 }
 
-bool write_bytes(const std::filesystem::path& path, const NpyArray& array) {
-  const std::string preamble = preamble_of(array);
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(preamble.data(), static_cast<std::streamsize>(preamble.size()));
-  file.write(reinterpret_cast<const char*>(array.data.data()), static_cast<std::streamsize>(array.data.size()));
-  file.close();
-  return !file.fail();
-}
-
 }  // namespace
 
 std::string_view name_of(NpyType type) { return row_of(type).name; }
@@ -253,23 +244,9 @@ Result<NpyArray> read_npy(const std::filesystem::path& path) {
 Result<void> write_npy(const std::filesystem::path& path, const NpyArray& array) {
   if (bytes_of_shape(array.shape, bytes_of(array.type)) != array.data.size())
     return Error{words("internal: .npy array ", name_of(array.type), " ", text_of(array.shape), " has ", array.data.size(), " bytes")};
-  std::error_code problem;
-  const bool exists = std::filesystem::exists(path, problem);
-  if (exists ? !std::filesystem::is_regular_file(path, problem) : std::filesystem::is_symlink(path, problem)) {
-    if (!write_bytes(path, array)) return file_error(path.string(), "cannot be written");
-    return {};
-  }
-  const std::filesystem::path target = std::filesystem::weakly_canonical(path, problem);  // replace what a link points to
-  if (problem) return file_error(path.string(), "cannot be written: ", problem.message());
-  std::filesystem::path draft = target;
-  draft += words(".", std::random_device{}(), ".tmp");
-  const bool is_written = write_bytes(draft, array);
-  if (is_written) std::filesystem::rename(draft, target, problem);
-  if (!is_written || problem) {
-    const std::string why = problem ? words(": ", problem.message()) : "";
-    std::filesystem::remove(draft, problem);
-    return file_error(path.string(), "cannot be written", why);
-  }
+  const std::string_view elements(reinterpret_cast<const char*>(array.data.data()), array.data.size());
+  std::string problem = write_whole(path, {preamble_of(array), elements});
+  if (!problem.empty()) return Error{std::move(problem)};
   return {};
 }
 

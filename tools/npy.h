@@ -77,8 +77,7 @@ Result<NpyArray> read_npy(const std::filesystem::path& path);
 /// The same from the bytes of a file; errors begin with `file '<name>'`.
 Result<NpyArray> parse_npy(std::span<const std::byte> bytes, std::string_view name);
 
-/// Replaces the file in one step: a reader sees the old file or the whole new one, and a failure leaves the old one.
-/// A device, a pipe or a link to nowhere is written to as it is.
+/// Replaces the file in one step, as write_whole() does.
 Result<void> write_npy(const std::filesystem::path& path, const NpyArray& array);
 
 }  // namespace attune

@@ -32,7 +32,7 @@ bool is_keyword(const std::string& name) {
 
 /// What is wrong with the name of a kernel: it names files, and functions in the headers.
 std::string name_problem(const std::string& name) {
-  constexpr std::size_t longest = 200;  // a file's name has 255 letters at most; that of the temporary folder is 8 longer
+  constexpr std::size_t longest = 200;  // a file's name has 255 letters at most; while the kernel is written some have 14 more
   const bool is_word = std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
   if (!is_word || (!name.empty() && std::isdigit(static_cast<unsigned char>(name[0]))))
     return fmt::format("--name '{}': is not a name; letters, digits and _ are, and no digit first", name);
@@ -46,7 +46,7 @@ class MadeFolders {
   explicit MadeFolders(const fs::path& path) {
     std::error_code ignored;
     for (fs::path folder = path; !folder.empty() && !fs::exists(folder, ignored); folder = folder.parent_path()) made_.push_back(folder);
-    fs::create_directories(path, ignored);
+    fs::create_directories(path, error_);
   }
   ~MadeFolders() {
     std::error_code ignored;
@@ -55,9 +55,11 @@ class MadeFolders {
   MadeFolders(const MadeFolders&) = delete;
   MadeFolders& operator=(const MadeFolders&) = delete;
   void keep() { made_.clear(); }
+  const std::error_code& error() const { return error_; }
 
  private:
   std::vector<fs::path> made_;  // the innermost first
+  std::error_code error_;
 };
 
 /// A kernel of my.h that is called `my` would be written over it.
@@ -79,7 +81,8 @@ int compile(const CompileOptions& options) {
   const std::string& name = options.name.empty() ? prepared.graph.name : options.name;
   if (const std::string problem = overwriting_problem(options, name); !problem.empty()) return refuse(problem);
   MadeFolders folders(options.directory);
-  if (!fs::is_directory(options.directory)) return refuse(fmt::format("-o '{}': is not a folder, and none can be made there", options.directory));
+  if (!fs::is_directory(options.directory))
+    return refuse(fmt::format("-o '{}': is not a folder, and none can be made there: {}", options.directory, folders.error().message()));
   const KernelFile file = compile_kernel(prepared, name, options.directory, options.is_shared, find_size(options.size));
   if (!file.problem.empty()) return refuse(file.problem);
   folders.keep();

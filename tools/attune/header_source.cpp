@@ -1,12 +1,13 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <llvm/Support/Program.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
+#include "codegen/run_program.h"
 #include "codegen/scratch_folder.h"
+#include "codegen/whole_file.h"
 #include "dsl/parameters.h"
 #include "tools/attune/graph_source.h"
 
@@ -58,9 +59,9 @@ std::string located(const std::string& error, const fs::path& header, const std:
 }
 
 /// The sentence in a compiler's message: what stands in graph_error<Text{"..."}> of GCC or a static_assert of Clang; the
-/// first line with an error otherwise.
-std::string sentence_of(const std::string& log, const fs::path& header, const std::string& source, const std::string& struct_name) {
-  std::ifstream in(log);
+/// first line with an error otherwise, or how the compiler ended.
+std::string sentence_of(const ProgramEnd& end, const fs::path& header, const std::string& source, const std::string& struct_name) {
+  std::istringstream in(end.output);
   std::string line, first;
   while (std::getline(in, line)) {
     const std::size_t error = line.find("error: ");
@@ -70,25 +71,22 @@ std::string sentence_of(const std::string& log, const fs::path& header, const st
     const std::size_t close = open == std::string::npos ? open : line.find("\", ", open);
     if (close != std::string::npos) return line.substr(open + 6, close - open - 6);
   }
-  return first.empty() ? "does not compile" : located(first, header, source, struct_name);
+  return first.empty() ? "does not compile: " + end.reason : located(first, header, source, struct_name);
 }
 
 /// Compiles the library; the problem in words, or nothing.
 std::string compile(const fs::path& header, const std::string& struct_name, const fs::path& folder) {
   const char* chosen = std::getenv("CXX");
   const std::string compiler = chosen != nullptr && *chosen != '\0' ? chosen : "c++";
-  const auto path = llvm::sys::findProgramByName(compiler);
-  if (!path) return fmt::format("'{}': is compiled by the system's C++ compiler, and there is no '{}'; CXX names another", header.string(), compiler);
-  const std::string source = (folder / "variant.cpp").string(), log = (folder / "log").string();
-  std::ofstream(source) << library_source(fs::absolute(header), struct_name);
+  const std::string source = (folder / "variant.cpp").string();
+  if (const std::error_code error = write_file(source, {library_source(fs::absolute(header), struct_name)})) return cannot_be_written(source, error);
   if (!fs::exists(include_folder() / "dsl/graph.h"))
     return fmt::format("'{}': needs Attune's headers, and '{}' has none; attune is installed with them", header.string(), include_folder().string());
   const std::string include = "-I" + include_folder().string(), beside = "-I" + fs::absolute(header).parent_path().string();
   const std::string library = (folder / "variant.so").string();
-  const llvm::StringRef arguments[] = {compiler, "-std=c++20", "-O0", "-fPIC", "-shared", include, beside, source, "-o", library};
-  const std::optional<llvm::StringRef> redirects[] = {std::nullopt, llvm::StringRef(log), llvm::StringRef(log)};
-  if (llvm::sys::ExecuteAndWait(*path, arguments, std::nullopt, redirects) == 0) return {};
-  return fmt::format("'{}': {}", header.string(), sentence_of(log, header, source, struct_name));
+  const ProgramEnd end = run_program(compiler, {"-std=c++20", "-O0", "-fPIC", "-shared", include, beside, source, "-o", library});
+  if (!end.is_found) return fmt::format("'{}': is compiled by the system's C++ compiler, and there is no '{}'; CXX names another", header.string(), compiler);
+  return end.is_success ? std::string() : fmt::format("'{}': {}", header.string(), sentence_of(end, header, source, struct_name));
 }
 
 }  // namespace
@@ -101,7 +99,7 @@ LoadedGraph load_header(const GraphRequest& request) {
     if (!(std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':'))
       return refuse(fmt::format("--struct '{}': is not the name of a struct", request.struct_name));
   const ScratchFolder folder;
-  if (!folder.exists()) return refuse(no_scratch_folder);
+  if (!folder.exists()) return refuse(no_scratch_folder(folder));
   if (std::string problem = compile(request.graph, request.struct_name, folder.path()); !problem.empty()) return refuse(std::move(problem));
   // names in the graph point into the library, which therefore stays open
   void* handle = dlopen(folder.file("variant.so").c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "codegen/compile.h"
 #include "codegen/emit.h"
 #include "codegen/import.h"
 #include "codegen/scratch_folder.h"
 #include "runtime/library.h"
-#include "runtime/trailer.h"
 
 namespace attune {
 namespace {
@@ -40,13 +38,7 @@ KernelFile compile_kernel(const Prepared& prepared, const std::string& name, con
   options.directory = directory;
   options.is_shared = is_shared;
   Emitted emitted = emit_kernel(function_of(*staged.module), options);
-  if (!emitted.problem.empty() || !is_shared) return {std::move(emitted.files), std::move(emitted.problem)};
-  if (const Result<void> sealed = write_trailer(emitted.files.back()); !sealed) {
-    std::error_code ignored;
-    std::filesystem::remove(emitted.files.back(), ignored);
-    return {{}, sealed.error().message};
-  }
-  return {std::move(emitted.files), {}};
+  return {std::move(emitted.files), std::move(emitted.problem)};
 }
 
 OpenKernel open_kernel(const Prepared& prepared) {
@@ -54,7 +46,7 @@ OpenKernel open_kernel(const Prepared& prepared) {
   if (std::ranges::none_of(prepared.targets, is_for_here))
     return {{}, fmt::format("target '{}': this machine cannot run it; it runs {}", prepared.targets[0]->name, names_of_targets_here())};
   const ScratchFolder folder;
-  if (!folder.exists()) return {{}, no_scratch_folder};
+  if (!folder.exists()) return {{}, no_scratch_folder(folder)};
   const KernelFile file = compile_kernel(prepared, {}, folder.path().string(), true);
   OpenKernel open;
   if (!file.problem.empty()) {

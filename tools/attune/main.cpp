@@ -1,6 +1,9 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <new>
@@ -32,9 +35,18 @@ int run(int argc, char** argv) {
 /// A disk that is full is noticed by the last write at the latest.
 int refuse_output(const std::error_code& error) { return attune::refuse("standard output: cannot be written: " + error.message()); }
 
+/// The first files that are opened must not become standard input, output or error because those were closed.
+void fill_standard_files() {
+  int file = 0;
+  while ((file = open("/dev/null", O_RDONLY)) >= 0 && file <= STDERR_FILENO) {}
+  if (file >= 0) close(file);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_standard_files();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that is too large is a write that fails, with a sentence; so it is for linkers that are started
   attune::remove_scratch_folders_on_signals();
   try {
     const int status = run(argc, argv);

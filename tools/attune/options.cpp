@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -134,7 +135,7 @@ std::string size_problem(std::string_view size) {
 }
 
 int refuse(const std::string& sentence) {
-  fmt::print(stderr, "attune: {}\n", sentence);
+  std::fputs(fmt::format("attune: {}\n", sentence).c_str(), stderr);  // where that cannot be written the status says enough
   return wrong_input;
 }
 

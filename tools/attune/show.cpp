@@ -1,15 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "codegen/compile.h"
 #include "codegen/halide_target.h"
 #include "codegen/import.h"
 #include "codegen/pipeline.h"
-#include "codegen/scratch_folder.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/graph_text.h"
 #include "tools/attune/mlir_text.h"
@@ -28,15 +27,11 @@ int show_lowered(const Prepared& prepared, mlir::func::FuncOp function, const Sh
   const SizeClass size = *find_size(options.size);
   PipelineAnswer answer = lower_pipeline(function, *prepared.targets[0], size, prepared.schedule);
   if (!answer.problem.empty()) return refuse(answer.problem);
-  const ScratchFolder folder;
-  if (!folder.exists()) return refuse(no_scratch_folder);
-  const std::string path = folder.file("lowered");
-  const bool is_loops = options.stage == "loops";
-  answer.lowered.pipeline.compile_to({{is_loops ? Halide::OutputFileType::stmt : Halide::OutputFileType::assembly, path}}, answer.lowered.arguments,
-                                     "attune_" + prepared.graph.name, halide_target(*prepared.targets[0]));
-  std::ifstream in(path);
-  std::string line;
-  while (std::getline(in, line)) fmt::print("{}\n", line);
+  const Halide::Module module =
+      answer.lowered.pipeline.compile_to_module(answer.lowered.arguments, "attune_" + prepared.graph.name, halide_target(*prepared.targets[0]));
+  std::ostringstream loops;
+  if (options.stage == "loops") loops << module;
+  fmt::print("{}", options.stage == "loops" ? loops.str() : assembly_of(module));
   return 0;
 }
 

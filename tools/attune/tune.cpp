@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "codegen/whole_file.h"
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/file_inputs.h"
@@ -75,6 +77,9 @@ std::vector<std::string> compile_arguments(const TuneOptions& options, std::stri
   return words;
 }
 
+/// Says it to those who watch. A run of hours does not end because nobody can read how far it is.
+void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
 /// One line that is written again where people look, a line for each stage elsewhere.
 class Progress {
  public:
@@ -85,12 +90,11 @@ class Progress {
     last_task_ = p.task;
     constexpr int width = 24;
     const int done = static_cast<int>(std::min(p.elapsed_s / budget_s_, 1.0) * width);
-    fmt::print(stderr, "{}[{:=<{}}{: <{}}] {:.0f} of {:.0f} s  stage {} of {}: {}: {} tried, {} failed, best {:.3f} x{}", is_terminal_ ? "\r\033[K" : "", "", done,
-               "", width - done, p.elapsed_s, budget_s_, p.task + 1, p.tasks, p.title, p.tried, p.failed, p.speedup, is_terminal_ ? "" : "\n");
-    std::fflush(stderr);
+    say(fmt::format("{}[{:=<{}}{: <{}}] {:.0f} of {:.0f} s  stage {} of {}: {}: {} tried, {} failed, best {:.3f} x{}", is_terminal_ ? "\r\033[K" : "", "", done,
+               "", width - done, p.elapsed_s, budget_s_, p.task + 1, p.tasks, p.title, p.tried, p.failed, p.speedup, is_terminal_ ? "" : "\n"));
   }
   void end() const {
-    if (is_terminal_) fmt::print(stderr, "\r\033[K");
+    if (is_terminal_) say("\r\033[K");
   }
 
  private:
@@ -178,7 +182,7 @@ std::string write_records(const TunePlan& plan, const TuneResult& result, const 
            t.key.body);
     is_changed = true;
   }
-  return is_changed ? write_whole(out, tuned_text(file)) : std::string();
+  return is_changed ? write_whole(out, {tuned_text(file)}) : std::string();
 }
 
 /// What the options say that no graph is needed to judge; the problem in words, or nothing.
@@ -217,7 +221,7 @@ int tune(const TuneOptions& options) {
   if (!result.problem.empty()) return refuse(result.problem);
   if (result.is_interrupted) {
     constexpr int interrupted = 130;  // 128 and the number of the signal, as shells have it
-    fmt::print(stderr, "attune: tune was interrupted; the same command goes on with what '{}' holds\n", settings.state_path);
+    say(fmt::format("attune: tune was interrupted; the same command goes on with what '{}' holds\n", settings.state_path));
     return interrupted;
   }
   if (const std::string problem = write_records(plan, result, settings, file.file, out); !problem.empty()) return refuse(problem);

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+
+#include "codegen/whole_file.h"
 
 namespace attune {
 
@@ -35,17 +34,6 @@ TuneStateAnswer read_state(const std::string& path, const std::string& run) {
   return {std::move(state), {}};
 }
 
-std::string write_whole(const std::string& path, const std::string& text) {
-  const std::string fresh = path + ".new";
-  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (file && std::rename(fresh.c_str(), path.c_str()) == 0) return {};
-  const std::string reason = std::strerror(errno);
-  std::remove(fresh.c_str());
-  return fmt::format("'{}': cannot be written: {}", path, reason);
-}
-
 std::string write_state(const std::string& path, const TuneState& state) {
   Json tasks = Json::array();
   for (const std::vector<Try>& tries : state.tries) {
@@ -53,7 +41,7 @@ std::string write_state(const std::string& path, const TuneState& state) {
     for (const Try& tried : tries) task.push_back({{"point", tried.point}, {"outcome", static_cast<int>(tried.outcome)}, {"ratio", tried.ratio}});
     tasks.push_back(std::move(task));
   }
-  return write_whole(path, Json{{"run", state.run}, {"elapsed_s", state.elapsed_s}, {"tasks", tasks}}.dump(1) + "\n");
+  return write_whole(path, {Json{{"run", state.run}, {"elapsed_s", state.elapsed_s}, {"tasks", tasks}}.dump(1) + "\n"});
 }
 
 }  // namespace attune

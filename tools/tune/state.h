@@ -21,8 +21,7 @@ struct TuneStateAnswer {
 };
 TuneStateAnswer read_state(const std::string& path, const std::string& run);
 
-/// Writes a file beside the path and renames it, so that the path always names a whole file; the problem in words, or nothing.
-std::string write_whole(const std::string& path, const std::string& text);
-std::string write_state(const std::string& path, const TuneState& state);
+/// Replaces the file in one step; the problem in words, or nothing.
+[[nodiscard]] std::string write_state(const std::string& path, const TuneState& state);
 
 }  // namespace attune

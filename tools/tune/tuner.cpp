@@ -6,10 +6,10 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "codegen/scratch_folder.h"
+#include "codegen/whole_file.h"
 #include "schedules/tuning/limit.h"
 #include "tools/tune/child.h"
 
@@ -53,7 +53,11 @@ class Tuner {
     TuneResult result;
     result.problem = prepare();
     if (result.problem.empty()) result.problem = save();  // a place that cannot be written to is better known before than after
-    for (std::size_t i = 0; i < plan_.tasks.size() && result.problem.empty() && !is_interrupted(); ++i) result.tasks.push_back(search(i));
+    for (std::size_t i = 0; i < plan_.tasks.size() && result.problem.empty() && !is_interrupted(); ++i) {
+      result.tasks.push_back(search(i));
+      result.problem = save_problem_;  // what was tried before can be gone on with once there is room again
+    }
+    if (!result.problem.empty()) return result;
     for (TunedTask& task : result.tasks)
       if (!is_interrupted()) verify(task);
     for (const auto& [size, dims] : plan_.row_dims)
@@ -68,14 +72,14 @@ class Tuner {
 
   /// Reads the state, compiles the kernel of the defaults, which the others are checked against, and checks it.
   std::string prepare() {
-    if (!folder_.exists()) return no_scratch_folder;
+    if (!folder_.exists()) return no_scratch_folder(folder_);
     TuneStateAnswer answer = read_state(settings_.state_path, state_text());
     if (!answer.problem.empty()) return answer.problem;
     state_ = std::move(answer.state);
     state_.tries.resize(plan_.tasks.size());
     if (!settings_.graph_text.empty()) {
       graph_ = {folder_.file("graph.mlir")};
-      std::ofstream(graph_[0]) << settings_.graph_text;
+      if (std::string problem = write_whole(graph_[0], {settings_.graph_text}); !problem.empty()) return problem;
     }
     const double before_s = elapsed_s();
     const Built trusted = compile(defaults_, folder_.file("trusted"));
@@ -107,7 +111,9 @@ class Tuner {
   }
 
   Built compile(const Choice& choice, const std::string& folder, const std::vector<std::string>& more = {}, const SizeLimit& limit = {}) {
-    std::filesystem::create_directory(folder);
+    std::error_code error;
+    std::filesystem::create_directory(folder, error);
+    if (error) return {{}, cannot_be_written(folder, error)};
     TunedFile file;
     file.target = settings_.target;
     for (std::size_t i = 0; i < choice.size(); ++i) {
@@ -118,7 +124,7 @@ class Tuner {
              task.key.body);
     }
     const std::string tuned = folder + "/tuned.json";
-    std::ofstream(tuned) << tuned_text(file);
+    if (std::string problem = write_whole(tuned, {tuned_text(file)}); !problem.empty()) return {{}, std::move(problem)};
     std::vector<std::string> arguments{"compile"};
     arguments.insert(arguments.end(), graph_.begin(), graph_.end());
     arguments.insert(arguments.end(), {"--tuned", tuned});  // before the user's: of records at the same distance the first is taken
@@ -211,11 +217,11 @@ class Tuner {
     const double end_s = end_of(i);
     run_search(
         search, [&](const Point& candidate, const Point& incumbent) { return compare(i, candidate, incumbent, report); },
-        [&] { return elapsed_s() >= end_s || is_interrupted(); },
+        [&] { return elapsed_s() >= end_s || is_interrupted() || !save_problem_.empty(); },
         [&] {
           count(search.tries().back());
           state_.tries[i] = search.tries();
-          save();
+          save_problem_ = save();
           show();
         });
     best_[i] = search.incumbent();
@@ -284,7 +290,7 @@ class Tuner {
   Choice defaults_, best_;
   std::map<std::pair<SizeClass, Choice>, Built> kernels_;
   int built_ = 0;
-  std::string trusted_;
+  std::string trusted_, save_problem_;
   double compile_limit_s_ = first_compile_limit_s;
   double call_s_ = 0;  // of all shapes, by the default schedules
 };

@@ -1,0 +1,72 @@
+#include "codegen/run_program.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace attune {
+namespace {
+
+/// Starts the program with its outputs in the pipe; an error number, or 0.
+int start(const std::string& program, const std::vector<std::string>& arguments, const int ends[2], pid_t& child) {
+  std::vector<char*> words{const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  words.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  if (const int error = posix_spawn_file_actions_init(&actions); error != 0) return error;
+  int error = 0;
+  for (const int output : {STDOUT_FILENO, STDERR_FILENO})
+    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, ends[1], output);
+  if (error == 0) error = posix_spawnp(&child, program.c_str(), &actions, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+std::string read_all(int file) {
+  std::string text;
+  std::array<char, 4096> chunk;
+  while (true) {
+    const ssize_t count = read(file, chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return text;
+    text.append(chunk.data(), static_cast<std::size_t>(count));
+  }
+}
+
+std::string reason_of(const std::string& output, int status) {
+  const std::size_t begin = output.find_first_not_of('\n');
+  if (begin != std::string::npos) return output.substr(begin, output.find('\n', begin) - begin);
+  if (WIFSIGNALED(status)) return std::string("it was ended by a signal: ") + strsignal(WTERMSIG(status));
+  return "it ended with status " + std::to_string(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+ProgramEnd run_program(const std::string& program, const std::vector<std::string>& arguments) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {true, false, {}, std::string("no pipe: ") + std::strerror(errno)};
+  pid_t child = -1;
+  const int error = start(program, arguments, ends, child);
+  close(ends[1]);
+  ProgramEnd end;
+  if (error == 0) {
+    end.output = read_all(ends[0]);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    end.is_success = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!end.is_success) end.reason = reason_of(end.output, status);
+  } else {
+    end.is_found = error != ENOENT;
+    end.reason = std::strerror(error);
+  }
+  close(ends[0]);
+  return end;
+}
+
+}  // namespace attune

@@ -1,0 +1,20 @@
+/// Runs another program, as the linker, to its end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace attune {
+
+/// How a program ended. `output` is what it said on both of its outputs, read through a pipe: a full disk is a reason that a file could not
+/// hold.
+struct ProgramEnd {
+  bool is_found = true;     ///< the PATH has a program of the name
+  bool is_success = false;  ///< it ended with status 0
+  std::string output;
+  /// Why it is no success: the first line that it said, or how it ended.
+  std::string reason;
+};
+ProgramEnd run_program(const std::string& program, const std::vector<std::string>& arguments);
+
+}  // namespace attune
