@@ -1,12 +1,11 @@
 #include "runtime/kernel_file.h"
 
 #include <dlfcn.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
-#include <map>
 #include <mutex>
-#include <set>
 #include <string>
+#include <vector>
 
 #include "runtime/context.h"
 #include "runtime/trailer.h"
@@ -47,33 +46,17 @@ std::string table_problem(const attune_library_v1* table) {
   return {};
 }
 
-/// Tells a file from one that took its place.
-struct Identity {
-  dev_t device = 0;
-  ino_t inode = 0;
-  off_t bytes = -1;
-  time_t seconds = 0;
-  long nanoseconds = 0;
-  bool operator==(const Identity&) const = default;
-};
-
-Identity identity_of(const fs::path& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return {};
-  return {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
-}
-
-/// What is open at a path: the loader gives the old content for a path that it has open, whatever the file is now.
+/// What is open: a file is known by its path, and by its other names.
 struct Entry {
-  std::weak_ptr<const KernelFile> file;
+  std::string path;
+  FileIdentity identity;
   Sha256 hash{};
-  int handles = 0;  ///< not yet given back to the loader; may outlive `file` by a moment
+  std::weak_ptr<const KernelFile> file;
 };
 
 struct OpenFiles {
   std::mutex mutex;
-  std::map<std::string, Entry> by_path;
-  std::multiset<void*> handles;  ///< of the loader; one file has one handle, whatever its paths
+  std::vector<Entry> entries;
 };
 
 OpenFiles& open_files() {
@@ -81,15 +64,47 @@ OpenFiles& open_files() {
   return *files;
 }
 
+/// The open file of these bytes, or nothing if the path is that of no open file; the sentence if other bytes were opened under it.
+Result<File> find_open(const std::vector<Entry>& entries, const fs::path& path, const Entry& wanted) {
+  for (const Entry& entry : entries) {
+    if (entry.path != wanted.path && entry.identity != wanted.identity) continue;
+    if (entry.hash == wanted.hash) {
+      if (File open = entry.file.lock()) return open;
+    } else if (entry.path == wanted.path && !entry.file.expired()) {
+      return wrong(path, "was replaced while it is open; close it and its kernels first, or give the new file another name");
+    }
+  }
+  return File();
+}
+
 using Handle = std::unique_ptr<void, Close>;
 
-Result<Handle> load(const fs::path& path, const fs::path& absolute, const Identity& checked) {
-  Handle handle(dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL));
-  if (handle == nullptr) return wrong(path, words("cannot be loaded: ", last_problem()));
-  if (identity_of(absolute) != checked) return wrong(path, "was replaced while it was being opened; open it again");
+/// The loader gives the library that it has open under a name, whatever stands there now: the copy's name must be one that it has not.
+/// Another has it if someone closed a copy's descriptor behind this runtime's back.
+bool take_free_name(SealedCopy& copy) {
+  while (const Handle other{dlopen(copy.path().c_str(), RTLD_LAZY | RTLD_NOLOAD)})
+    if (!copy.rename()) return false;
+  return true;
+}
+
+Result<Handle> load(const fs::path& path, SealedCopy& copy) {
+  if (!take_free_name(copy)) return wrong(path, "cannot be loaded: too many files are open");
+  Handle handle(dlopen(copy.path().c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (handle == nullptr) {
+    const std::string problem = last_problem();
+    const bool is_found = access(copy.path().c_str(), R_OK) == 0;
+    return wrong(path, words("cannot be loaded: ", problem, is_found ? "" : "; the loader finds the copy in /proc, which is not mounted"));
+  }
   const std::string problem = table_problem(table_of(handle.get()));
   if (!problem.empty()) return wrong(path, problem);
   return handle;
+}
+
+Result<void> check_sum(const SealedCopy& copy, const fs::path& path, const Sha256& expected) {
+  const Sha256 sum = sha256(copy.bytes());
+  if (sum == expected) return {};
+  return wrong(path,
+               words("is another file than the one that is expected: its SHA-256 is ", text_of(sum), ", expected ", text_of(expected)));
 }
 
 }  // namespace
@@ -97,35 +112,32 @@ Result<Handle> load(const fs::path& path, const fs::path& absolute, const Identi
 KernelFile::~KernelFile() {
   OpenFiles& files = open_files();
   const std::scoped_lock lock(files.mutex);
-  files.handles.erase(files.handles.find(handle_));
+  std::erase_if(files.entries, [](const Entry& entry) { return entry.file.expired(); });
   dlclose(handle_);
-  const auto entry = files.by_path.find(path_);
-  if (--entry->second.handles == 0) files.by_path.erase(entry);
 }
 
-Result<File> open_kernel_file(const fs::path& path) {
+Result<File> open_kernel_file(const fs::path& path, const std::optional<Sha256>& expected) {
   std::error_code error;
   const fs::path absolute = fs::canonical(path, error);  // one file, one name
   if (error) return wrong(path, words("cannot be read: ", error.message()));
+  Result<SealedCopy> copy = SealedCopy::of(path);
+  if (!copy) return copy.error();
+  if (expected)
+    if (const Result<void> same = check_sum(*copy, path, *expected); !same) return same.error();
+  const Result<Sha256> hash = check_trailer(copy->bytes(), path);
+  if (!hash) return hash.error();
   OpenFiles& files = open_files();
   const std::scoped_lock lock(files.mutex);
-  const Identity identity = identity_of(absolute);
-  const Result<Sha256> hash = check_trailer(path);
-  if (!hash) return hash.error();
-  const auto known = files.by_path.find(absolute.string());
-  if (known != files.by_path.end()) {
-    if (known->second.hash != *hash)
-      return wrong(path, "was replaced while it is open; close it and its kernels first, or give the new file another name");
-    if (File open = known->second.file.lock()) return open;
-  }
-  Result<Handle> handle = load(path, absolute, identity);
+  Entry entry{absolute.string(), copy->identity(), *hash, {}};
+  Result<File> known = find_open(files.entries, path, entry);
+  if (!known || *known != nullptr) return known;
+  Result<Handle> handle = load(path, *copy);
   if (!handle) return handle.error();
   const attune_library_v1& table = *table_of(handle->get());
-  if (!files.handles.contains(handle->get())) take_over(table.hooks);  // else its kernels may be running
-  files.handles.insert(handle->get());
-  File file = std::make_shared<const KernelFile>(handle->release(), absolute.string(), table);
-  Entry& entry = files.by_path[absolute.string()];
-  entry = {file, *hash, entry.handles + 1};
+  take_over(table.hooks);
+  File file = std::make_shared<const KernelFile>(handle->release(), std::move(*copy), table);
+  entry.file = file;
+  files.entries.push_back(std::move(entry));
   return file;
 }
 

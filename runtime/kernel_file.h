@@ -3,18 +3,20 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "runtime/abi.h"
 #include "runtime/result.h"
+#include "runtime/sealed_copy.h"
+#include "runtime/sha256.h"
 
 namespace attune {
 
 class KernelFile {
  public:
-  KernelFile(void* handle, std::string path, const attune_library_v1& table) : handle_(handle), path_(std::move(path)), table_(table) {}
+  KernelFile(void* handle, SealedCopy copy, const attune_library_v1& table) : handle_(handle), copy_(std::move(copy)), table_(table) {}
   KernelFile(const KernelFile&) = delete;
   KernelFile& operator=(const KernelFile&) = delete;
   ~KernelFile();
@@ -23,11 +25,11 @@ class KernelFile {
 
  private:
   void* handle_;
-  std::string path_;
+  SealedCopy copy_;  // its path is the loader's name of the library: it must not become another file's while that is open
   const attune_library_v1& table_;
 };
 
-/// Opens the file, or shares it with those who have it open.
-Result<std::shared_ptr<const KernelFile>> open_kernel_file(const std::filesystem::path& path);
+/// Opens the file, or shares it with those who have it open. With `expected` the SHA-256 of the whole file must be that.
+Result<std::shared_ptr<const KernelFile>> open_kernel_file(const std::filesystem::path& path, const std::optional<Sha256>& expected = {});
 
 }  // namespace attune

@@ -16,7 +16,9 @@ namespace attune {
 class Library {
  public:
   /// Opens a file that `attune compile --shared` wrote, after checking it: nothing of a truncated, damaged, foreign or newer file runs.
-  /// A file that is open already is shared; if it was replaced meanwhile, it is refused.
+  /// What is checked is a copy in sealed memory, and that is what runs: whatever happens to the file afterwards does no harm. A file that
+  /// is open already is shared; if it was replaced meanwhile, it is refused. An open file takes a descriptor and, once for the
+  /// process, its size in memory. The system has to have memfd_create and /proc.
   static Result<Library> open(const std::filesystem::path& path);
 
   /// Refuses an unknown name, and a kernel that has no code for this machine.

@@ -1,15 +1,19 @@
 /// append_trailer FROM TO: copies a shared object and appends the trailer, as the compiler does.
-#include <cstdio>
-#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
 
 #include "runtime/trailer.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  std::error_code error;
-  std::filesystem::copy_file(argv[1], argv[2], std::filesystem::copy_options::overwrite_existing, error);
-  if (error) return 1;
-  const attune::Result<void> written = attune::write_trailer(argv[2]);
-  if (!written) std::fprintf(stderr, "%s\n", written.error().message.c_str());
-  return written ? 0 : 1;
+  std::ifstream from(argv[1], std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(from), {}};
+  const attune_trailer_v1 trailer = attune::trailer_of(std::as_bytes(std::span(content)));
+  std::ofstream to(argv[2], std::ios::binary | std::ios::trunc);
+  to << content;
+  to.write(reinterpret_cast<const char*>(&trailer), sizeof trailer);
+  to.close();
+  return from && to ? 0 : 1;
 }

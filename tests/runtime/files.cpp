@@ -1,11 +1,19 @@
 /// Opening kernel files: what is whole opens, everything else is refused in a sentence before anything of it runs.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "runtime/library.h"
 #include "runtime/trailer.h"
@@ -88,9 +96,7 @@ TEST_CASE("a shared object without kernels is refused, with a trailer too", "[fi
   CHECK(refusal(kernel_file(folder, "foreign")) ==
         "has no table of kernels: it lacks the symbol attune_library_v1; `attune compile --shared` writes one");
   CHECK(refusal(kernel_file(folder, "newer")) == "is of ABI version 2; this runtime reads version 1");
-  const fs::path text = folder.write("text.so", "no code");
-  write_trailer(text).value();
-  CHECK(refusal(text) == "holds no machine code; this machine is x86-64");
+  CHECK(refusal(folder.write("text.so", sealed("no code"))) == "holds no machine code; this machine is x86-64");
 }
 
 TEST_CASE("truncated, damaged and newer files are refused", "[files]") {
@@ -129,9 +135,7 @@ TEST_CASE("a file for another architecture is refused", "[files]") {
   other[18] = 62;
   const std::string expected = "holds code for x86-64; this machine is arm64";
 #endif
-  const fs::path path = folder.write("other.so", other);
-  write_trailer(path).value();
-  CHECK(refusal(path) == expected);
+  CHECK(refusal(folder.write("other.so", sealed(other))) == expected);
 }
 
 TEST_CASE("no change of a kernel file is taken for the file", "[files]") {
@@ -183,21 +187,76 @@ TEST_CASE("a file that is open is shared, and refused once it was replaced", "[f
   CHECK(replaced.kernels()[0].name() == "product");
 }
 
-TEST_CASE("write_trailer() leaves a whole file or none", "[files]") {
+TEST_CASE("what happens to a file that is open does no harm", "[files]") {
   const Folder folder;
-  const fs::path path = folder.write("x.so", "content");
-  fs::permissions(path, fs::perms::owner_all | fs::perms::group_read);
-  write_trailer(path).value();
-  const std::string written = contents(path);
-  CHECK(written.substr(0, 7) == "content");
-  CHECK(written.size() == 7 + 56);
-  CHECK(trailer_of(written).length == 7);
-  CHECK(fs::status(path).permissions() == (fs::perms::owner_all | fs::perms::group_read));
-  CHECK(folder.size() == 1);
-  CHECK(write_trailer(path).error().message == "kernel file '" + path.string() + "': has a trailer already");
-  const fs::path missing = folder / "missing.so";
-  CHECK(write_trailer(missing).error().message == "kernel file '" + missing.string() + "': cannot be read: No such file or directory");
-  CHECK(folder.size() == 1);
+  const fs::path path = kernel_file(folder, "kernels");
+  const Library library = Library::open(path).value();
+  fs::resize_file(path, 0);
+  CHECK(sum_of(library) == std::to_string(33.0f));
+  folder.write("kernels.so", std::string(100'000, 'x'));
+  CHECK(sum_of(library) == std::to_string(33.0f));
+  fs::remove(path);
+  CHECK(sum_of(library) == std::to_string(33.0f));
+}
+
+TEST_CASE("a path that is replaced while it is opened never runs an unchecked file", "[files]") {
+  const Folder folder;
+  const fs::path path = kernel_file(folder, "kernels");
+  const std::string bad_bytes = contents(fs::path(KERNEL_FILES) / "unchecked.so");
+  const std::string good_bytes = contents(path);
+  std::atomic<bool> is_over = false;
+  std::thread replacer([&] {
+    for (int i = 0; !is_over; ++i) {
+      if (i % 4 == 3) {  // in its place
+        folder.write("kernels.so", i % 8 == 3 ? bad_bytes : good_bytes);
+      } else {
+        folder.write("next", i % 2 == 0 ? bad_bytes : good_bytes);
+        fs::rename(folder / "next", path);
+      }
+    }
+  });
+  int opened = 0, refused = 0, wrong = 0;
+  for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1); std::chrono::steady_clock::now() < end;) {
+    const Result<Library> library = Library::open(path);
+    ++(library ? opened : refused);
+    if (library && sum_of(*library) != std::to_string(33.0f)) ++wrong;
+  }
+  is_over = true;
+  replacer.join();
+  CHECK(opened > 0);
+  CHECK(refused > 0);
+  CHECK(wrong == 0);
+  CHECK(std::getenv("ATTUNE_UNCHECKED_FILE_RAN") == nullptr);
+}
+
+TEST_CASE("a file opens under its descriptor's name though another library took that", "[files]") {
+  const Folder folder;
+  const fs::path path = kernel_file(folder, "kernels"), product = kernel_file(folder, "product");
+  const Library first = Library::open(path).value();
+  int closed = 0;
+  for (int number = 3; number < 64; ++number) {
+    std::error_code none;
+    if (fs::read_symlink("/proc/self/fd/" + std::to_string(number), none) != "/memfd:kernels.so (deleted)") continue;
+    close(number);  // as a program does that becomes a daemon: the next file gets the number
+    ++closed;
+  }
+  REQUIRE(closed == 1);
+  const Library second = Library::open(product).value();
+  CHECK(second.kernels().size() == 1);
+  CHECK(sum_of(first) == std::to_string(33.0f));
+}
+
+TEST_CASE("a file that no limit of file sizes lets into memory is refused", "[files]") {
+  const Folder folder;
+  const fs::path path = kernel_file(folder, "kernels");
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit small{1000, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const std::string sentence = refusal(path);
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  CHECK(sentence == "cannot be copied into memory: it has " + std::to_string(fs::file_size(path)) +
+                        " bytes; the limit of file sizes (RLIMIT_FSIZE) is 1000");
 }
 
 }  // namespace attune

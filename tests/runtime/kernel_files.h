@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
+#include <string>
 
 #include "runtime/library.h"
 #include "runtime/trailer.h"
@@ -9,12 +11,16 @@
 
 namespace attune {
 
+/// The bytes with the trailer behind them that the compiler would append.
+inline std::string sealed(std::string content) {
+  const attune_trailer_v1 trailer = trailer_of(std::as_bytes(std::span(content)));
+  return content.append(reinterpret_cast<const char*>(&trailer), sizeof trailer);
+}
+
 /// A copy of the shared object NAME in the folder, with a trailer.
 inline std::filesystem::path kernel_file(const Folder& folder, const std::string& name) {
-  const std::filesystem::path path = folder / (name + ".so").c_str();
-  std::filesystem::copy_file(std::filesystem::path(KERNEL_FILES) / (name + ".so"), path, std::filesystem::copy_options::overwrite_existing);
-  write_trailer(path).value();
-  return path;
+  const std::string file = name + ".so";
+  return folder.write(file.c_str(), sealed(contents(std::filesystem::path(KERNEL_FILES) / file)));
 }
 
 }  // namespace attune
