@@ -25,8 +25,11 @@ struct attune_tensor {
   const int64_t* strides; /* null: contiguous */
 };
 
-/* Opens a file that `attune compile --shared` wrote. */
+/* Opens a file that `attune compile --shared` wrote, after checking it. The check finds damage, not attackers: a kernel file is code. */
 struct attune_library* attune_open(const char* path);
+
+/* The same for one certain file: another than that with this SHA-256, 64 hexadecimal digits as `sha256sum FILE` prints them, is refused. */
+struct attune_library* attune_open_expected(const char* path, const char* expected_sha256);
 
 /* A library of one kernel that is linked into the program: attune_link(&attune_kernel_v1_NAME). */
 struct attune_library* attune_link(const struct attune_kernel_v1* manifest);

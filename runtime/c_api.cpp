@@ -130,6 +130,15 @@ attune_library* attune_open(const char* path) {
   });
 }
 
+attune_library* attune_open_expected(const char* path, const char* expected_sha256) {
+  return attune::guarded<attune_library*>(nullptr, [&]() -> Result<attune_library*> {
+    if (path == nullptr || expected_sha256 == nullptr) return Error{"attune_open_expected: the path or the SHA-256 is null"};
+    Result<attune::Library> file = attune::Library::open(path, expected_sha256);
+    if (!file) return file.error();
+    return attune::library_of(*file, file->kernels());
+  });
+}
+
 attune_library* attune_link(const attune_kernel_v1* manifest) {
   return attune::guarded<attune_library*>(nullptr, [&]() -> Result<attune_library*> {
     if (manifest == nullptr) return Error{"attune_link: the manifest is null"};

@@ -1,9 +1,11 @@
 #include "runtime/library.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "runtime/kernel_file.h"
+#include "runtime/sha256.h"
 #include "runtime/words.h"
 
 namespace attune {
@@ -14,12 +16,26 @@ struct Library::State {
 };
 
 Result<Library> Library::open(const std::filesystem::path& path) {
-  Result<std::shared_ptr<const KernelFile>> file = open_kernel_file(path);
+  const Result<std::shared_ptr<const KernelFile>> file = open_kernel_file(path);
   if (!file) return file.error();
+  return of(path, *file);
+}
+
+Result<Library> Library::open(const std::filesystem::path& path, std::string_view expected_sha256) {
+  const std::optional<Sha256> expected = sha256_of_digits(expected_sha256);
+  if (!expected)
+    return Error{words("kernel file '", path.string(), "': the expected SHA-256 is '", expected_sha256,
+                       "'; 64 hexadecimal digits are right, as sha256sum prints them")};
+  const Result<std::shared_ptr<const KernelFile>> file = open_kernel_file(path, expected);
+  if (!file) return file.error();
+  return of(path, *file);
+}
+
+Result<Library> Library::of(const std::filesystem::path& path, const std::shared_ptr<const KernelFile>& file) {
   auto state = std::make_shared<State>();
   state->path = path.string();
-  for (const attune_kernel_v1* manifest : file.value()->kernels()) {
-    Result<Kernel> kernel = Kernel::open(*manifest, file.value());
+  for (const attune_kernel_v1* manifest : file->kernels()) {
+    Result<Kernel> kernel = Kernel::open(*manifest, file);
     if (!kernel) return Error{words("kernel file '", state->path, "': ", kernel.error().message)};
     state->kernels.push_back(std::move(kernel).value());
   }

@@ -12,6 +12,8 @@
 
 namespace attune {
 
+class KernelFile;
+
 /// A handle, cheap to copy; the file stays open as long as a handle or one of its kernels lives.
 class Library {
  public:
@@ -19,7 +21,15 @@ class Library {
   /// What is checked is a copy in sealed memory, and that is what runs: whatever happens to the file afterwards does no harm. A file that
   /// is open already is shared; if it was replaced meanwhile, it is refused. An open file takes a descriptor and, once for the
   /// process, its size in memory. The system has to have memfd_create and /proc.
+  ///
+  /// The check finds damage, not attackers: who changes a file can write the checksum that fits. A kernel file is code, and to open one is
+  /// to run it: open files of people whom you trust, and sign them where they travel.
   static Result<Library> open(const std::filesystem::path& path);
+
+  /// The same for one certain file: refuses, before anything of it runs, a file whose SHA-256 is not that of the 64 hexadecimal digits, as
+  /// `sha256sum FILE` prints it. With digits from where no attacker writes (a signed list, the program itself) this keeps changed files
+  /// out.
+  static Result<Library> open(const std::filesystem::path& path, std::string_view expected_sha256);
 
   /// Refuses an unknown name, and a kernel that has no code for this machine.
   Result<Kernel> kernel(std::string_view name) const;
@@ -29,6 +39,7 @@ class Library {
 
  private:
   struct State;
+  static Result<Library> of(const std::filesystem::path& path, const std::shared_ptr<const KernelFile>& file);
   explicit Library(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   std::shared_ptr<const State> state_;
 };

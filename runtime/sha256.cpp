@@ -84,4 +84,17 @@ std::string text_of(const Sha256& hash) {
   return text;
 }
 
+std::optional<Sha256> sha256_of_digits(std::string_view digits) {
+  Sha256 hash{};
+  if (digits.size() != 2 * hash.size()) return std::nullopt;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const char c = digits[i];
+    const bool is_digit = c >= '0' && c <= '9', is_letter = (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    if (!is_digit && !is_letter) return std::nullopt;
+    const int value = is_digit ? c - '0' : (c | 0x20) - 'a' + 10;
+    hash[i / 2] = static_cast<std::uint8_t>(hash[i / 2] << 4 | value);
+  }
+  return hash;
+}
+
 }  // namespace attune

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace attune {
 
@@ -15,5 +17,8 @@ Sha256 sha256(std::span<const std::byte> data);
 
 /// 64 hexadecimal digits.
 std::string text_of(const Sha256& hash);
+
+/// The sum that 64 hexadecimal digits, small or capital, stand for; nothing for any other text.
+std::optional<Sha256> sha256_of_digits(std::string_view digits);
 
 }  // namespace attune

@@ -41,6 +41,12 @@ std::string sum_of(const Library& library) {
   return called ? std::to_string(out[0] + out[1]) : called.error().message;
 }
 
+/// What sha256sum prints.
+std::string file_sum(const fs::path& path) {
+  const std::string bytes = contents(path);
+  return text_of(sha256(std::as_bytes(std::span(bytes))));
+}
+
 attune_trailer_v1 trailer_of(const std::string& bytes) {
   attune_trailer_v1 trailer;
   std::memcpy(&trailer, bytes.data() + bytes.size() - sizeof trailer, sizeof trailer);
@@ -244,6 +250,22 @@ TEST_CASE("a file opens under its descriptor's name though another library took 
   const Library second = Library::open(product).value();
   CHECK(second.kernels().size() == 1);
   CHECK(sum_of(first) == std::to_string(33.0f));
+}
+
+TEST_CASE("one certain file is opened, and no other", "[files]") {
+  const Folder folder;
+  const fs::path path = kernel_file(folder, "kernels"), other = kernel_file(folder, "product");
+  const std::string sum = file_sum(path);
+  std::string capitals = sum;
+  std::ranges::transform(capitals, capitals.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  CHECK(Library::open(path, sum));
+  CHECK(Library::open(path, capitals));
+  const std::string who = "kernel file '" + other.string() + "': ", sum_of_other = file_sum(other);
+  CHECK(Library::open(other, sum).error().message ==
+        who + "is another file than the one that is expected: its SHA-256 is " + sum_of_other + ", expected " + sum);
+  for (const std::string& wrong : {std::string(), sum.substr(1), sum + "0", "g" + sum.substr(1)})
+    CHECK(Library::open(other, wrong).error().message ==
+          who + "the expected SHA-256 is '" + wrong + "'; 64 hexadecimal digits are right, as sha256sum prints them");
 }
 
 TEST_CASE("a file that no limit of file sizes lets into memory is refused", "[files]") {

@@ -52,6 +52,9 @@ int main(int argc, char** argv) {
   if (!expect(strcmp(attune_last_error(), "") == 0, "there is no error at first")) return 1;
   if (!expect(attune_open("/nowhere.so") == NULL, "a missing file is refused")) return 1;
   if (!expect_error("kernel file '/nowhere.so': cannot be read: No such file or directory")) return 1;
+  if (!expect(attune_open_expected(argv[1], "abc") == NULL && strstr(attune_last_error(), "the expected SHA-256 is 'abc'") != NULL,
+              "no sum is refused"))
+    return 1;
   struct attune_library* library = attune_open(argv[1]);
   if (!expect(library != NULL, "the file opens")) return 1;
   if (!expect(attune_kernel_count(library) == 7 && strcmp(attune_kernel_name(library, 1), "linear") == 0, "it has seven kernels")) return 1;

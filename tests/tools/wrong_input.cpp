@@ -192,6 +192,8 @@ TEST_CASE("arrays that a kernel does not take are refused in one sentence", "[co
            {call(q, k, {"--in", "z=" + q}), ": kernel 'causal' has no such input; it has q, k, v"},
            {call(q, k, {"--out", "z=z.npy"}), "--out 'z=z.npy': kernel 'causal' has no such output; it has out"},
            {call(q, k, {"--out", "out=" + std::string(folder / "no/out.npy")}), "no/out.npy': cannot be written"},
+           {call(q, k, {"--sha256", std::string(64, '0')}), "causal.so': is another file than the one that is expected: its SHA-256 is "},
+           {{"run", "causal", "--sha256", std::string(64, '0')}, "--sha256: is for kernel files (.so); 'causal' is none"},
            {call(q, k, {"--interpret"}), "--interpret: takes a graph; the kernel file"},
            {call(q, k, {"--target", "zen4"}), "--target: takes a graph; the kernel file"},
            {{"run", folder / "missing.so"}, "missing.so': cannot be read"},

@@ -19,6 +19,7 @@ namespace {
 
 struct RunOptions : Options {
   std::vector<std::string> inputs, outputs;
+  std::string sha256;
   bool is_interpreted = false;
   int threads = 0;
 };
@@ -144,9 +145,9 @@ std::string interpret_files(const Graph& graph, const std::map<std::string, std:
   return {};
 }
 
-/// The only kernel of a file that is open.
-OpenKernel open_file(const std::string& path) {
-  const Result<Library> library = Library::open(path);
+/// The only kernel of a file that is open. With a sum it must be that file's.
+OpenKernel open_file(const std::string& path, const std::string& sha256) {
+  const Result<Library> library = sha256.empty() ? Library::open(path) : Library::open(path, sha256);
   if (!library) return {{}, library.error().message};
   if (library->kernels().size() != 1) return {{}, fmt::format("'{}': holds {} kernels; run takes files of one", path, library->kernels().size())};
   Result<Kernel> kernel = library->kernel(library->kernels()[0].name());
@@ -178,6 +179,7 @@ int run(const RunOptions& options) {
   const bool is_file = std::filesystem::path(options.graph.graph).extension() == ".so";
   if (is_file)
     if (const std::string problem = kernel_file_problem(options); !problem.empty()) return refuse(problem);
+  if (!is_file && !options.sha256.empty()) return refuse(fmt::format("--sha256: is for kernel files (.so); '{}' is none", options.graph.graph));
   Prepared prepared;
   if (!is_file) prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
@@ -185,7 +187,7 @@ int run(const RunOptions& options) {
     const std::string problem = interpret_files(prepared.graph.graph, inputs, outputs);
     return problem.empty() ? 0 : refuse(problem);
   }
-  const OpenKernel open = is_file ? open_file(options.graph.graph) : open_kernel(prepared);
+  const OpenKernel open = is_file ? open_file(options.graph.graph, options.sha256) : open_kernel(prepared);
   if (!open.problem.empty()) return refuse(open.problem);
   const std::string problem = FileCall(*open.kernel, inputs, outputs).run();
   return problem.empty() ? 0 : refuse(problem);
@@ -199,6 +201,7 @@ void add_run(Program& program) {
   add_graph_options(command, *options);
   command.texts("--in", options->inputs, "NAME=FILE.npy: an input; bf16 as uint16");
   command.texts("--out", options->outputs, "NAME=FILE.npy: where an output goes");
+  command.text("--sha256", options->sha256, "Of the kernel file, as sha256sum prints it: another file is refused");
   command.flag("--interpret", options->is_interpreted, "Interpret the graph in double precision; outputs are f64");
   command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");
   command.footer(
