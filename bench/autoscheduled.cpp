@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "codegen/whole_file.h"
+
 namespace {
 
 using Halide::Expr;
@@ -47,8 +49,8 @@ class Attention {
     out_(d_, i_, h_, b_) = weighted(d_, i_, h_, b_) / sums(i_, h_, b_);
   }
 
-  /// Schedules and compiles; what the schedulers cannot do throws.
-  void compile(const Scheduler& scheduler, int threads, const std::string& name, const std::string& object) {
+  /// Schedules, compiles and writes the object; the problem in words, or nothing. What the schedulers cannot do throws.
+  std::string compile(const Scheduler& scheduler, int threads, const std::string& name, const std::string& object) {
     estimate(q_, {e_.depth, e_.queries, e_.heads, e_.batch});
     estimate(k_, {e_.depth, e_.keys, e_.heads, e_.batch});
     estimate(v_, {e_.value_depth, e_.keys, e_.heads, e_.batch});
@@ -57,7 +59,8 @@ class Attention {
     Halide::load_plugin(std::string(ATTUNE_HALIDE_LIBRARIES) + "/" + scheduler.library);
     const Halide::Target target = Halide::get_host_target();
     pipeline.apply_autoscheduler(target, {scheduler.halide, {{"parallelism", std::to_string(threads)}}});
-    pipeline.compile_to_object(object, {q_, k_, v_}, name, target);
+    const Halide::Buffer<std::uint8_t> code = pipeline.compile_to_module({q_, k_, v_}, name, target).compile_to_buffer();
+    return attune::write_whole(object, {std::string_view(reinterpret_cast<const char*>(code.data()), code.size_in_bytes())});
   }
 
  private:
@@ -98,9 +101,10 @@ int main(int argc, char** argv) {
   }
   const auto [batch, heads, queries, keys, depth, value_depth, threads] = numbers;
   try {
-    Attention({batch, heads, queries, keys, depth, value_depth}, words[1] == "causal").compile(*scheduler, threads, words[all - 2], words[all - 1]);
+    Attention attention({batch, heads, queries, keys, depth, value_depth}, words[1] == "causal");
+    const std::string problem = attention.compile(*scheduler, threads, words[all - 2], words[all - 1]);
+    return problem.empty() ? 0 : refuse(problem);
   } catch (const Halide::Error& error) {
     return refuse(std::string(scheduler->halide) + ": " + error.what());
   }
-  return 0;
 }

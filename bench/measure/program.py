@@ -52,9 +52,20 @@ def document_of(**more):
     return {"format": 1, "date": datetime.date.today().isoformat(), "machine": machine()} | more
 
 
-def write_json(path, document):
-    """The file is whole, as it was or as it is to be, whenever the program is stopped."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def write_whole(path, content):
+    """Writes bytes. The file is whole, as it was or as it is to be, whenever the program is stopped or the disk is full."""
     fresh = path.with_name(path.name + ".new")
-    fresh.write_text(json.dumps(document, indent=1) + "\n")
-    fresh.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            fresh.write_bytes(content)
+            fresh.replace(path)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise Problem(f"'{path}': cannot be written: {error.strerror}") from error
+
+
+def write_json(path, document):
+    write_whole(path, (json.dumps(document, indent=1) + "\n").encode())

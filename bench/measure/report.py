@@ -1,5 +1,7 @@
 """A run's results as text and as a picture."""
 
+import io
+
 from goals import PEERS
 
 
@@ -78,8 +80,8 @@ def load_text(machine):
     return f"\nother work ran beside: load averages of {loads[0]:.1f} before and {loads[1]:.1f} after on {machine['cpus']} CPUs; shares of peaks are too small"
 
 
-def draw(document, path):
-    """The share of the peak of each row, with its goal, and beside it the ratio to each peer."""
+def drawn(document):
+    """The bytes of a picture (PNG): the share of the peak of each row, with its goal, and beside it the ratio to each peer."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -113,4 +115,6 @@ def draw(document, path):
     if unique:
         ratios.legend(unique.values(), unique.keys(), fontsize=8)
     figure.suptitle(f"{document['machine']['cpu']}, {document['date']}", fontsize=10)
-    figure.savefig(path, dpi=110)
+    picture = io.BytesIO()
+    figure.savefig(picture, dpi=110)
+    return picture.getvalue()

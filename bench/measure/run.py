@@ -10,8 +10,8 @@ from measure import Bench
 from own import Attune
 from peers import Peers
 from problem import Skipped, sentence_of
-from program import SOURCE, Arguments, document_of, rows_of, write_json
-from report import draw, markdown_of, summary_of, table_of
+from program import SOURCE, Arguments, document_of, rows_of, write_json, write_whole
+from report import drawn, markdown_of, summary_of, table_of
 
 
 def parse(arguments):
@@ -52,10 +52,10 @@ def measure_all(bench, rows, results, keep):
 
 def write(document, folder, has_plot):
     write_json(folder / "results.json", document)
-    (folder / "table.md").write_text(markdown_of(document) + "\n")
-    (folder / "table.txt").write_text(table_of(document) + "\n" + summary_of(document) + "\n")
+    write_whole(folder / "table.md", (markdown_of(document) + "\n").encode())
+    write_whole(folder / "table.txt", (table_of(document) + "\n" + summary_of(document) + "\n").encode())
     if has_plot:
-        draw(document, folder / "plot.png")
+        write_whole(folder / "plot.png", drawn(document))
     return ["results.json", "table.txt", "table.md"] + (["plot.png"] if has_plot else [])
 
 

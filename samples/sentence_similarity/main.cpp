@@ -185,7 +185,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "sentence_similarity: {}\n", error.what());
     return 2;
   }
-  const auto status = sentence_similarity::run(options);
+  auto status = sentence_similarity::run(options);
+  if (std::fflush(stdout) != 0 && status) status = attune::Error{"standard output: cannot be written"};
   if (status) return *status;
   fmt::print(stderr, "sentence_similarity: {}\n", status.error().message);
   return 2;

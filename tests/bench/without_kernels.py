@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import resource
 import subprocess
 import tempfile
 import unittest
@@ -13,6 +14,7 @@ from goals import Row, chosen, parse_goals, read_goals
 from judge import judged
 from measure import slope_of
 from problem import Problem
+from program import write_json, write_whole
 from timing import Samples, in_turn, paired_ratio
 from tune import begun, shared
 
@@ -214,6 +216,30 @@ class Compare(unittest.TestCase):
         other["machine"]["cpu"] = "another"
         self.assertEqual(self.compared(document(a=1.0), other),
                          (2, "bench/compare: the files are of different machines: made up and another; a comparison needs two runs of one\n"))
+
+
+class Writing(unittest.TestCase):
+    def test_a_file_is_whole_or_as_it_was(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "results.json"
+            write_json(path, {"a": 1})
+            before = path.read_text()
+            limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))  # Python ignores the signal
+            try:
+                with self.assertRaises(Problem) as caught:
+                    write_whole(path, b"x" * 2000)
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            self.assertEqual(str(caught.exception), f"'{path}': cannot be written: File too large")
+            self.assertEqual(path.read_text(), before)
+            self.assertEqual(list(pathlib.Path(folder).iterdir()), [path])
+
+    def test_a_full_disk_behind_standard_output_is_said(self):
+        with open("/dev/full", "w") as full:
+            ran = subprocess.run([SOURCE / "bench/run", "--list"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(ran.stderr, "bench/run: standard output: cannot be written: No space left on device\n")
+        self.assertEqual(ran.returncode, 2)
 
 
 class CommandLine(unittest.TestCase):
