@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/hostile/limited_program.h"
+#include "tests/hostile/small_graph.h"
 #include "tests/skip.h"
 #include "tests/tools/program.h"
 
@@ -20,14 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-/// Compiled in a tenth of a second.
-constexpr std::string_view twice =
-    "func.func @twice(%arg0: !attn.tensor<rows, columns, real> {attn.name = \"x\"}) -> !attn.tensor<rows, columns, real> {\n"
-    "  %0 = attn.add %arg0, %arg0 : (!attn.tensor<rows, columns, real>, !attn.tensor<rows, columns, real>) -> !attn.tensor<rows, columns, "
-    "real>\n"
-    "  attn.return %0 {dims = [[\"rows\", \"columns\"]], names = [\"out\"]} : !attn.tensor<rows, columns, real>\n"
-    "}\n";
 
 using Files = std::map<std::string, std::string>;  // name, bytes; folders are empty text
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tests/hostile/limited_program.h"
+#include "tests/hostile/small_graph.h"
 #include "tests/tools/program.h"
 #include "tools/npy.h"
 
@@ -32,6 +33,19 @@ TEST_CASE("run leaves the array that was there if the new one has no room", "[fi
     CHECK(folder.size() == 4);
   }
   CHECK(run_limited(words, 8'128).status == 0);  // 128 bytes before 1000 doubles
+}
+
+TEST_CASE("a tuning run ends with a sentence when its state cannot be kept any more", "[files]") {
+  const Folder folder;
+  folder.write("twice.mlir", twice);
+  const Ran ran =
+      shell(folder,
+            "\"$A\" tune twice.mlir --shape rows=8,columns=8 --threads 1 --budget 100s --out t.json & "
+            "until [ -f t.json.state ]; do sleep 0.01; done; until rm -f t.json.state && mkdir t.json.state; do :; done; wait $!");
+  INFO(ran.err);
+  CHECK(ran.status == 2);
+  CHECK(ran.err.ends_with("\nattune: 't.json.state': cannot be written: Is a directory\n"));
+  CHECK(folder.size() == 2);
 }
 
 TEST_CASE("a sentence that nobody can read is still exit status 2", "[files]") {
