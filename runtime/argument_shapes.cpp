@@ -12,8 +12,11 @@ std::int64_t extent_at(const Tensor& tensor, std::size_t axis) { return tensor.e
 
 /// Storage, rank and the range of every extent.
 Result<void> check_form(const attune_kernel_v1& kernel, const attune_tensor_v1& expected, const Tensor& given) {
-  if (given.storage != expected.storage || given.rank != expected.rank)
+  if (given.storage != expected.storage || given.rank != expected.rank) {
+    if (!is_known(given.storage))
+      return Error{words(who(kernel, expected), " has the unknown storage ", static_cast<int>(given.storage), "; expected ", text_of(kernel, expected))};
     return Error{words(who(kernel, expected), " is ", text_of(given), ", expected ", text_of(kernel, expected))};
+  }
   if (given.stride_count != given.rank)
     return Error{words(who(kernel, expected), " has ", given.rank, " extents and ", given.stride_count,
                        " strides; expected as many strides as extents")};

@@ -13,12 +13,15 @@ namespace attune {
 
 inline constexpr int storage_count = 9;
 
+/// False for a number that no storage has: a C++ program may put any into the enum.
+constexpr bool is_known(attune_storage storage) { return static_cast<int>(storage) >= 0 && static_cast<int>(storage) < storage_count; }
+
 constexpr std::string_view name_of(attune_storage storage) {
   constexpr std::array<std::string_view, storage_count> names = {"f32", "bf16", "f16", "f64", "i8", "u8", "i32", "i64", "boolean"};
-  return names[static_cast<std::size_t>(storage)];
+  return is_known(storage) ? names[static_cast<std::size_t>(storage)] : "unknown";
 }
 
-/// Bytes of one element; its address is a multiple of them.
+/// Bytes of one element of a known storage; its address is a multiple of them.
 constexpr std::int64_t bytes_of(attune_storage storage) {
   constexpr std::array<std::int64_t, storage_count> bytes = {4, 2, 2, 8, 1, 1, 4, 8, 1};
   return bytes[static_cast<std::size_t>(storage)];
@@ -26,7 +29,8 @@ constexpr std::int64_t bytes_of(attune_storage storage) {
 
 constexpr std::string_view name_of(attune_device device) {
   constexpr std::array<std::string_view, 3> names = {"cpu", "opencl", "cuda"};
-  return names[static_cast<std::size_t>(device)];
+  const auto number = static_cast<unsigned>(device);
+  return number < names.size() ? names[number] : "an unknown device";
 }
 
 /// The storage of a C++ type; -1 if kernels do not store it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "runtime/words.h"
 
@@ -77,12 +78,24 @@ std::string text_of(const Tensor& tensor) {
   return words(name_of(tensor.storage), " [", shape, "]");
 }
 
+namespace {
+
+/// The sentence about a storage that abi.h does not have, or a negative rank; empty for what copies can be made of.
+std::string form_problem(const Tensor& tensor) {
+  if (tensor.rank < 0) return words("tensor: has ", tensor.rank, " dims; expected 0 to ", max_rank);
+  if (is_known(tensor.storage)) return {};
+  return words("tensor ", text_of(tensor), ": has the unknown storage ", static_cast<int>(tensor.storage), "; those of abi.h are 0 to ", storage_count - 1);
+}
+
+}  // namespace
+
 void OwnedTensor::Release::operator()(std::byte* memory) const { ::operator delete(memory, alignment); }
 
 Result<OwnedTensor> allocate(attune_storage storage, Sizes extents) {
   OwnedTensor owned;
   owned.view_ = Tensor(static_cast<void*>(nullptr), storage, extents);
   Tensor& view = owned.view_;
+  if (std::string problem = form_problem(view); !problem.empty()) return Error{std::move(problem)};
   if (view.rank > max_rank) return Error{words("tensor ", text_of(view), ": has ", view.rank, " dims; at most ", max_rank)};
   for (int i = 0; i < view.rank; ++i)
     if (view.extents[static_cast<std::size_t>(i)] < 0) return Error{words("tensor ", text_of(view), ": has a negative extent")};
@@ -100,6 +113,7 @@ Result<OwnedTensor> allocate(attune_storage storage, Sizes extents) {
 }
 
 Result<OwnedTensor> contiguous(const Tensor& tensor) {
+  if (std::string problem = form_problem(tensor); !problem.empty()) return Error{std::move(problem)};
   if (tensor.device != attune_cpu)
     return Error{words("tensor ", text_of(tensor), ": is on ", name_of(tensor.device), "; only what is on the cpu is copied")};
   if (tensor.stride_count != tensor.rank)

@@ -33,9 +33,12 @@ struct Description {
 
 template <class Managed>
 Result<Managed*> describe(const Tensor& tensor) {
-  if (tensor.rank > max_rank || tensor.stride_count != tensor.rank)
+  if (tensor.rank < 0 || tensor.rank > max_rank || tensor.stride_count != tensor.rank)
     return Error{words("tensor ", text_of(tensor), ": has ", tensor.rank, " extents and ", tensor.stride_count,
                        " strides; expected as many strides as extents, at most ", max_rank)};
+  if (!is_known(tensor.storage) || static_cast<std::size_t>(tensor.device) >= device_codes.size())
+    return Error{words("tensor ", text_of(tensor), ": has storage ", static_cast<int>(tensor.storage), " on device ", static_cast<int>(tensor.device),
+                       "; those of abi.h are 0 to ", storage_count - 1, " and 0 to ", device_codes.size() - 1)};
   auto* description = new (std::nothrow) Description<Managed>;
   if (description == nullptr) return Error{"tensor: there is no memory for its DLPack description"};
   description->shape = tensor.extents;

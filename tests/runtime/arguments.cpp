@@ -51,6 +51,11 @@ TEST_CASE("storage and rank are checked", "[arguments]") {
   std::array<std::int32_t, 12> integers{};
   c.tb = Tensor(integers, {3, 4});
   CHECK(c.refusal() == "kernel 'add': input 'b' is i32 [3 x 4], expected f32 [rows x columns]");
+  for (const int number : {9, 15}) {  // the enum holds four bits
+    c.tb = Tensor(c.b, {3, 4});
+    c.tb.storage = static_cast<attune_storage>(number);
+    CHECK(c.refusal() == "kernel 'add': input 'b' has the unknown storage " + std::to_string(number) + "; expected f32 [rows x columns]");
+  }
   c.tb = Tensor(c.b, {12});
   CHECK(c.refusal() == "kernel 'add': input 'b' is f32 [12], expected f32 [rows x columns]");
   c.tb = Tensor(c.b, {3, 4}, {4});

@@ -78,6 +78,23 @@ TEST_CASE("contiguous() and allocate() refuse what they cannot hold", "[tensor]"
         "tensor i8 [1 x 1 x 1 x 1 x 1 x 1 x 1 x 1 x ...]: has 9 dims; at most 8");
 }
 
+TEST_CASE("a storage, a device and a rank that abi.h does not have are refused", "[tensor]") {
+  std::array<float, 4> memory{};
+  Tensor strange(memory, {4});
+  strange.storage = static_cast<attune_storage>(9);
+  const std::string sentence = "tensor unknown [4]: has the unknown storage 9; those of abi.h are 0 to 8";
+  CHECK(contiguous(strange).error().message == sentence);
+  CHECK(allocate(strange.storage, {4}).error().message == sentence);
+  CHECK(to_dlpack(strange).error().message == "tensor unknown [4]: has storage 9 on device 0; those of abi.h are 0 to 8 and 0 to 2");
+  Tensor far(memory, {4});
+  far.device = static_cast<attune_device>(3);
+  CHECK(to_dlpack(far).error().message == "tensor f32 [4]: has storage 0 on device 3; those of abi.h are 0 to 8 and 0 to 2");
+  CHECK(contiguous(far).error().message == "tensor f32 [4]: is on an unknown device; only what is on the cpu is copied");
+  Tensor deep(memory, {4});
+  deep.rank = -1;
+  CHECK(contiguous(deep).error().message == "tensor: has -1 dims; expected 0 to 8");
+}
+
 TEST_CASE("allocate() gives zeros, also none of them", "[tensor]") {
   CHECK(elements<double>(allocate(attune_f64, {2, 2}).value()) == std::vector<double>{0, 0, 0, 0});
   CHECK(allocate(attune_f32, {3, 0}).value().view().is_empty());
