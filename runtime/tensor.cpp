@@ -87,6 +87,20 @@ std::string form_problem(const Tensor& tensor) {
   return words("tensor ", text_of(tensor), ": has the unknown storage ", static_cast<int>(tensor.storage), "; those of abi.h are 0 to ", storage_count - 1);
 }
 
+/// Whether every index of a tensor that is not empty lies in the elements that its memory is known to have.
+bool is_in_memory(const Tensor& tensor) {
+  if (tensor.known_elements < 0) return true;
+  std::int64_t first = 0, last = 0;
+  bool is_too_far = false;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tensor.rank); ++axis) {
+    std::int64_t distance = 0;
+    is_too_far = __builtin_mul_overflow(tensor.extents[axis] - 1, tensor.strides[axis], &distance) || is_too_far;
+    std::int64_t& end = distance < 0 ? first : last;
+    is_too_far = __builtin_add_overflow(end, distance, &end) || is_too_far;
+  }
+  return !is_too_far && first >= 0 && last < tensor.known_elements;
+}
+
 }  // namespace
 
 void OwnedTensor::Release::operator()(std::byte* memory) const { ::operator delete(memory, alignment); }
@@ -123,6 +137,8 @@ Result<OwnedTensor> contiguous(const Tensor& tensor) {
   if (tensor.rank > max_rank) return Error{words("tensor ", text_of(tensor), ": has ", tensor.rank, " dims; at most ", max_rank)};
   if (!owned || owned->view().is_empty()) return owned;
   if (tensor.data == nullptr) return Error{words("tensor ", text_of(tensor), ": is null")};
+  if (!is_in_memory(tensor))
+    return Error{words("tensor ", text_of(tensor), ": reaches beyond its memory, which has ", tensor.known_elements, " elements")};
   copy(tensor, 0, static_cast<const std::byte*>(tensor.data), static_cast<std::byte*>(owned->view().data));
   return owned;
 }

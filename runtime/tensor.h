@@ -109,7 +109,8 @@ class OwnedTensor {
 /// A contiguous tensor of zeros on the CPU. Refuses negative extents, more than max_rank of them, and what memory does not hold.
 Result<OwnedTensor> allocate(attune_storage storage, Sizes extents);
 
-/// A contiguous copy of a tensor on the CPU with any strides. Refuses what allocate() refuses, other devices, and null.
+/// A contiguous copy of a tensor on the CPU with any strides. Refuses what allocate() refuses, other devices, null, and what reaches
+/// beyond memory whose size is known.
 Result<OwnedTensor> contiguous(const Tensor& tensor);
 
 }  // namespace attune

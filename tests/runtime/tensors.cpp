@@ -76,6 +76,8 @@ TEST_CASE("contiguous() and allocate() refuse what they cannot hold", "[tensor]"
         "tensor f32 [2147483648 x 2147483648 x 2147483648]: has more bytes than 63 bits count");
   CHECK(allocate(attune_i8, {1, 1, 1, 1, 1, 1, 1, 1, 1}).error().message ==
         "tensor i8 [1 x 1 x 1 x 1 x 1 x 1 x 1 x 1 x ...]: has 9 dims; at most 8");
+  CHECK(contiguous(Tensor(memory, {2, 3}, {2, 1})).error().message == "tensor f32 [2 x 3]: reaches beyond its memory, which has 4 elements");
+  CHECK(contiguous(Tensor(memory, {2, 2}, {-2, 1})).error().message == "tensor f32 [2 x 2]: reaches beyond its memory, which has 4 elements");
 }
 
 TEST_CASE("a storage, a device and a rank that abi.h does not have are refused", "[tensor]") {
