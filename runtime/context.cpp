@@ -31,9 +31,14 @@ void on_error(void* user_context, const char* message) {
     earlier_error_handler(user_context, message);
 }
 
+/// Memory of no bytes, with what may be read on both sides of any. Kernels do not check whether they got it, so it is always there.
+alignas(128) constinit std::array<std::byte, 3 * 128> memory_around_nothing{};
+std::byte* no_bytes() { return memory_around_nothing.data() + 128; }
+
 void* on_malloc(void* user_context, std::size_t bytes) {
   CallContext* context = CallContext::from(user_context);
   if (context == nullptr) return halide_default_malloc(user_context, bytes);
+  if (bytes == 0) return no_bytes();
   if (context->workspace() == nullptr) {
     void* near = context->near_memory().take(bytes);
     return near != nullptr ? near : halide_default_malloc(user_context, bytes);
@@ -45,7 +50,7 @@ void* on_malloc(void* user_context, std::size_t bytes) {
 
 void on_free(void* user_context, void* data) {
   CallContext* context = CallContext::from(user_context);
-  if (data == nullptr) return;
+  if (data == nullptr || data == no_bytes()) return;
   if (context != nullptr && context->workspace() != nullptr)
     context->workspace()->give_back(data);
   else if (context != nullptr && context->near_memory().holds(data))
