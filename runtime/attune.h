@@ -1,5 +1,7 @@
 /* Attune's runtime for C, and for languages that call C: opens kernel files and calls their kernels.
-   A function that fails gives null or -1; attune_last_error() then says why. All may be called from any thread. */
+   A function that fails gives null or -1; attune_last_error() then says why. All may be called from any thread.
+   A child made by fork() may call CPU kernels that were open before, whatever the parent's threads did at that moment; fork() waits for the
+   parallel loops of calls that run. A child opens files only if no thread of the parent was opening one. */
 #ifndef ATTUNE_RUNTIME_ATTUNE_H
 #define ATTUNE_RUNTIME_ATTUNE_H
 

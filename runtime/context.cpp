@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "runtime/fork.h"
 #include "runtime/pool_threads.h"
 #include "runtime/stack.h"
 #include "runtime/threads.h"
@@ -62,6 +63,10 @@ void on_free(void* user_context, void* data) {
 /// One iteration, one thread, or a stack that has no room for what a waiting thread runs: runs here, without the pool's lock.
 int on_parallel_loop(void* user_context, halide_task_t task, int first, int count, std::uint8_t* closure) {
   if (count > 1 && thread_count.load(std::memory_order_relaxed) > 1 && stack_bytes_left() >= stack_bytes_of_loop) {
+    CallContext* context = CallContext::from(user_context);
+    // of another program's Halide code nobody knows whether the loop is inside another
+    const CallContext::Loop loop(context);
+    const PoolUse use(context == nullptr || loop.is_inside_another());
     start_missing_threads();
     return halide_default_do_par_for(user_context, task, first, count, closure);
   }
@@ -103,6 +108,7 @@ std::string CallContext::message() const {
 void take_over_own_halide() {
   static std::once_flag once;
   std::call_once(once, [] {
+    prepare_for_forks();
     earlier_error_handler = halide_set_error_handler(on_error);
     halide_set_custom_malloc(on_malloc);
     halide_set_custom_free(on_free);
@@ -127,6 +133,7 @@ int num_threads() {
 Result<void> set_num_threads(int count) {
   take_over_own_halide();
   if (count < 1 || count > most_threads) return Error{words("set_num_threads: got ", count, "; expected 1 to ", most_threads)};
+  const PoolUse use(false);
   halide_set_num_threads(count);
   thread_count = count;
   return {};

@@ -37,12 +37,30 @@ class CallContext {
   void note_workspace_is_short() { workspace_is_short_.store(true, std::memory_order_relaxed); }
   bool workspace_is_short() const { return workspace_is_short_.load(std::memory_order_relaxed); }
 
+  /// A parallel loop of the call that runs. The first of them ends after those that its threads begin in it.
+  class Loop {
+   public:
+    /// `context` may be null: of another program's loop nothing is known.
+    explicit Loop(CallContext* context) : context_(context), others_(context == nullptr ? 0 : context->loops_.fetch_add(1, std::memory_order_relaxed)) {}
+    Loop(const Loop&) = delete;
+    Loop& operator=(const Loop&) = delete;
+    ~Loop() {
+      if (context_ != nullptr) context_->loops_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    bool is_inside_another() const { return others_ > 0; }
+
+   private:
+    CallContext* context_;
+    int others_;
+  };
+
  private:
   static constexpr std::uint64_t expected_mark = 0x6e75747461'6c6c61;  // told from other user contexts by it
   std::uint64_t mark_ = expected_mark;
   Workspace* workspace_;
   std::atomic<bool> has_failed_ = false;
   std::atomic<bool> workspace_is_short_ = false;
+  std::atomic<int> loops_ = 0;
   std::array<char, 512> message_;  ///< ends with 0 once it has_failed()
   NearMemory near_memory_;
 };

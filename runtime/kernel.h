@@ -24,6 +24,9 @@ struct Argument {
 };
 
 /// A handle, cheap to copy; the kernel file stays open as long as one of its kernels lives. Any number of threads may call at once.
+/// A child made by fork() may call CPU kernels that were open before, whatever the parent's threads did at that moment: the fork waits for
+/// the parallel loops that run, and parent and child make threads of their own at the next call. A Workspace that a call of the parent was
+/// using stays in use in the child, and files are opened in a child only if no thread of the parent was opening one.
 class Kernel {
  public:
   /// The kernel of a manifest that is linked into the program. Refuses a malformed manifest, and a kernel that this machine cannot run.
