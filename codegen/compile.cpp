@@ -1,5 +1,8 @@
 #include "codegen/compile.h"
 
+#include <fmt/format.h>
+
+#include "codegen/identifier.h"
 #include "codegen/import.h"
 #include "codegen/passes/canonicalise.h"
 #include "codegen/passes/expand.h"
@@ -9,16 +12,23 @@
 namespace attune {
 namespace {
 
-/// "window=512,causal=true" as a dictionary of strings.
-mlir::DictionaryAttr dictionary(std::string_view parameters, mlir::MLIRContext& context) {
+/// "window=512,causal=true" as a dictionary of strings; or what is wrong with it.
+struct Parameters {
+  mlir::DictionaryAttr dictionary;
+  std::string problem;
+};
+Parameters dictionary_of(std::string_view text, mlir::MLIRContext& context) {
   llvm::SmallVector<mlir::NamedAttribute> entries;
   llvm::SmallVector<llvm::StringRef> parts;
-  llvm::StringRef(parameters).split(parts, ',', -1, false);
+  llvm::StringRef(text).split(parts, ',', -1, false);
   for (const llvm::StringRef part : parts) {
     const auto [name, value] = part.split('=');
+    if (name.empty()) return {{}, fmt::format("parameters: '{}' has no name; NAME=VALUE is right", excerpt(part))};
+    if (llvm::is_contained(llvm::map_range(entries, [](const mlir::NamedAttribute& e) { return e.getName().getValue(); }), name))
+      return {{}, fmt::format("parameters: '{}' is there twice; every parameter has a name of its own", excerpt(name))};
     entries.emplace_back(mlir::StringAttr::get(&context, name), mlir::StringAttr::get(&context, value));
   }
-  return mlir::DictionaryAttr::get(&context, entries);
+  return {mlir::DictionaryAttr::get(&context, entries), {}};
 }
 
 }  // namespace
@@ -26,7 +36,9 @@ mlir::DictionaryAttr dictionary(std::string_view parameters, mlir::MLIRContext& 
 StagedModule compile_to_stages(const Graph& graph, std::string_view name, std::string_view parameters, const StageOptions& options,
                                mlir::MLIRContext& context, Until until) {
   load_dialects(context);
-  StagedModule staged{import_graph(graph, name, dictionary(parameters, context), context), {}};
+  Parameters said = dictionary_of(parameters, context);
+  if (!said.problem.empty()) return {nullptr, std::move(said.problem)};
+  StagedModule staged{import_graph(graph, name, said.dictionary, context), {}};
   if (until == Until::imported) return staged;
   staged.problem = specialise(*staged.module, options.specialisation);
   if (!staged.problem.empty()) return staged;

@@ -82,6 +82,7 @@ class Emission {
     if (!scratch_.exists()) return {{}, cannot_be_written(options_.directory, scratch_.error())};
     if (std::string problem = place_problem(options_.directory, names()); !problem.empty()) return {{}, std::move(problem)};
     describe_tensors();
+    if (std::string problem = manifest_problem(manifest_); !problem.empty()) return {{}, std::move(problem)};
     for (const TargetInfo* target : options_.targets)
       if (std::string problem = compile(*target); !problem.empty()) return {{}, std::move(problem)};
     for (const auto step : {&Emission::write_object, &Emission::write_shared, &Emission::write_texts})

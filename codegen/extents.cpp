@@ -6,6 +6,7 @@
 
 #include "codegen/codec.h"
 #include "codegen/import.h"
+#include "runtime/abi.h"
 
 namespace attune {
 namespace {
@@ -117,12 +118,15 @@ void record_derivations(mlir::func::FuncOp function, const std::vector<Derivatio
 
 std::optional<std::int64_t> evaluate(const Derivation& derivation, const KnownExtents& known) {
   if (derivation.formula == Formula::free) return std::nullopt;
-  std::int64_t result = derivation.formula == Formula::sum ? 0 : derivation.value;
+  constexpr std::int64_t too_large = ATTUNE_MAX_EXTENT + 1;  // neither the sum nor the product of two such numbers overflows
+  if (derivation.formula == Formula::fixed) return derivation.value;
+  std::int64_t result = derivation.formula == Formula::sum ? 0 : std::min(derivation.value, too_large);
   for (Name operand : derivation.operands) {
     const auto found = known.find(operand);
     if (found == known.end()) return std::nullopt;
-    if (derivation.formula == Formula::sum) result += found->second;
-    if (derivation.formula == Formula::product) result *= found->second;
+    const std::int64_t extent = std::min(found->second, too_large);
+    if (derivation.formula == Formula::sum) result = std::min(result + extent, too_large);
+    if (derivation.formula == Formula::product) result = std::min(result * extent, too_large);
     if (derivation.formula != Formula::quotient) continue;
     if (found->second % derivation.value != 0) return std::nullopt;
     result = found->second / derivation.value;

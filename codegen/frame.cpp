@@ -128,6 +128,7 @@ mlir::LogicalResult StageOp::verify() {
   mlir::Operation* op = *this;
   if (!op->getAttrOfType<mlir::StringAttr>("kind")) return emitError("stage: has no kind; it is text behind attn.stage");
   if (op->hasAttr("decisions") && !decisions()) return emitError("stage: decisions must be a dictionary");
+  if (op->getRegion(0).empty() || body().empty() || !llvm::isa<YieldOp>(body().back())) return emitError("stage: its region does not end in attn.yield");
   if (body().getArgumentTypes() != op->getOperandTypes()) return emitError("stage: the region's arguments differ from the operands in type");
   return mlir::success();
 }

@@ -5,6 +5,8 @@
 #include <mlir/IR/Verifier.h>
 #include <mlir/Parser/Parser.h>
 
+#include "codegen/nesting.h"
+
 namespace attune {
 namespace {
 
@@ -14,6 +16,15 @@ KnownExtents fixed_extents(const Graph& graph) {
   for (const DimInfo& info : graph.dim_infos())
     if (info.derivation.formula == Formula::fixed) known.emplace(info.name(), info.derivation.value);
   return known;
+}
+
+/// Writes the fixed extents of dims that no type of the function has: extent(dim) alone may name one.
+void record_unstated(mlir::func::FuncOp function, const Graph& graph) {
+  const KnownExtents stated = known_extents(function);
+  std::vector<Derivation> unstated;
+  for (const DimInfo& info : graph.dim_infos())
+    if (info.derivation.formula == Formula::fixed && !stated.contains(info.name())) unstated.push_back(info.derivation);
+  record_derivations(function, unstated);
 }
 
 /// The first error that MLIR reports while this lives.
@@ -116,6 +127,7 @@ mlir::OwningOpRef<mlir::ModuleOp> import_graph(const Graph& graph, std::string_v
     dims.push_back(output.dims);
   }
   ReturnOp::create(builder, at, returned, names, dims);
+  record_unstated(function, graph);
   return module;
 }
 
@@ -129,6 +141,7 @@ mlir::func::FuncOp function_of(mlir::ModuleOp module) { return *module.getOps<ml
 
 ParsedModule parse_module(std::string_view text, std::string_view source, mlir::MLIRContext& context) {
   load_dialects(context);
+  if (const std::string problem = nesting_problem(text); !problem.empty()) return {nullptr, fmt::format("{}: {}", source, problem)};
   FirstError error(context, source);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context), source);
   if (!module) return {nullptr, error.text()};

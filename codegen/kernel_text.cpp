@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "codegen/identifier.h"
 #include "dsl/graph.h"
 
 namespace attune {
@@ -19,14 +21,15 @@ std::string shape(const Manifest& m, const Manifest::Tensor& tensor) {
   return "[" + text + "]";
 }
 
-std::string guard(const Manifest& m, const char* suffix) {
-  std::string text = "ATTUNE_KERNEL_" + m.name + suffix;
-  for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  return text;
+/// Parameters are text of the graph's author: names are checked (manifest_problem), they are not.
+std::string title(const Manifest& m) {
+  return m.variant + (m.parameters.empty() ? "" : " (" + comment_text(m.parameters) + ")");
 }
 
-std::string title(const Manifest& m) {
-  return m.variant + (m.parameters.empty() ? "" : " (" + m.parameters + ")");
+/// A name for a variable of the function that no parameter hides.
+std::string free_name(const Manifest& m, std::string name) {
+  while (std::ranges::find(m.tensors, name, &Manifest::Tensor::name) != m.tensors.end()) name += '_';
+  return name;
 }
 
 std::string description(const Manifest& m, const char* prefix) {
@@ -51,23 +54,23 @@ std::string description(const Manifest& m, const char* prefix) {
 std::string c_header(const Manifest& m) {
   return fmt::format(
       "/* Kernel {0}: {1}, made by attune compile.\n{2}   Tensors are row-major with the last dim innermost; attune_link (runtime/attune.h) makes it callable. */\n"
-      "#ifndef {3}\n#define {3}\n\n#include \"runtime/abi.h\"\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
-      "extern const struct attune_kernel_v1 {4};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n",
-      m.name, title(m), description(m, "   "), guard(m, "_H"), manifest_symbol(m));
+      "#ifndef ATTUNE_KERNEL_H_{0}\n#define ATTUNE_KERNEL_H_{0}\n\n#include \"runtime/abi.h\"\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
+      "extern const struct attune_kernel_v1 {3};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n",
+      m.name, title(m), description(m, "   "), manifest_symbol(m));
 }
 
 std::string cpp_header(const Manifest& m) {
   std::string parameters, arguments;
   for (const auto& t : m.tensors) {
-    parameters += fmt::format("{}const Tensor& {}", parameters.empty() ? "" : ", ", t.name);
+    parameters += fmt::format("{}const ::attune::Tensor& {}", parameters.empty() ? "" : ", ", t.name);
     arguments += fmt::format("{}{}", arguments.empty() ? "" : ", ", t.name);
   }
   return fmt::format(
       "/// Kernel {0}: {1}, made by attune compile.\n{2}#pragma once\n\n#include \"{0}.h\"\n#include \"runtime/kernel.h\"\n\n"
       "namespace attune::kernels {{\n\n/// Checks the arguments and computes; the sentence says what is wrong with them.\n"
-      "inline Result<void> {0}({3}) {{\n  static const Result<Kernel> kernel = Kernel::from({4});\n"
-      "  if (!kernel) return kernel.error();\n  return (*kernel)({5});\n}}\n\n}}  // namespace attune::kernels\n",
-      m.name, title(m), description(m, "/// "), parameters, manifest_symbol(m), arguments);
+      "inline ::attune::Result<void> {0}({3}) {{\n  static const ::attune::Result<::attune::Kernel> {6} = ::attune::Kernel::from(::{4});\n"
+      "  if (!{6}) return {6}.error();\n  return (*{6})({5});\n}}\n\n}}  // namespace attune::kernels\n",
+      m.name, title(m), description(m, "/// "), parameters, manifest_symbol(m), arguments, free_name(m, "kernel"));
 }
 
 std::string json_sidecar(const Manifest& m) {
@@ -93,7 +96,7 @@ std::string json_sidecar(const Manifest& m) {
       code["conditions"].push_back({{"dim", m.dims[static_cast<std::size_t>(k.dim)].name}, {"minimum", k.minimum}, {"maximum", k.maximum}});
     root["codes"].push_back(std::move(code));
   }
-  return root.dump(2) + "\n";
+  return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";  // bytes that are no UTF-8 become U+FFFD
 }
 
 }  // namespace attune

@@ -36,6 +36,10 @@ struct Manifest {
   std::vector<Code> codes;
 };
 
+/// What keeps the manifest of a kernel from being one that the runtime opens and C and C++ declare: names that are no identifiers, more
+/// tensors or larger extents than runtime/abi.h allows. A sentence, or nothing.
+std::string manifest_problem(const Manifest& manifest);
+
 /// The symbol of a kernel's manifest.
 std::string manifest_symbol(const Manifest& manifest);
 

@@ -1,10 +1,13 @@
 #include "codegen/run_program.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -12,7 +15,10 @@
 namespace attune {
 namespace {
 
-/// Starts the program with its outputs in the pipe; an error number, or 0.
+using Clock = std::chrono::steady_clock;
+using Deadline = std::optional<Clock::time_point>;
+
+/// Starts the program, as a process group of its own, with its outputs in the pipe; an error number, or 0.
 int start(const std::string& program, const std::vector<std::string>& arguments, const int ends[2], pid_t& child) {
   std::vector<char*> words{const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
@@ -22,15 +28,34 @@ int start(const std::string& program, const std::vector<std::string>& arguments,
   int error = 0;
   for (const int output : {STDOUT_FILENO, STDERR_FILENO})
     if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, ends[1], output);
-  if (error == 0) error = posix_spawnp(&child, program.c_str(), &actions, nullptr, words.data(), environ);
+  posix_spawnattr_t attributes;
+  if (error == 0) error = posix_spawnattr_init(&attributes);
+  if (error == 0) {
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    error = posix_spawnp(&child, program.c_str(), &actions, &attributes, words.data(), environ);
+    posix_spawnattr_destroy(&attributes);
+  }
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }
 
-std::string read_all(int file) {
+/// Milliseconds until then, as poll takes them.
+int left(const Deadline& deadline) {
+  if (!deadline) return -1;
+  const auto left_ms = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()).count();
+  return static_cast<int>(std::clamp<decltype(left_ms)>(left_ms, 0, 1 << 30));
+}
+
+/// All that comes before the deadline; `is_late` if there might be more.
+std::string read_all(int file, const Deadline& deadline, bool& is_late) {
   std::string text;
   std::array<char, 4096> chunk;
   while (true) {
+    pollfd readable{file, POLLIN, 0};
+    const int ready = poll(&readable, 1, left(deadline));
+    if (ready < 0 && errno == EINTR) continue;
+    is_late = ready == 0;
+    if (is_late) return text;
     const ssize_t count = read(file, chunk.data(), chunk.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return text;
@@ -47,15 +72,17 @@ std::string reason_of(const std::string& output, int status) {
 
 }  // namespace
 
-ProgramEnd run_program(const std::string& program, const std::vector<std::string>& arguments) {
+ProgramEnd run_program(const std::string& program, const std::vector<std::string>& arguments, std::optional<std::chrono::seconds> longest) {
+  const Deadline deadline = longest ? Deadline(Clock::now() + *longest) : std::nullopt;
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return {true, false, {}, std::string("no pipe: ") + std::strerror(errno)};
+  if (pipe2(ends, O_CLOEXEC) != 0) return {true, false, false, {}, std::string("no pipe: ") + std::strerror(errno)};
   pid_t child = -1;
   const int error = start(program, arguments, ends, child);
   close(ends[1]);
   ProgramEnd end;
   if (error == 0) {
-    end.output = read_all(ends[0]);
+    end.output = read_all(ends[0], deadline, end.is_late);
+    if (end.is_late) kill(-child, SIGKILL);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }

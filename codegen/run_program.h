@@ -1,6 +1,8 @@
-/// Runs another program, as the linker, to its end.
+/// Runs another program, a linker or a compiler, to its end.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,10 +13,11 @@ namespace attune {
 struct ProgramEnd {
   bool is_found = true;     ///< the PATH has a program of the name
   bool is_success = false;  ///< it ended with status 0
+  bool is_late = false;     ///< it was ended, with all that it started, because its time was over
   std::string output;
   /// Why it is no success: the first line that it said, or how it ended.
   std::string reason;
 };
-ProgramEnd run_program(const std::string& program, const std::vector<std::string>& arguments);
+ProgramEnd run_program(const std::string& program, const std::vector<std::string>& arguments, std::optional<std::chrono::seconds> longest = {});
 
 }  // namespace attune

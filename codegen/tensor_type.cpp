@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "runtime/abi.h"
+
 MLIR_DEFINE_EXPLICIT_TYPE_ID(attune::TensorType)
 
 namespace attune {
@@ -49,6 +51,8 @@ mlir::LogicalResult TensorType::verifyInvariants(llvm::function_ref<mlir::InFlig
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i].extent < 0)
       return emit_error() << "tensor: the extent of " << dims[i].name.getValue() << " is " << dims[i].extent << "; it must be positive";
+    if (dims[i].extent > ATTUNE_MAX_EXTENT)
+      return emit_error() << "tensor: the extent of " << dims[i].name.getValue() << " is " << dims[i].extent << "; kernels count up to " << ATTUNE_MAX_EXTENT;
     for (std::size_t j = 0; j < i; ++j)
       if (dims[i].name == dims[j].name) return emit_error() << "tensor: names " << dims[i].name.getValue() << " twice";
   }

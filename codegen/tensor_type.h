@@ -48,7 +48,7 @@ class TensorType : public mlir::Type::TypeBase<TensorType, mlir::Type, TensorTyp
   /// The same with another element, and with the extents of `known` for the dims that it names.
   TensorType with(Element element, const KnownExtents& known) const;
 
-  /// Refuses a dim that is named twice, a negative extent, and more dims than the language has room for.
+  /// Refuses a dim that is named twice, an extent that is negative or above ATTUNE_MAX_EXTENT, and more dims than the language has room for.
   static mlir::LogicalResult verifyInvariants(llvm::function_ref<mlir::InFlightDiagnostic()> emit_error,
                                               llvm::ArrayRef<TypeDim> dims, Element element);
   static mlir::Type parse(mlir::AsmParser& parser);

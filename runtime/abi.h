@@ -10,6 +10,13 @@ extern "C" {
 
 #define ATTUNE_ABI_VERSION 1
 
+/* The most that a kernel has: the compiler refuses what the runtime would. An extent is at most 2^30, for twice as much is the largest
+   index of Halide's 32 bits; nor has a tensor more elements than they count. */
+#define ATTUNE_MAX_TENSORS 64
+#define ATTUNE_MAX_DIMS 64
+#define ATTUNE_MAX_EXTENT (INT64_C(1) << 30)
+#define ATTUNE_MAX_ELEMENTS ((INT64_C(1) << 31) - 1)
+
 /* How an element is stored. bf16 is the upper half of an f32; boolean is one byte, 0 or 1. */
 enum attune_storage {
   attune_f32 = 0,

@@ -9,7 +9,7 @@ namespace attune {
 namespace {
 
 /// Halide counts elements in 32 bits, with sign.
-constexpr std::int64_t max_index = (std::int64_t{1} << 31) - 1;
+constexpr std::int64_t max_index = ATTUNE_MAX_ELEMENTS;
 
 std::string dim_name(const attune_kernel_v1& kernel, const attune_tensor_v1& tensor, std::size_t axis) {
   return dims_of(kernel)[static_cast<std::size_t>(tensor.dims[axis])].name;

@@ -11,9 +11,8 @@
 namespace attune {
 
 /// Limits of a manifest; a call's tables have these sizes and stand on the stack.
-inline constexpr int max_tensors = 64, max_dims = 64;
-/// The largest extent: twice as much is the largest index of Halide's 32 bits.
-inline constexpr std::int64_t max_extent = std::int64_t{1} << 30;
+inline constexpr int max_tensors = ATTUNE_MAX_TENSORS, max_dims = ATTUNE_MAX_DIMS;
+inline constexpr std::int64_t max_extent = ATTUNE_MAX_EXTENT;
 
 inline std::span<const attune_dim_v1> dims_of(const attune_kernel_v1& kernel) {
   return {kernel.dims, static_cast<std::size_t>(kernel.dim_count)};

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "codegen/import.h"
+#include "codegen/nesting.h"
 #include "codegen/passes/canonicalise.h"
 #include "codegen/passes/expand.h"
 #include "codegen/passes/form_stages.h"
@@ -84,11 +85,17 @@ std::string write_out(const std::string& path, const std::string& text) {
   return is_written ? std::string() : std::string("standard output: cannot be written: ") + std::strerror(errno);
 }
 
-/// Reads, runs the passes and writes; the exit status. What failed leaves no file, and on standard output the parts that went well.
+/// Reads, runs the passes and writes; the exit status. What failed leaves no file, and on standard output the parts that went well. Text that
+/// is nested too deep does not reach the parser.
 int run(mlir::DialectRegistry& registry, const std::string& input, const std::string& output, const mlir::MlirOptMainConfig& config) {
   std::string text, problem;
   llvm::raw_string_ostream stream(text);
   std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &problem);
+  if (file != nullptr)
+    if (const std::string nested = nesting_problem(file->getBuffer()); !nested.empty()) {
+      std::fprintf(stderr, "%s: %s\n", input.c_str(), nested.c_str());
+      return 1;
+    }
   if (file != nullptr) {
     const bool is_done = mlir::MlirOptMain(stream, std::move(file), registry, config).succeeded();
     if (is_done || output == "-") problem = write_out(output, text);

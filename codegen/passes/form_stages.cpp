@@ -1,5 +1,6 @@
 #include "codegen/passes/form_stages.h"
 
+#include <fmt/format.h>
 #include <mlir/IR/IRMapping.h>
 
 #include "codegen/import.h"
@@ -60,6 +61,8 @@ class StageFormer {
 
 std::string form_stages(mlir::ModuleOp module, bool fuse) {
   for (mlir::func::FuncOp function : module.getOps<mlir::func::FuncOp>()) {
+    if (!function.getBody().front().getOps<StageOp>().empty())
+      return fmt::format("form stages: '{}' has stages already; text without attn.stage is right", function.getName().str());
     record_derivations(function, derivations_of(function));
     const Graph graph = to_graph(function);
     if (std::string problem = problem_of(graph); !problem.empty()) return problem;

@@ -4,9 +4,9 @@
 
 #include <charconv>
 #include <functional>
-#include <limits>
 
 #include "codegen/import.h"
+#include "runtime/abi.h"
 
 namespace attune {
 namespace {
@@ -54,6 +54,7 @@ class Specialiser {
   std::string run() {
     if (std::string problem = add_given(); !problem.empty()) return problem;
     if (std::string problem = add_derived(); !problem.empty()) return problem;
+    if (std::string problem = refuse_large(); !problem.empty()) return problem;
     if (std::string problem = choose_storage(); !problem.empty()) return problem;
     rewrite();
     return {};
@@ -72,7 +73,6 @@ class Specialiser {
         return fmt::format("specialise: {} is not a dim of {}; its dims are {}", name, name_, joined(names));
       }
       if (extent < 1) return fmt::format("specialise: {} is {}; an extent must be positive", name, extent);
-      if (extent > std::numeric_limits<std::int32_t>::max()) return fmt::format("specialise: {} is {}; kernels count up to 2147483647", name, extent);
       const auto stated = known_.try_emplace(name, extent).first;
       if (stated->second != extent)
         return fmt::format("specialise: {} is {}, but {} fixes it to {}", name, extent, name_, stated->second);
@@ -94,6 +94,13 @@ class Specialiser {
         return fmt::format("specialise: {} is {}; it must be {}, which follows from {}", name, stated->second, *extent, sources);
       if (extent) known_[name] = *extent;
     }
+    return {};
+  }
+
+  /// Of all extents, also those that the graph fixes and those that follow from others.
+  std::string refuse_large() const {
+    for (const auto& [name, extent] : known_)
+      if (extent > ATTUNE_MAX_EXTENT) return fmt::format("specialise: {} is {}; kernels count up to {}", name, extent, ATTUNE_MAX_EXTENT);
     return {};
   }
 

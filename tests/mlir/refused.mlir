@@ -105,3 +105,20 @@ func.func @stage(%x: !attn.tensor<a, real> {attn.name = "x"}) -> !attn.tensor<a,
 func.func @dims(%x: !attn.tensor<a, real> {attn.name = "x"}) -> !attn.tensor<a, real> attributes {attn.dims = {a = {formula = "power", operands = ["b"], value = 2}}} {
   attn.return %x {names = ["out"], dims = [["a"]]} : !attn.tensor<a, real>
 }
+// -----
+func.func @stage_without_yield(%x: !attn.tensor<a, f32> {attn.name = "x"}) -> !attn.tensor<a, f32> {
+  // expected-error @+1 {{stage: its region does not end in attn.yield}}
+  %0 = attn.stage "pointwise" (%y = %x) : (!attn.tensor<a, f32>) -> (!attn.tensor<a, f32>) {
+    %1 = attn.exp %y : (!attn.tensor<a, f32>) -> !attn.tensor<a, f32>
+  }
+  attn.return %0 {names = ["out"], dims = [["a"]]} : !attn.tensor<a, f32>
+}
+// -----
+func.func @stage_of_nothing(%x: !attn.tensor<a, f32> {attn.name = "x"}) -> !attn.tensor<a, f32> {
+  // expected-error @+1 {{stage: its region does not end in attn.yield}}
+  %0 = "attn.stage"(%x) ({}) {kind = "pointwise"} : (!attn.tensor<a, f32>) -> !attn.tensor<a, f32>
+  attn.return %0 {names = ["out"], dims = [["a"]]} : !attn.tensor<a, f32>
+}
+// -----
+// expected-error @+1 {{tensor: the extent of a is 99999999999; kernels count up to 1073741824}}
+func.func @large(%x: !attn.tensor<a=99999999999, f32> {attn.name = "x"}) -> !attn.tensor<a, f32>

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 
+#include "codegen/identifier.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/kernel_file.h"
 #include "tools/attune/options.h"
@@ -17,28 +17,6 @@ struct CompileOptions : Options {
   std::string name, size, directory = ".";
   bool is_shared = false;
 };
-
-bool is_keyword(const std::string& name) {
-  constexpr std::string_view keywords[] = {
-      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "char16_t", "char32_t",
-      "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit",
-      "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float",
-      "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator",
-      "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "return", "short", "signed", "sizeof", "static",
-      "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid",
-      "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq"};
-  return std::ranges::binary_search(keywords, name);
-}
-
-/// What is wrong with the name of a kernel: it names files, and functions in the headers.
-std::string name_problem(const std::string& name) {
-  constexpr std::size_t longest = 200;  // a file's name has 255 letters at most; while the kernel is written some have 14 more
-  const bool is_word = std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-  if (!is_word || (!name.empty() && std::isdigit(static_cast<unsigned char>(name[0]))))
-    return fmt::format("--name '{}': is not a name; letters, digits and _ are, and no digit first", name);
-  if (name.size() > longest) return fmt::format("--name: has {} letters; {} are the most", name.size(), longest);
-  return is_keyword(name) ? fmt::format("--name '{}': is a keyword of C++; the kernel's header could not declare a function of that name", name) : std::string();
-}
 
 /// Folders on the way to a path, made where they are missing and, unless they are kept, removed again.
 class MadeFolders {
@@ -74,7 +52,8 @@ std::string overwriting_problem(const CompileOptions& options, const std::string
 }
 
 int compile(const CompileOptions& options) {
-  if (const std::string problem = name_problem(options.name); !problem.empty()) return refuse(problem);
+  if (!options.name.empty())
+    if (const std::string problem = name_problem("--name", options.name); !problem.empty()) return refuse(problem);
   if (const std::string problem = size_problem(options.size); !options.size.empty() && !problem.empty()) return refuse(problem);
   const Prepared prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);

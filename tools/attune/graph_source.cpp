@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "codegen/identifier.h"
 #include "codegen/import.h"
 #include "dsl/variants.h"
 
@@ -40,13 +41,30 @@ LoadedGraph load_variant(const GraphRequest& request) {
   return loaded;
 }
 
-/// The parameters that the text says it was made with.
-std::string parameters_of(mlir::func::FuncOp function) {
+void print_without_type(mlir::Attribute attribute, std::string& into) {
+  llvm::raw_string_ostream stream(into);
+  attribute.print(stream, /*elideType=*/true);
+}
+
+/// The parameters that the text says it was made with, as they are written one after the other; or the problem in words.
+struct SaidParameters {
+  std::string text, problem;
+};
+SaidParameters parameters_of(mlir::func::FuncOp function) {
   std::vector<Setting> settings;
   if (const auto said = function->getAttrOfType<mlir::DictionaryAttr>(parameters_attribute))
-    for (const mlir::NamedAttribute& one : said)
-      if (const auto value = llvm::dyn_cast<mlir::StringAttr>(one.getValue())) settings.push_back({one.getName().str(), {}, value.getValue().str()});
-  return joined(settings);
+    for (const mlir::NamedAttribute& one : said) {
+      const std::string name = one.getName().str();
+      std::string value;
+      if (const auto text = llvm::dyn_cast<mlir::StringAttr>(one.getValue())) value = text.getValue();
+      else print_without_type(one.getValue(), value);
+      if (name.find_first_of(",=") != std::string::npos || value.find(',') != std::string::npos)
+        return {{}, fmt::format("parameter '{}' is '{}'; a name without , and = and a value without , are right", excerpt(name), excerpt(value))};
+      settings.push_back({name, {}, std::move(value)});
+    }
+  std::string text = joined(settings);
+  if (!is_printable(text)) return {{}, fmt::format("its parameters are '{}'; printable text in UTF-8 is right", excerpt(text))};
+  return {std::move(text), {}};
 }
 
 LoadedGraph load_mlir(const GraphRequest& request) {
@@ -56,21 +74,28 @@ LoadedGraph load_mlir(const GraphRequest& request) {
   std::stringstream text;
   text << in.rdbuf();
   if (!in) return refuse(fmt::format("'{}': cannot be read", request.graph));
-  auto context = std::make_shared<mlir::MLIRContext>();
-  load_dialects(*context);
-  const ParsedModule parsed = parse_module(text.str(), request.graph, *context);
-  if (!parsed.problem.empty()) return refuse(parsed.problem);
-  mlir::func::FuncOp function = function_of(*parsed.module);
-  LoadedGraph loaded;
-  loaded.name = function.getName().str();
-  loaded.parameters = parameters_of(function);
-  loaded.graph = to_graph(function);
-  loaded.owner = context;
-  if (!loaded.graph.problem().empty()) return refuse(fmt::format("'{}': {}", request.graph, problem_of(loaded.graph)));
-  return loaded;
+  return graph_from_text(text.str(), request.graph, "function");
 }
 
 }  // namespace
+
+LoadedGraph graph_from_text(std::string_view text, const std::string& source, std::string_view what) {
+  // without threads of its own: processes are forked from this one
+  auto context = std::make_shared<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+  const ParsedModule parsed = parse_module(text, source, *context);
+  if (!parsed.problem.empty()) return refuse(parsed.problem);
+  mlir::func::FuncOp function = function_of(*parsed.module);
+  SaidParameters parameters = parameters_of(function);
+  if (!parameters.problem.empty()) return refuse(fmt::format("'{}': {}", source, parameters.problem));
+  LoadedGraph loaded;
+  loaded.name = function.getName().str();
+  if (std::string problem = name_problem(what, loaded.name); !problem.empty()) return refuse(fmt::format("'{}': {}", source, problem));
+  loaded.parameters = std::move(parameters.text);
+  loaded.graph = to_graph(function);
+  loaded.owner = context;
+  if (!loaded.graph.problem().empty()) return refuse(fmt::format("'{}': {}", source, problem_of(loaded.graph)));
+  return loaded;
+}
 
 LoadedGraph load_graph(const GraphRequest& request) {
   const std::string extension = std::filesystem::path(request.graph).extension().string();

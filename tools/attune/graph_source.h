@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dsl/graph.h"
@@ -26,8 +27,12 @@ struct LoadedGraph {
 };
 LoadedGraph load_graph(const GraphRequest& request);
 
-/// The graph that a C++ struct in a header describes: the system's C++ compiler makes a small library of it, which is
-/// opened. A wrong graph gives that compiler's sentence.
+/// The graph that text of the dialect `attn` holds. `source` names the text in sentences, and `what` the kind of thing that it is named for.
+LoadedGraph graph_from_text(std::string_view text, const std::string& source, std::string_view what);
+
+/// The graph that a C++ struct in a header describes: the system's C++ compiler makes a small library of it, which a process of its own opens;
+/// what the header does beside describing a graph (a crash, an endless loop, an exception) ends that process, and is said. A wrong graph gives
+/// the compiler's sentence.
 LoadedGraph load_header(const GraphRequest& request);
 
 }  // namespace attune
