@@ -13,9 +13,12 @@ namespace {
 /// Beyond two octaves (a fourth or four times the extent) tiles are no longer of the right order.
 constexpr int farthest_octaves = 2;
 
+/// The number without its sign, also of the least one, which std::abs has no result for.
+std::uint64_t magnitude(std::int64_t number) { return number < 0 ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number); }
+
 int octave(std::int64_t number) {
   if (number == 0) return 0;
-  const auto width = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::abs(number))));
+  const auto width = static_cast<int>(std::bit_width(magnitude(number)));
   return number < 0 ? -width : width;
 }
 
@@ -57,8 +60,8 @@ std::string stage_name(std::string_view kind, std::string_view body) {
 
 std::int64_t bucket_of(std::int64_t number) {
   if (number == 0) return 0;
-  const auto floor = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::abs(number))));
-  return number < 0 ? -floor : floor;
+  const std::uint64_t floor = std::bit_floor(magnitude(number));
+  return static_cast<std::int64_t>(number < 0 ? 0 - floor : floor);
 }
 
 const TunedFile* built_in_tuned(std::string_view target) {

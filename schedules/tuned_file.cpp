@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
@@ -17,12 +18,34 @@ struct Wrong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
+/// Text of the file in a sentence of one line: control characters are \xHH, and of long text the beginning is said.
+std::string excerpt(std::string_view text) {
+  constexpr std::size_t most = 80;
+  std::string result;
+  for (const char c : text.substr(0, most)) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_control = byte < ' ' || byte == 0x7f;
+    if (is_control) result += std::string("\\x") + "0123456789abcdef"[byte >> 4] + "0123456789abcdef"[byte & 15];
+    else result += c;
+  }
+  return text.size() > most ? result + "..." : result;
+}
 
-/// The text as JSON; refuses an object that names a field twice, of which JSON readers take the last in silence.
+std::string in_quotes(std::string_view text) { return "'" + excerpt(text) + "'"; }
+
+/// The number in nlohmann's "... number overflow parsing '1e309'".
+std::string number_in(std::string_view message) {
+  const std::size_t begin = message.find('\'') + 1;
+  return excerpt(message.substr(begin, message.rfind('\'') - begin));
+}
+
+/// The text as JSON; refuses an object that names a field twice, of which JSON readers take the last in silence, and nesting that no such file
+/// has: printing a value takes stack for each level of it.
 Json parsed(std::string_view text) {
   std::vector<std::set<std::string>> open;
-  const auto watch = [&](int, Json::parse_event_t event, Json& value) {
+  constexpr int deepest = 16;
+  const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
+    if (depth > deepest) throw Wrong("is nested deeper than " + std::to_string(deepest) + " levels");
     if (event == Json::parse_event_t::object_start) open.emplace_back();
     if (event == Json::parse_event_t::object_end) open.pop_back();
     if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
@@ -33,6 +56,8 @@ Json parsed(std::string_view text) {
     return Json::parse(text, watch);
   } catch (const Json::parse_error& error) {
     throw Wrong("is not JSON: byte " + std::to_string(error.byte) + " is not what follows there");
+  } catch (const Json::out_of_range& error) {
+    throw Wrong("has the number " + number_in(error.what()) + "; numbers up to 1.79e308 are possible");
   }
 }
 
@@ -51,18 +76,20 @@ void require_fields(const Json& object, const std::string& who, Fields required,
 }
 
 std::string text_of(const Json& object, const char* field, const std::string& who) {
-  if (!object[field].is_string()) throw Wrong(who + in_quotes(field) + " is " + object[field].dump() + "; it must be text");
+  if (!object[field].is_string()) throw Wrong(who + in_quotes(field) + " is " + excerpt(object[field].dump()) + "; it must be text");
   return object[field].get<std::string>();
 }
 
 std::int64_t whole(const Json& value, const std::string& name, const std::string& who) {
-  if (!value.is_number_integer()) throw Wrong(who + in_quotes(name) + " is " + value.dump() + "; it must be a whole number");
+  if (!value.is_number_integer()) throw Wrong(who + in_quotes(name) + " is " + excerpt(value.dump()) + "; it must be a whole number");
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    throw Wrong(who + in_quotes(name) + " is " + value.dump() + "; whole numbers up to " + std::to_string(std::numeric_limits<std::int64_t>::max()) + " are possible");
   return value.get<std::int64_t>();
 }
 
 double milliseconds(const Json& object, const char* field, const std::string& who) {
   const Json& value = object[field];
-  if (!value.is_number() || !(value.get<double>() > 0)) throw Wrong(who + in_quotes(field) + " is " + value.dump() + "; it must be a number above 0");
+  if (!value.is_number() || !(value.get<double>() > 0)) throw Wrong(who + in_quotes(field) + " is " + excerpt(value.dump()) + "; it must be a number above 0");
   return value.get<double>();
 }
 
@@ -90,11 +117,17 @@ TunedRecord record_of(const Json& json, const std::string& who) {
   return record;
 }
 
+int threads_of(const Json& json, const std::string& who) {
+  const std::int64_t threads = whole(json["threads"], "threads", who);
+  if (threads < 1 || threads > 256) throw Wrong(who + "'threads' is " + std::to_string(threads) + "; it must be from 1 to 256");
+  return static_cast<int>(threads);
+}
+
 Measured measured_of(const Json& json, std::string who) {
   who += "'measured': ";
   require_fields(json, who, {"shape", "threads", "default_ms", "tuned_ms", "cpu", "version", "date"});
   return {text_of(json, "shape", who), text_of(json, "cpu", who), text_of(json, "version", who), text_of(json, "date", who),
-          static_cast<int>(whole(json["threads"], "threads", who)), milliseconds(json, "default_ms", who), milliseconds(json, "tuned_ms", who)};
+          threads_of(json, who), milliseconds(json, "default_ms", who), milliseconds(json, "tuned_ms", who)};
 }
 
 TunedRecord tuned_of(const Json& json, const std::string& who, const TunedFile& file) {
@@ -105,7 +138,7 @@ TunedRecord tuned_of(const Json& json, const std::string& who, const TunedFile& 
   record.types = text_of(json, "types", who);
   for (const auto& [name, value] : object_of(json, "extents", who).items()) {
     const std::int64_t bucket = whole(value, name, who);
-    if (bucket != bucket_of(bucket)) throw Wrong(who + "extent " + name + " = " + std::to_string(bucket) + " is not a power of two");
+    if (bucket != bucket_of(bucket)) throw Wrong(who + "extent " + excerpt(name) + " = " + std::to_string(bucket) + " is not a power of two");
     record.extents.emplace(name, bucket);
   }
   record.measured = measured_of(json["measured"], who);

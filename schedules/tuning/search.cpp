@@ -17,6 +17,13 @@ Point Space::point(const std::vector<Parameter>& values) const {
   return point;
 }
 
+bool Space::has(const Point& point) const {
+  if (point.size() != parameters.size()) return false;
+  for (std::size_t i = 0; i < point.size(); ++i)
+    if (std::ranges::find(parameters[i].legal, point[i]) == parameters[i].legal.end()) return false;
+  return true;
+}
+
 Search::Search(Space space, Point start, std::uint64_t seed, const SearchRules& rules)
     : space_(std::move(space)), rules_(rules), incumbent_(std::move(start)), random_(seed) {
   seen_.emplace(incumbent_, true);

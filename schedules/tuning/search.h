@@ -23,6 +23,8 @@ struct Space {
 
   std::vector<Parameter> values(const Point& point) const;
   Point point(const std::vector<Parameter>& values) const;
+  /// The point has a legal value for each parameter; values together are judged by is_legal.
+  bool has(const Point& point) const;
   bool is_legal(const Point& point) const { return !problem || problem(values(point)).empty(); }
 };
 

@@ -157,7 +157,8 @@ TEST_CASE("a tuning run that is interrupted goes on, and its state is for no oth
 
 TEST_CASE("what cannot be tuned is refused in words", "[tuning]") {
   if (host_target().empty()) return skip("this CPU is none of the targets");
-  CHECK(tune_problem({"--budget", "soon"}) == "attune: --budget 'soon': is not a time; 90s and 2m are\n");
+  CHECK(tune_problem({"--budget", "soon"}) == "attune: --budget 'soon': is not a time up to 1000000s; 90s and 2m are\n");
+  for (const char* time : {"inf", "nan", "1e300", "1e300m", "-1s"}) CHECK(tune_problem({"--budget", time}).find("is not a time up to 1000000s") != std::string::npos);
   CHECK(tune_problem({"--threads", "1.5"}) == "attune: --threads: '1.5' is not a whole number from 1 to 256\n");
   CHECK(tune_problem({"--seed", "-1"}) == "attune: --seed: '-1' is not a whole number from 0 to 9223372036854775807\n");
   CHECK(tune_problem({"--target", "cuda"}) == "attune: target 'cuda': is a GPU; tune measures kernels for CPUs\n");

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <limits>
 
 #include "codegen/targets.h"
 #include "schedules/choice.h"
@@ -129,6 +130,12 @@ TEST_CASE("a record takes the place of one for the same", "[tuned]") {
 TEST_CASE("a wrong tuned file is refused in words", "[tuned]") {
   CHECK(problem_with("\"target\"", "\"target\"") == "");
   CHECK(problem_with("{", "[") == "tuned file 'mine.json': is not JSON: byte 13 is not what follows there");
+  CHECK(problem_with("\"threads\": 2", "\"threads\": 1e309") == "tuned file 'mine.json': has the number 1e309; numbers up to 1.79e308 are possible");
+  CHECK(problem_with("\"defaults\": []", "\"defaults\": " + std::string(50000, '[')) == "tuned file 'mine.json': is nested deeper than 16 levels");
+  CHECK(problem_with("\"threads\": 2", "\"threads\": 18446744073709551615") ==
+        "tuned file 'mine.json': tuned record 1: 'measured': 'threads' is 18446744073709551615; whole numbers up to 9223372036854775807 are possible");
+  CHECK(problem_with("\"threads\": 2", "\"threads\": 4294967297") == "tuned file 'mine.json': tuned record 1: 'measured': 'threads' is 4294967297; it must be from 1 to 256");
+  CHECK(problem_with("\"target\"", "\"a\\nb\"") == "tuned file 'mine.json': has the field 'a\\x0ab'; fields are target, defaults, stages, tuned, other_defaults");
   CHECK(problem_with("\"defaults\": [],", "") == "tuned file 'mine.json': has no field 'defaults'");
   CHECK(problem_with("\"defaults\": [],", "\"defaults\": 3,") == "tuned file 'mine.json': 'defaults' is not a list");
   CHECK(problem_with("\"target\": \"x86-64-v4\"", "\"target\": \"x86-64-v4\", \"author\": \"me\"") ==
@@ -191,6 +198,7 @@ TEST_CASE("a record for another target is not taken", "[tuned]") {
 }
 
 TEST_CASE("buckets are powers of two", "[tuned]") {
+  CHECK(bucket_of(std::numeric_limits<std::int64_t>::min()) == std::numeric_limits<std::int64_t>::min());
   CHECK((bucket_of(0) == 0 && bucket_of(1) == 1 && bucket_of(63) == 32 && bucket_of(64) == 64 && bucket_of(-5) == -4));
 }
 

@@ -4,10 +4,11 @@
 
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <set>
+#include <sstream>
 
 namespace attune {
 namespace {
@@ -75,10 +76,13 @@ void add_graph_options(const Command& command, Options& options) {
 }
 
 TunedFileAnswer read_tuned(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return {{}, fmt::format("tuned file '{}': is a folder; attune tune writes files", path)};
   std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::stringstream text;
+  text << file.rdbuf();  // unlike an iterator it throws nothing where reading fails
   if (!file) return {{}, fmt::format("tuned file '{}': cannot be read; attune tune writes such files", path)};
-  TunedFileAnswer answer = parse_tuned(text, path);
+  TunedFileAnswer answer = parse_tuned(text.str(), path);
   if (!answer.problem.empty()) return answer;
   const TargetInfo* target = answer.file.target == "host" ? nullptr : find_target(answer.file.target);
   if (target == nullptr) return {{}, fmt::format("tuned file '{}': target '{}' does not exist; there are {}", path, answer.file.target, target_names())};

@@ -31,13 +31,16 @@ struct TuneOptions : Options {
   bool is_json = false;
 };
 
-/// "90s", "2m" or "90" in seconds; 0 if it is none of them.
+constexpr double longest_budget_s = 1e6;  // eleven days
+
+/// "90s", "2m" or "90" in seconds; 0 if it is none of them, or longer than anyone waits.
 double seconds_of(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   if (error != std::errc{} || !(value > 0) || !(unit.empty() || unit == "s" || unit == "m")) return 0;
-  return unit == "m" ? 60 * value : value;
+  const double seconds = unit == "m" ? 60 * value : value;
+  return seconds <= longest_budget_s ? seconds : 0;
 }
 
 std::string cpu_model() {
@@ -187,7 +190,7 @@ std::string write_records(const TunePlan& plan, const TuneResult& result, const 
 
 /// What the options say that no graph is needed to judge; the problem in words, or nothing.
 std::string option_problem(const TuneOptions& options, const Prepared& prepared) {
-  if (seconds_of(options.budget) == 0) return fmt::format("--budget '{}': is not a time; 90s and 2m are", options.budget);
+  if (seconds_of(options.budget) == 0) return fmt::format("--budget '{}': is not a time up to {:.0f}s; 90s and 2m are", options.budget, longest_budget_s);
   if (prepared.targets.size() > 1) return fmt::format("--target {}: tune takes one target", options.targets);
   const TargetInfo& target = *prepared.targets[0];
   if (target.device != Device::cpu) return fmt::format("target '{}': is a GPU; tune measures kernels for CPUs", target.name);

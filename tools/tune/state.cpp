@@ -2,9 +2,15 @@
 
 #include <fmt/format.h>
 
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "codegen/whole_file.h"
 
@@ -12,13 +18,34 @@ namespace attune {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+/// What keeps a number of a state from being one that a run wrote; empty if nothing does.
+std::string number_problem(const TuneState& state) {
+  constexpr double longest_s = 1e9;
+  if (!(state.elapsed_s >= 0 && state.elapsed_s <= longest_s)) return fmt::format("'elapsed_s' is {}; it must be from 0 to {}", state.elapsed_s, longest_s);
+  for (const std::vector<Try>& tries : state.tries)
+    for (const Try& tried : tries) {
+      const int outcome = static_cast<int>(tried.outcome);
+      if (outcome < 0 || outcome > static_cast<int>(Outcome::failed)) return fmt::format("an 'outcome' is {}; it must be 0, 1 or 2", outcome);
+      if (!std::isfinite(tried.ratio) || tried.ratio < 0 || (tried.ratio == 0 && tried.outcome == Outcome::won))
+        return fmt::format("a 'ratio' is {}; it must be 0 or more, and above 0 where the try won", tried.ratio);
+    }
+  return {};
+}
+
+}  // namespace
+
 TuneStateAnswer read_state(const std::string& path, const std::string& run) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return {{}, fmt::format("'{}': is a folder; a tuning run keeps its state in a file of this name", path)};
   std::ifstream file(path, std::ios::binary);
   if (!file) return {{run, 0, {}}, {}};
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::stringstream text;
+  text << file.rdbuf();
   TuneState state;
   try {
-    const Json json = Json::parse(text);
+    const Json json = Json::parse(text.str());
     state.run = json.at("run").get<std::string>();
     state.elapsed_s = json.at("elapsed_s").get<double>();
     for (const Json& task : json.at("tasks")) {
@@ -29,6 +56,7 @@ TuneStateAnswer read_state(const std::string& path, const std::string& run) {
   } catch (const Json::exception&) {
     return {{}, fmt::format("'{}': is not the state of a tuning run; remove it to begin anew", path)};
   }
+  if (const std::string problem = number_problem(state); !problem.empty()) return {{}, fmt::format("'{}': {}; remove the file to begin anew", path, problem)};
   if (state.run != run)
     return {{}, fmt::format("'{}': is the state of another run, '{}'; finish that, remove the file, or name another --out", path, state.run)};
   return {std::move(state), {}};

@@ -76,6 +76,7 @@ class Tuner {
     TuneStateAnswer answer = read_state(settings_.state_path, state_text());
     if (!answer.problem.empty()) return answer.problem;
     state_ = std::move(answer.state);
+    if (std::string problem = tries_problem(); !problem.empty()) return problem;
     state_.tries.resize(plan_.tasks.size());
     if (!settings_.graph_text.empty()) {
       graph_ = {folder_.file("graph.mlir")};
@@ -94,6 +95,16 @@ class Tuner {
     const DuelAnswer first = run_duel(duel(trusted_, trusted_, all, rules), first_limit_s);
     call_s_ = first.incumbent_ms * 1e-3 * static_cast<double>(all.size());
     return first.problem.empty() || is_interrupted() ? std::string() : "the kernel by the default schedules: " + first.problem;
+  }
+
+  /// The state's tries are points of the plan's spaces, or a sentence.
+  std::string tries_problem() const {
+    const auto refuse = [&](const std::string& text) { return fmt::format("'{}': {}; remove the file to begin anew", settings_.state_path, text); };
+    if (state_.tries.size() > plan_.tasks.size()) return refuse(fmt::format("has tries of {} stages; this run tunes {}", state_.tries.size(), plan_.tasks.size()));
+    for (std::size_t i = 0; i < state_.tries.size(); ++i)
+      for (const Try& tried : state_.tries[i])
+        if (!plan_.tasks[i].space.has(tried.point)) return refuse(fmt::format("has a try of stage {} that is none of its schedule's points", i + 1));
+    return {};
   }
 
   /// What the state must be of: everything that a try depends on.
