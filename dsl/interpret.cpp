@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
-#include <optional>
 #include <set>
 #include <sstream>
 
@@ -17,17 +16,24 @@ std::string text_of(std::span<const std::int64_t> extents) {
   return s.str();
 }
 
-/// The extent that a formula gives, or nothing if it does not divide.
-std::optional<std::int64_t> evaluate(const Derivation& d, const DimExtents& known) {
-  std::int64_t result = d.formula == Formula::sum ? 0 : d.value;
+/// The extent that a formula gives, or why it gives none.
+struct Evaluated {
+  std::int64_t extent = 0;
+  std::string problem;
+};
+Evaluated evaluate(const Derivation& d, const DimExtents& known) {
+  Evaluated result{d.formula == Formula::sum ? 0 : d.value, {}};
+  const std::string who = "dim " + std::string(d.dim);
   for (Name operand : d.operands) {
     const std::int64_t extent = known.at(operand);
-    if (d.formula == Formula::sum) result += extent;
-    if (d.formula == Formula::product) result *= extent;
-    if (d.formula == Formula::quotient) {
-      if (extent % d.value != 0) return std::nullopt;
-      result = extent / d.value;
-    }
+    bool is_too_large = false;
+    if (d.formula == Formula::sum) is_too_large = __builtin_add_overflow(result.extent, extent, &result.extent);
+    if (d.formula == Formula::product) is_too_large = __builtin_mul_overflow(result.extent, extent, &result.extent);
+    if (is_too_large) return {0, who + " follows from " + std::string(sentence(d.operands).view()) + " and is larger than 63 bits count"};
+    if (d.formula != Formula::quotient) continue;
+    if (extent % d.value != 0)
+      return {0, who + ": " + std::string(operand) + " is " + std::to_string(extent) + "; it must be a multiple of " + std::to_string(d.value)};
+    result.extent = extent / d.value;
   }
   return result;
 }
@@ -146,14 +152,12 @@ Bound bind_extents(const Graph& graph, const std::map<std::string, std::vector<s
       if (place != given.end()) bound.extents[info.name()] = place->second.first;
       continue;
     }
-    const std::optional<std::int64_t> extent = evaluate(d, bound.extents);
-    if (!extent)
-      return {{}, "dim " + std::string(info.name()) + ": " + std::string(d.operands[0]) + " is " +
-                      std::to_string(bound.extents.at(d.operands[0])) + "; it must be a multiple of " + std::to_string(d.value)};
-    if (place != given.end() && place->second.first != *extent)
+    const auto [extent, problem] = evaluate(d, bound.extents);
+    if (!problem.empty()) return {{}, problem};
+    if (place != given.end() && place->second.first != extent)
       return {{}, "input '" + place->second.second + "' has " + std::string(info.name()) + " = " +
-                      std::to_string(place->second.first) + "; it must be " + std::to_string(*extent)};
-    bound.extents[info.name()] = *extent;
+                      std::to_string(place->second.first) + "; it must be " + std::to_string(extent)};
+    bound.extents[info.name()] = extent;
   }
   return bound;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "tools/attune/commands.h"
 #include "tools/attune/file_inputs.h"
 #include "tools/attune/kernel_file.h"
+#include "tools/attune/trial.h"
 #include "tools/measure/stored_array.h"
 #include "tools/npy.h"
 
@@ -99,7 +101,10 @@ class FileCall {
     std::int64_t extent = d.formula == attune_sum ? 0 : d.value;
     for (int i = 0; i < d.operand_count; ++i) {
       const std::int64_t other = extent_of(d.operands[i]);
-      extent = d.formula == attune_sum ? extent + other : d.formula == attune_quotient ? other / d.value : extent * other;
+      bool is_too_large = false;
+      if (d.formula == attune_quotient) extent = other / d.value;
+      else is_too_large = d.formula == attune_sum ? __builtin_add_overflow(extent, other, &extent) : __builtin_mul_overflow(extent, other, &extent);
+      if (is_too_large) return std::numeric_limits<std::int64_t>::max();
     }
     return extent;
   }
@@ -107,7 +112,11 @@ class FileCall {
   std::string make_outputs() {
     for (const attune_tensor_v1& t : kernel_.outputs()) {
       std::vector<std::int64_t> extents;
-      for (int i = 0; i < t.rank; ++i) extents.push_back(extent_of(t.dims[i]));
+      double elements = 1;
+      for (int i = 0; i < t.rank; ++i) extents.push_back(extent_of(t.dims[i])), elements *= static_cast<double>(extents.back());
+      if (elements > static_cast<double>(ATTUNE_MAX_ELEMENTS))
+        return fmt::format("--in: output '{}' of kernel '{}' would be [{}]; kernels count up to {} elements", t.name, kernel_.name(), fmt::join(extents, " x "),
+                           ATTUNE_MAX_ELEMENTS);
       arrays_.emplace_back(static_cast<attune_storage>(t.storage), extents);
     }
     return {};
@@ -134,6 +143,12 @@ class FileCall {
 std::string interpret_files(const Graph& graph, const std::map<std::string, std::string>& inputs, const std::map<std::string, std::string>& outputs) {
   const FileInputs files = read_inputs(inputs);
   if (!files.problem.empty()) return files.problem;
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes;
+  for (const auto& [name, array] : files.arrays) shapes[name] = array.extents;
+  const Bound bound = bind_extents(graph, shapes);
+  if (!bound.problem.empty()) return bound.problem;
+  const Shape extents(bound.extents.begin(), bound.extents.end());
+  if (std::string problem = memory_problem(graph, extents, true, "--in"); !problem.empty()) return problem;
   const Interpretation result = interpret(graph, files.arrays);
   if (!result.problem.empty()) return result.problem;
   for (const auto& [name, file] : outputs) {

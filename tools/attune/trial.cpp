@@ -33,7 +33,7 @@ void Trial::fill_outputs(std::byte pattern) {
   for (std::size_t i = input_count; i < arrays.size(); ++i) std::ranges::fill(arrays[i].bytes, pattern);
 }
 
-std::string memory_problem(const Graph& graph, const Shape& extents, bool is_interpreted) {
+std::string memory_problem(const Graph& graph, const Shape& extents, bool is_interpreted, std::string_view option) {
   const auto bytes_of = [&](const Names& dims) {
     double bytes = sizeof(double);
     for (const Name dim : dims)
@@ -46,7 +46,7 @@ std::string memory_problem(const Graph& graph, const Shape& extents, bool is_int
   for (const Output& output : graph.outputs()) needed += bytes_of(output.dims);
   const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (needed < present) return {};
-  return fmt::format("--shape: {} {:.3g} GB; this machine has {:.3g} GB", is_interpreted ? "the interpreter would take" : "inputs and outputs would take",
+  return fmt::format("{}: {} {:.3g} GB; this machine has {:.3g} GB", option, is_interpreted ? "the interpreter would take" : "inputs and outputs would take",
                      needed * 1e-9, present * 1e-9);
 }
 

@@ -78,7 +78,9 @@ FilledShape fill_shape(const Graph& graph, const Shape& given) {
       const std::int64_t other = filled.extents.at(std::string(operand));
       if (d.formula == Formula::quotient && other % d.value != 0)
         return {{}, "--shape: " + std::string(operand) + " is " + std::to_string(other) + "; it must be a multiple of " + std::to_string(d.value)};
-      extent = d.formula == Formula::sum ? extent + other : d.formula == Formula::quotient ? other / d.value : extent * other;
+      if (d.formula == Formula::quotient) extent = other / d.value;
+      else if (d.formula == Formula::sum ? __builtin_add_overflow(extent, other, &extent) : __builtin_mul_overflow(extent, other, &extent))
+        return {{}, "--shape: " + name + ", which follows from " + std::string(sentence(d.operands).view()) + ", is larger than 63 bits count"};
     }
     if (said != given.end() && said->second != extent)
       return {{}, "--shape " + name + "=" + std::to_string(said->second) + ": follows from other dims; it is " + std::to_string(extent)};

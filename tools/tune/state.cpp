@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
