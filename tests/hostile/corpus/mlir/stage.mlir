@@ -1,0 +1,7 @@
+func.func @f(%x: !attn.tensor<n, f32> {attn.name = "x"}) -> !attn.tensor<n, f32> {
+  %y = attn.stage "pointwise" (%a = %x) : (!attn.tensor<n, f32>) -> (!attn.tensor<n, f32>) {
+    %b = attn.exp %a : (!attn.tensor<n, f32>) -> !attn.tensor<n, f32>
+    attn.yield %b : !attn.tensor<n, f32>
+  }
+  attn.return %y {names = ["out"], dims = [["n"]]} : !attn.tensor<n, f32>
+}
