@@ -1,9 +1,11 @@
 /// Array: a tensor of doubles with named dims, for the interpreter.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -23,12 +25,17 @@ struct Array {
   Array() = default;
   /// Zeros of the type; every dim of it has an extent.
   Array(const Type& t, const DimExtents& all) : type(t) {
-    std::size_t size = 1;
-    for (Name dim : t.dims) {
-      extents.push_back(all.at(dim));
-      size *= static_cast<std::size_t>(extents.back());
-    }
-    data.assign(size, 0.0);
+    for (Name dim : t.dims) extents.push_back(all.at(dim));
+    data.assign(element_count(), 0.0);
+  }
+
+  /// The product of the extents; throws std::bad_alloc where no memory holds so many.
+  std::size_t element_count() const {
+    if (std::ranges::find(extents, 0) != extents.end()) return 0;
+    std::size_t count = 1;
+    for (const std::int64_t extent : extents)
+      if (__builtin_mul_overflow(count, static_cast<std::size_t>(extent), &count) || count > data.max_size()) throw std::bad_alloc();
+    return count;
   }
 
   /// Elements between neighbours along the dim; 0 where the array does not have it, so that it broadcasts.
@@ -53,10 +60,10 @@ class Walk {
   Walk(const Names& dims, const DimExtents& extents, std::vector<const Array*> arrays)
       : Walk(std::vector<Name>(dims.begin(), dims.end()), extents, std::move(arrays)) {}
 
-  /// Calls visit(offsets) for every index, the last dim fastest.
+  /// Calls visit(offsets) for every index, the last dim fastest. A box without indices takes no time, whatever its other extents are.
   template <class Visit>
   void run(Visit visit) {
-    descend(0, visit);
+    if (std::ranges::find(extents_, 0) == extents_.end()) descend(0, visit);
   }
 
  private:

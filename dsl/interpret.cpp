@@ -55,6 +55,7 @@ double apply(std::span<const double> x, std::span<const Kind> kinds) {
 
 template <class Op>
 void evaluate(const Op& op, const DimExtents& extents, std::span<const Array> in, Array& out) {
+  if (out.data.empty()) return;  // a reference may walk over the other dims of what it leaves empty
   if constexpr (PointwiseOp<Op>) {
     std::vector<const Array*> arrays;
     std::array<Kind, max_operands> kinds{};

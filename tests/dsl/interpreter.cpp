@@ -74,6 +74,26 @@ TEST_CASE("an output is in the memory order that it names", "[interpreter]") {
   check_elements(out.at("turned"), {3, 2}, {1, 4, 2, 5, 3, 6});
 }
 
+TEST_CASE("a tensor without elements takes no time, whatever its extents are", "[interpreter]") {
+  const std::int64_t many = std::int64_t{1} << 30;
+  const Arrays out = outputs_of({{"x", array({many, many, 0}, {})}}, [](Graph& g) {
+    auto [rows, columns, depth] = g.dims("rows", "columns", "depth");
+    const Value x = g.input("x", {rows, columns, depth});
+    g.output("softmax", softmax(exp(x), depth), {depth, rows, columns});
+    g.output("sum", sum(x, {rows, columns, depth}), {});
+    g.output("square", matmul(x, x, {rows, columns, depth}), {});
+  });
+  check_elements(out.at("softmax"), {0, many, many}, {});
+  check_elements(out.at("sum"), {}, {0});
+  check_elements(out.at("square"), {}, {0});
+}
+
+TEST_CASE("an array that no memory holds is not made", "[interpreter]") {
+  const std::int64_t many = std::int64_t{1} << 40;
+  CHECK_THROWS_AS(Array(Type{Kind::real, {"a", "b"}}, DimExtents{{"a", many}, {"b", many}}), std::bad_alloc);
+  CHECK(Array(Type{Kind::real, {"a", "b", "c"}}, DimExtents{{"a", many}, {"b", many}, {"c", 0}}).data.empty());
+}
+
 TEST_CASE("an output has the kind of its value", "[interpreter]") {
   const Arrays out = outputs_of({{"x", array({2}, {-1, 1})}}, [](Graph& g) {
     const Dim rows = g.dim("rows");
