@@ -59,6 +59,15 @@ bool is_printable(std::string_view text) {
   return !has_control && llvm::json::isUTF8(text);
 }
 
+std::string one_line(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if ((c >= 0 && c < ' ') || c == 0x7f) result += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+    else result += c;
+  }
+  return result;
+}
+
 std::string excerpt(std::string_view text) {
   constexpr std::size_t most = 60;
   return escaped(text.substr(0, most), "\\") + (text.size() > most ? "..." : "");

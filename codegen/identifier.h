@@ -13,6 +13,9 @@ std::string name_problem(std::string_view what, std::string_view name);
 /// The text is UTF-8 without control characters: what may stand in JSON and on a terminal.
 bool is_printable(std::string_view text);
 
+/// The text with control characters as \xHH: a sentence is one line, whatever names it tells of.
+std::string one_line(std::string_view text);
+
 /// At most 60 bytes of text from outside, to stand in quotes in a sentence: what is not printable ASCII is \xHH.
 std::string excerpt(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <mlir/IR/Verifier.h>
 #include <mlir/Parser/Parser.h>
 
+#include "codegen/identifier.h"
 #include "codegen/nesting.h"
 
 namespace attune {
@@ -38,7 +39,8 @@ class FirstError {
   void keep(mlir::Diagnostic& diagnostic) {
     if (!text_.empty() || diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error) return;
     const auto at = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation());
-    text_ = at ? fmt::format("{}: line {}: {}", source_, at.getLine(), diagnostic.str()) : fmt::format("{}: {}", source_, diagnostic.str());
+    const std::string said = one_line(diagnostic.str());
+    text_ = at ? fmt::format("{}: line {}: {}", source_, at.getLine(), said) : fmt::format("{}: {}", source_, said);
   }
   std::string source_, text_;
   mlir::ScopedDiagnosticHandler handler_;
@@ -148,7 +150,7 @@ ParsedModule parse_module(std::string_view text, std::string_view source, mlir::
   if (llvm::range_size(module->getOps()) != 1 || module->getOps<mlir::func::FuncOp>().empty())
     return {nullptr, fmt::format("{}: holds something else than one func.func; a graph is one function that ends in attn.return", source)};
   if (const std::string problem = graph_problem(function_of(*module)); !problem.empty())
-    return {nullptr, fmt::format("{}: {}", source, problem)};
+    return {nullptr, fmt::format("{}: {}", source, one_line(problem))};
   return {std::move(module), {}};
 }
 

@@ -18,7 +18,7 @@ endfunction()
 
 attune_add_fuzzer(npy npy 200000 attune_npy)
 attune_add_fuzzer(mlir mlir 2000 attune_command_line)
-attune_add_fuzzer(compile mlir 40 attune_command_line)
+attune_add_fuzzer(compile mlir 4 attune_command_line)
 attune_add_fuzzer(tuned tuned 20000 attune_command_line)
 attune_add_fuzzer(options options 2000 attune_command_line)
 
