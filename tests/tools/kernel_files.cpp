@@ -6,6 +6,7 @@
 
 #include "dsl/variants.h"
 #include "tests/skip.h"
+#include "tests/tools/infinite_literals.h"
 #include "tests/tools/program.h"
 #include "tools/measure/example.h"
 
@@ -43,8 +44,7 @@ std::string link_caller(const Folder& folder, const std::string& architecture, c
 }
 
 /// Calls the program, behind an emulator, with random inputs of odd extents; the interpreter says what must come out.
-void check_calls(const Folder& folder, const Words& emulator, const std::string& program) {
-  const Graph graph = build_any(Causal{});
+void check_calls(const Folder& folder, const Words& emulator, const std::string& program, const Graph& graph = build_any(Causal{})) {
   for (const auto& [queries, keys, depth] : std::vector<std::array<int, 3>>{{1, 1, 1}, {5, 37, 7}, {37, 5, 64}, {67, 131, 33}, {0, 3, 5}, {3, 0, 5}}) {
     const Shape extents = fill_shape(graph, {{"batch", 1}, {"heads", 3}, {"queries", queries}, {"keys", keys}, {"depth", depth}}).extents;
     Arrays inputs = random_inputs(graph, extents, 7);
@@ -130,13 +130,17 @@ TEST_CASE("a shared kernel file needs nothing but the C library", "[kernel files
   }
 }
 
-TEST_CASE("a kernel for arm64 gives the interpreter's numbers", "[kernel files]") {
+TEST_CASE("kernels for arm64 give the interpreter's numbers, infinities and NaN", "[kernel files]") {
   const std::string emulator = find_program("qemu-aarch64");
   if (emulator.empty() || find_program("aarch64-linux-gnu-gcc").empty() || find_program("aarch64-linux-gnu-g++").empty())
     return skip("it needs aarch64-linux-gnu-g++ and qemu-aarch64");
   const Folder folder;
+  const Words words{emulator, "-L", "/usr/aarch64-linux-gnu"};
   attune_says({"compile", "causal", "--target", "arm64", "-o", folder / "."});
-  check_calls(folder, {emulator, "-L", "/usr/aarch64-linux-gnu"}, link_caller(folder, "aarch64-linux-gnu-", ARM64_RUNTIME));
+  check_calls(folder, words, link_caller(folder, "aarch64-linux-gnu-", ARM64_RUNTIME));
+  // under the same name, for the same C program
+  attune_says({"compile", ATTUNE_SOURCE "/tests/tools/infinite_literals.h", "--struct", "InfiniteLiterals", "--name", "causal", "--target", "arm64", "-o", folder / "."});
+  check_calls(folder, words, link_caller(folder, "aarch64-linux-gnu-", ARM64_RUNTIME), attune::build(InfiniteLiterals{}));
 }
 
 }  // namespace attune
