@@ -196,7 +196,7 @@ Attempt call_wrongly_from_cpp(PreparedCall& call, const Kernel& kernel, Random& 
   } else {
     std::vector<Argument> arguments;
     for (std::size_t t = 0; t < tensors.size(); ++t)
-      arguments.push_back({t < call.tensors().size() ? call.tensors()[t].name : "more", tensors[t]});
+      arguments.push_back({t < call.tensors().size() ? std::string_view(call.tensors()[t].name) : "more", tensors[t]});
     called = kernel.call(std::span<const Argument>(arguments));
   }
   attempt.is_refused = !called;
