@@ -17,8 +17,6 @@
 namespace attune {
 namespace {
 
-constexpr int most_threads = 256;  // of Halide's pool
-
 // Read by every parallel loop; Halide's own getter would take the pool's lock.
 std::atomic<int> thread_count{1};
 
@@ -81,7 +79,7 @@ int set_threads_at_first() {
   int count = 0;  // Halide's choice
   cpu_set_t allowed;
   if (std::getenv("HL_NUM_THREADS") == nullptr && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-    count = std::clamp(CPU_COUNT(&allowed), 1, most_threads);
+    count = std::clamp(CPU_COUNT(&allowed), 1, most_pool_threads);
   halide_set_num_threads(count);
   return halide_get_num_threads();
 }
@@ -132,7 +130,7 @@ int num_threads() {
 
 Result<void> set_num_threads(int count) {
   take_over_own_halide();
-  if (count < 1 || count > most_threads) return Error{words("set_num_threads: got ", count, "; expected 1 to ", most_threads)};
+  if (count < 1 || count > most_pool_threads) return Error{words("set_num_threads: got ", count, "; expected 1 to ", most_pool_threads)};
   const PoolUse use(false);
   halide_set_num_threads(count);
   thread_count = count;

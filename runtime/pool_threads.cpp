@@ -24,11 +24,9 @@ struct halide_thread {
 namespace attune {
 namespace {
 
-constexpr std::size_t most_threads = 256;  // of Halide's pool
-
 struct PoolThreads {
   std::mutex mutex;
-  std::array<halide_thread, most_threads> threads{};
+  std::array<halide_thread, most_pool_threads> threads{};
   std::atomic<int> missing{0};
 };
 

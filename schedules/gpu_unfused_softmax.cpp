@@ -1,7 +1,6 @@
 #include <limits>
 #include <utility>
 
-#include "codegen/opaque_real.h"
 #include "codegen/strict.h"
 #include "codegen/vector_math.h"
 #include "schedules/gpu.h"
@@ -14,8 +13,6 @@ using Halide::Func;
 
 namespace attune {
 namespace {
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 std::vector<std::string> joined(std::vector<std::string> dims, const std::vector<std::string>& more) {
   dims.insert(dims.end(), more.begin(), more.end());
@@ -34,7 +31,7 @@ Func scores_of(const OnlineSoftmax& body, const std::vector<std::string>& dims, 
   const auto step = [&](const Expr& sum, const Coordinates& at) { return sum + term_at(body, at); };
   const auto finish = [&](const Expr& sum, const Coordinates& at) {
     const Expr score = body.change && !body.score.at ? body.change(sum, at) : sum;
-    return body.visible ? Halide::select(body.visible(at), score, opaque_real(-infinity)) : score;
+    return body.visible ? Halide::select(body.visible(at), score, hidden_score()) : score;
   };
   const std::vector<std::string> over = body.score.at ? std::vector<std::string>{} : body.over;
   return reduced_on_gpu({"scores", gpu_grid(dims), over, 0.f, step, finish}, extents, tile);

@@ -1,7 +1,6 @@
 #include <limits>
 
 #include "codegen/bf16.h"
-#include "codegen/opaque_real.h"
 #include "codegen/vector_math.h"
 #include "schedules/online_softmax_stage.h"
 #include "schedules/tiles.h"
@@ -97,7 +96,7 @@ void SoftmaxStage::define_scores(SoftmaxPass& pass) {
   if (!is_plain_product_ || bf16_) score = score * log2_e;
   const Expr visible = is_visible(pass, at);
   pass.scores = Func(pass.named("scores"));
-  if (visible.defined()) score = select(visible, score, opaque_real(-std::numeric_limits<float>::infinity()));
+  if (visible.defined()) score = select(visible, score, hidden_score());
   pass.scores(per_row({column_, panel_})) = score;
   // Of what is stored, while it is in registers; scores that take more than the product would be computed twice.
   if (!pass.product.defined() || body_.combine || body_.change || visible.defined()) return;

@@ -4,7 +4,6 @@
 #include <functional>
 #include <limits>
 
-#include "codegen/opaque_real.h"
 #include "codegen/strict.h"
 #include "codegen/vector_math.h"
 #include "schedules/softmax_math.h"
@@ -19,8 +18,6 @@ using Halide::Var;
 
 namespace attune {
 namespace {
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// Vectors go along the row if that is the result's innermost dim, otherwise across rows that are neighbours there. A tile is what is computed at
 /// a time: one row, or a vector of rows. Along a row, lanes beyond its end hold -infinity, whose weight is 0.
@@ -78,7 +75,7 @@ void SoftmaxOfRows::define_weights() {
   at[body_.along] = is_along_ ? clamped(along, length_, true) : within(along, length_);
   rows_.place(tile_, clamped(index_across(lane_, tile_), rows_.extent(), !is_along_), at);
   const Expr x = Halide::cast<float>(body_.x.at(at));
-  x_(lane_, block_, tile_) = is_along_ ? Halide::select(Halide::likely(along < length_), x, opaque_real(-infinity)) : x;
+  x_(lane_, block_, tile_) = is_along_ ? Halide::select(Halide::likely(along < length_), x, hidden_score()) : x;
 
   // From the lowest number, not from -infinity: a row of -infinity then subtracts a number.
   const Expr lowest = std::numeric_limits<float>::lowest();

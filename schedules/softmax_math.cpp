@@ -1,7 +1,9 @@
 #include "schedules/softmax_math.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "codegen/opaque_real.h"
 #include "codegen/strict.h"
 
 using Halide::Expr;
@@ -19,6 +21,8 @@ Expr only_term(const OnlineSoftmax& body, const Coordinates& at) {
   const Expr term = score_term(body, query, key, at);
   return is_plain_product(body) ? term * log2_e : term;
 }
+
+Expr hidden_score() { return opaque_real(-std::numeric_limits<float>::infinity()); }
 
 Expr whole_power(const Expr& n) {
   const Expr exponent = Halide::cast<std::int32_t>(select(strict_less(n, -127.f), -127.f, n));

@@ -23,6 +23,10 @@ Halide::Expr score_term(const OnlineSoftmax& body, const Halide::Expr& query, co
 /// The score before body.change where nothing is contracted; in base 2 if it is a plain product.
 Halide::Expr only_term(const OnlineSoftmax& body, const Coordinates& at);
 
+/// Minus infinity, whose weight is 0: the score of a key that a query does not see, or that is beyond the last one. Opaque, as every literal
+/// infinity must be (codegen/opaque_real.h).
+Halide::Expr hidden_score();
+
 /// 2^n for whole n <= 0, exactly 0 below -126. What comes out for NaN multiplies sums that are NaN.
 Halide::Expr whole_power(const Halide::Expr& n);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "codegen/opaque_real.h"
 #include "codegen/strict.h"
 #include "codegen/vector_math.h"
 #include "schedules/split_keys_stage.h"
@@ -175,7 +174,7 @@ void SplitKeysStage::define_scores() {
   if (body_.change) score = body_.change(score, at);
   if (!is_plain_product_) score = score * log2_e;
   const Expr exists = key < keys_;
-  scores_(per_row({key_})) = select(body_.visible ? body_.visible(at) && exists : exists, score, opaque_real(-std::numeric_limits<float>::infinity()));
+  scores_(per_row({key_})) = select(body_.visible ? body_.visible(at) && exists : exists, score, hidden_score());
 }
 
 void SplitKeysStage::define_weights() {
