@@ -17,12 +17,12 @@ std::string text_of(std::span<const std::int64_t> extents) {
 }
 
 /// The extent that a formula gives, or why it gives none.
-struct Evaluated {
+struct FormulaResult {
   std::int64_t extent = 0;
   std::string problem;
 };
-Evaluated evaluate(const Derivation& d, const DimExtents& known) {
-  Evaluated result{d.formula == Formula::sum ? 0 : d.value, {}};
+FormulaResult extent_of(const Derivation& d, const DimExtents& known) {
+  FormulaResult result{d.formula == Formula::sum ? 0 : d.value, {}};
   const std::string who = "dim " + std::string(d.dim);
   for (Name operand : d.operands) {
     const std::int64_t extent = known.at(operand);
@@ -54,7 +54,7 @@ double apply(std::span<const double> x, std::span<const Kind> kinds) {
 }
 
 template <class Op>
-void evaluate(const Op& op, const DimExtents& extents, std::span<const Array> in, Array& out) {
+void evaluate_op(const Op& op, const DimExtents& extents, std::span<const Array> in, Array& out) {
   if (out.data.empty()) return;  // a reference may walk over the other dims of what it leaves empty
   if constexpr (PointwiseOp<Op>) {
     std::vector<const Array*> arrays;
@@ -89,6 +89,19 @@ std::string refuse_elements(const Input& input, std::span<const double> data) {
   return {};
 }
 
+/// Empty, or which array does not hold what its input is made of.
+std::string refuse_arrays(const Graph& graph, const DimExtents& extents, const Arrays& inputs) {
+  for (const Node& node : graph.nodes()) {
+    const auto* input = std::get_if<Input>(&node.op);
+    if (input == nullptr) continue;
+    const Array& given = inputs.find(input->label)->second;
+    if (given.data.size() != Array(node.type, extents).element_count())
+      return "input '" + std::string(input->label) + "' has " + std::to_string(given.data.size()) + " elements for " + text_of(given.extents);
+    if (std::string problem = refuse_elements(*input, given.data); !problem.empty()) return problem;
+  }
+  return {};
+}
+
 /// Empty, or which of the given inputs the graph does not have.
 std::string refuse_unknown(const Graph& graph, const Arrays& inputs) {
   std::string names;
@@ -103,26 +116,30 @@ std::string refuse_unknown(const Graph& graph, const Arrays& inputs) {
   return {};
 }
 
-double largest(const Array& array) {
-  double greatest = 0;
-  for (const double x : array.data)
-    if (std::isfinite(x)) greatest = std::max(greatest, std::abs(x));
-  return greatest;
-}
+/// The values of a graph's nodes in one walk over them, each kept until its last reader has come.
+class Values {
+ public:
+  explicit Values(const Graph& graph) : values_(graph.nodes().size()), readers_(graph.nodes().size(), 0) {
+    for (const Node& node : graph.nodes())
+      for (const int operand : node.operands()) ++readers_[static_cast<std::size_t>(operand)];
+    for (const Output& output : graph.outputs()) ++readers_[static_cast<std::size_t>(output.node)];
+  }
+  void put(int id, Array value) { values_[static_cast<std::size_t>(id)] = std::move(value); }
+  Array take(int id) {
+    const auto i = static_cast<std::size_t>(id);
+    return --readers_[i] == 0 ? std::move(values_[i]) : values_[i];
+  }
 
-void measure(const AnyOp& op, const DimExtents& extents, std::span<const Array> in, Magnitudes& magnitudes) {
-  if (std::holds_alternative<Softmax>(op)) magnitudes.score = std::max(magnitudes.score, largest(in[0]));
-  const Names* over = nullptr;
-  if (const auto* matmul = std::get_if<Matmul>(&op)) over = &matmul->over;
-  if (const auto* sum = std::get_if<ReduceSum>(&op)) over = &sum->over;
-  if (over == nullptr) return;
-  std::int64_t length = 1;
-  for (Name dim : *over) length *= extents.at(dim);
-  magnitudes.sum_length = std::max(magnitudes.sum_length, length);
-  for (const Array& operand : in) magnitudes.factor = std::max(magnitudes.factor, largest(operand));
-}
+ private:
+  std::vector<Array> values_;
+  std::vector<int> readers_;
+};
 
 }  // namespace
+
+void evaluate(const AnyOp& op, const DimExtents& extents, std::span<const Array> in, Array& out) {
+  std::visit([&](const auto& any) { evaluate_op(any, extents, in, out); }, op);
+}
 
 Bound bind_extents(const Graph& graph, const std::map<std::string, std::vector<std::int64_t>, std::less<>>& inputs) {
   Bound bound;
@@ -153,7 +170,7 @@ Bound bind_extents(const Graph& graph, const std::map<std::string, std::vector<s
       if (place != given.end()) bound.extents[info.name()] = place->second.first;
       continue;
     }
-    const auto [extent, problem] = evaluate(d, bound.extents);
+    const auto [extent, problem] = extent_of(d, bound.extents);
     if (!problem.empty()) return {{}, problem};
     if (place != given.end() && place->second.first != extent)
       return {{}, "input '" + place->second.second + "' has " + std::string(info.name()) + " = " +
@@ -187,8 +204,8 @@ Graph expanded(const Graph& graph) {
   return g;
 }
 
-Interpretation interpret(const Graph& described, const Arrays& inputs) {
-  const auto fail = [](std::string problem) { return Interpretation{{}, std::move(problem), {}}; };
+WalkedGraph walk(const Graph& described, const Arrays& inputs, int lanes, const Change& change) {
+  const auto fail = [](std::string problem) { return WalkedGraph{{}, std::move(problem)}; };
   if (!described.problem().empty()) return fail(std::string(described.problem().view()));
   const Graph graph = expanded(described);
   if (!graph.problem().empty()) return fail("internal: " + std::string(graph.problem().view()));
@@ -197,34 +214,37 @@ Interpretation interpret(const Graph& described, const Arrays& inputs) {
   const Bound bound = bind_extents(graph, shapes);
   if (!bound.problem.empty()) return fail(bound.problem);
   if (std::string problem = refuse_unknown(graph, inputs); !problem.empty()) return fail(std::move(problem));
+  if (std::string problem = refuse_arrays(graph, bound.extents, inputs); !problem.empty()) return fail(std::move(problem));
 
-  Interpretation result;
-  std::vector<Array> values;
-  for (const Node& node : graph.nodes()) {
-    std::vector<Array> in;
-    for (int operand : node.operands()) in.push_back(values[static_cast<std::size_t>(operand)]);
-    Array out(node.type, bound.extents);
-    if (const auto* input = std::get_if<Input>(&node.op)) {
-      const Array& given = inputs.find(input->label)->second;
-      if (given.data.size() != out.data.size())
-        return fail("input '" + std::string(input->label) + "' has " + std::to_string(given.data.size()) + " elements for " +
-                    text_of(given.extents));
-      if (std::string problem = refuse_elements(*input, given.data); !problem.empty()) return fail(std::move(problem));
-      out.data = given.data;
-    } else {
-      std::visit([&](const auto& op) { evaluate(op, bound.extents, in, out); }, node.op);
-      measure(node.op, bound.extents, in, result.magnitudes);
+  std::vector<Values> values(static_cast<std::size_t>(lanes), Values(graph));
+  for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
+    const Node& node = graph.node(id);
+    std::vector<std::vector<Array>> in(values.size());
+    std::vector<Array> out;
+    for (std::size_t lane = 0; lane < values.size(); ++lane) {
+      for (const int operand : node.operands()) in[lane].push_back(values[lane].take(operand));
+      out.emplace_back(node.type, bound.extents);
+      if (const auto* input = std::get_if<Input>(&node.op)) out.back().data = inputs.find(input->label)->second.data;
+      else evaluate(node.op, bound.extents, in[lane], out.back());
     }
-    values.push_back(std::move(out));
+    if (change) change({graph, id, bound.extents, in[0], out});
+    for (std::size_t lane = 0; lane < values.size(); ++lane) values[lane].put(id, std::move(out[lane]));
   }
-  for (const Output& output : graph.outputs()) {
-    const Array& value = values[static_cast<std::size_t>(output.node)];
-    Array written({value.type.kind, output.dims}, bound.extents);
-    Walk(output.dims, bound.extents, {&value, &written}).run([&](auto at) { written.data[at[1]] = value.data[at[0]]; });
-    result.magnitudes.output = std::max(result.magnitudes.output, largest(written));
-    result.outputs.emplace(output.name, std::move(written));
-  }
+  WalkedGraph result{std::vector<Arrays>(values.size()), {}};
+  for (const Output& output : graph.outputs())
+    for (std::size_t lane = 0; lane < values.size(); ++lane) {
+      const Array value = values[lane].take(output.node);
+      Array written({value.type.kind, output.dims}, bound.extents);
+      Walk(output.dims, bound.extents, {&value, &written}).run([&](auto at) { written.data[at[1]] = value.data[at[0]]; });
+      result.lanes[lane].emplace(output.name, std::move(written));
+    }
   return result;
+}
+
+Interpretation interpret(const Graph& graph, const Arrays& inputs) {
+  WalkedGraph walked = walk(graph, inputs, 1, {});
+  if (!walked.problem.empty()) return {{}, std::move(walked.problem)};
+  return {std::move(walked.lanes[0]), {}};
 }
 
 }  // namespace attune

@@ -100,6 +100,11 @@ struct Operand {
   }
 };
 
+// What an operation may say of the rounding of its real results, for dsl/rounding.h:
+//   static constexpr bool is_sum_of_products   the sum, over the dims `over`, of products of one element of each operand
+//   static constexpr double roundings = 4      how many times 2^-24 of itself a result of kernels may be off; without it once
+//   double roundings(const DimExtents&) const  the same where it depends on extents
+
 /// The operation has one meaning over many numbers: `apply`.
 template <class Op>
 concept PointwiseOp = requires { Op::signature; };

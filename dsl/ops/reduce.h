@@ -22,6 +22,7 @@ struct ReduceSum {
 
   static constexpr std::string_view name = "reduce_sum", meaning = "y = sum of x over `over`; 0 over nothing";
   static constexpr int arity = 1;
+  static constexpr bool is_sum_of_products = true;
   static constexpr auto fields = std::tuple{Field{"over", &ReduceSum::over}};
   constexpr Checked infer(std::span<const Type> in) const { return infer_reduction(over, in[0]); }
   void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {

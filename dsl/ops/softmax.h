@@ -25,6 +25,9 @@ struct Softmax {
     return {type, {}};
   }
 
+  /// Those of an exponential, of a total of as many positive terms, and of a quotient.
+  double roundings(const DimExtents& extents) const { return 5 + std::sqrt(static_cast<double>(extents.at(over)) / 3); }
+
   void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
     const auto step = static_cast<std::size_t>(out.stride(over));
     const auto count = static_cast<std::size_t>(extents.at(over));

@@ -6,6 +6,7 @@
 
 #include "dsl/variants.h"
 #include "tests/codegen/kernel_case.h"
+#include "tests/decoder_block.h"
 #include "tests/skip.h"
 
 namespace attune {
@@ -162,6 +163,21 @@ TEST_CASE("stages that are not fused agree with the interpreter", "[unfused]") {
 TEST_CASE("the parameters of a schedule change no result", "[schedule]") {
   for (const char* schedule : {"online_softmax,query_tile=24,key_tile=128", "online_softmax,register_rows=4,edge_tile=64"})
     CHECK(KernelCase("causal", {.schedule = schedule}).difference("queries=130,keys=301,depth=37", 3) == "");
+}
+
+TEST_CASE("a block of a decoder agrees with the interpreter, and one with wrong angles does not", "[decoder]") {
+  const Graph right = build(DecoderBlock{}), wrong = build(DecoderBlock{.angle = 1.001});
+  const KernelCase kernel(right, "decoder_block"), wrong_kernel(wrong, "decoder_block");
+  for (const char* sizes : {"tokens=1", "tokens=5", "tokens=37", "batch=1,tokens=129"}) {
+    const std::string shape = std::string(sizes) + ",model=48,kv_heads=2,group=2,half=8,value_depth=16,hidden=40";
+    CHECK(kernel.difference(shape, 1) == "");
+    const Shape extents = fill_shape(right, parse_shape(shape, "shape").extents).extents;
+    Trial trial = trial_of(wrong_kernel.kernel(), extents, random_inputs(right, extents, 1));
+    REQUIRE(trial.call(wrong_kernel.kernel()));
+    CHECK(trial.compare_with_interpreter(wrong).agrees);
+    // A single token has position 0, where every angle is 0.
+    CHECK(trial.compare_with_interpreter(right).agrees == (extents.at("tokens") == 1));
+  }
 }
 
 }  // namespace attune

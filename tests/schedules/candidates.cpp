@@ -28,10 +28,10 @@ DuelCall call_of(const Graph& graph, const Shape& given) {
   const FilledShape filled = fill_shape(graph, given);
   REQUIRE(filled.problem == "");
   DuelCall call{filled.extents, random_inputs(graph, filled.extents, 3), {}, {}};
-  Interpretation right = interpret(graph, call.inputs);
+  Judge right = judge(graph, call.inputs, {});
   REQUIRE(right.problem == "");
   call.expected = std::move(right.outputs);
-  call.magnitudes = right.magnitudes;
+  call.allowed = std::move(right.allowed);
   return call;
 }
 

@@ -262,11 +262,29 @@ TEST_CASE("the interpreter reads halves and doubles", "[command line]") {
 
 TEST_CASE("check compares with the interpreter and says how", "[command line]") {
   const std::string said = attune_says({"check", "causal", "--shape", "queries=5,keys=3", "--seed", "7"});
-  CHECK_THAT(said, Catch::StartsWith("variant 'causal', target '") && Catch::Contains("': out: 1920 elements agree, largest difference ") &&
+  CHECK_THAT(said, Catch::StartsWith("variant 'causal', target '") &&
+                       Catch::Contains("', tiny calls (whole_rows) of batch=2,heads=3,queries=5,keys=3,depth=64,value_depth=64: out: 1920 elements agree, largest difference ") &&
                        Catch::EndsWith("; seed 7\n"));
   CHECK(attune_says({"check", "causal", "--shape", "queries=5,keys=3", "--seed", "7"}) == said);
   CHECK(attune_says({"check", "causal", "--shape", "queries=5,keys=3", "--seed", "8"}) != said);
   CHECK_THAT(attune_says({"check", "causal", "--shape", "keys=0"}), Catch::Contains("elements agree, largest difference 0,"));
+}
+
+TEST_CASE("check without a shape makes a call of every size", "[command line]") {
+  const std::string said = attune_says({"check", "causal"});
+  std::size_t from = 0;
+  for (const char* calls : {"tiny calls (whole_rows) of ", "few calls (split_keys) of ", "small calls (online_softmax) of ", "large calls (online_softmax) of "}) {
+    INFO(calls << " in\n" << said);
+    from = said.find(calls, from);
+    REQUIRE(from != std::string::npos);
+  }
+  CHECK(std::ranges::count(said, '\n') == 4);
+}
+
+TEST_CASE("check says what is wrong with a shape before it compiles", "[command line]") {
+  const Ran ran = run_attune({"check", "multi_head", "--param", "panels=true", "--set", "column=64", "--shape", "column=3"});
+  CHECK(ran.status == 2);
+  CHECK_THAT(ran.err, Catch::Contains("--shape column=3: --set says column=64; they must agree"));
 }
 
 TEST_CASE("bench in JSON has these members and no others", "[command line]") {

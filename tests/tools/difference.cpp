@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "tools/measure/example.h"
+#include "tools/measure/allowance.h"
 
 namespace attune {
 namespace {
@@ -20,23 +20,23 @@ Array table(std::vector<double> values) {
 }  // namespace
 
 TEST_CASE("elements that are too far off are counted, and the worst is named", "[difference]") {
-  const Difference d = compare({1, 2.5, 3, 4, 5, 6.125}, table({1, 2, 3, 4, 5, 6}), 0.1);
+  const Difference d = compare({1, 2.5, 3, 4, 5, 6.125}, table({1, 2, 3, 4, 5, 6}), {0.1, 0, {}});
   CHECK(d.differing == 2);
   CHECK(d.elements == 6);
   CHECK(d.worst_index == std::vector<std::int64_t>{0, 1});
-  CHECK(describe(d, 0.1) == "2 of 6 elements differ; worst at [0, 1]: got 2.5, expected 2, allowed 0.1");
+  CHECK(describe(d) == "2 of 6 elements differ; worst at [0, 1]: got 2.5, expected 2, allowed 0.1");
 }
 
 TEST_CASE("what is within the tolerance agrees, and its distance is told", "[difference]") {
-  const Difference d = compare({1, 2.0625}, table({1, 2}), 0.1);
+  const Difference d = compare({1, 2.0625}, table({1, 2}), {0.1, 0, {}});
   CHECK(d.differing == 0);
   CHECK(d.worst == 0.0625);
 }
 
 TEST_CASE("special values agree with themselves alone", "[difference]") {
-  CHECK(compare({nan, infinity, -infinity, 0}, table({nan, infinity, -infinity, -0.0}), 1e-5).differing == 0);
+  CHECK(compare({nan, infinity, -infinity, 0}, table({nan, infinity, -infinity, -0.0}), {1e-5, 0, {}}).differing == 0);
   for (const auto& [got, expected] : {std::pair{nan, 1.0}, {1.0, nan}, {infinity, nan}, {nan, infinity}, {infinity, -infinity}, {1e300, infinity}, {infinity, 0.0}}) {
-    const Difference d = compare({0, got}, table({0, expected}), 1e-5);
+    const Difference d = compare({0, got}, table({0, expected}), {1e-5, 0, {}});
     INFO(got << " for " << expected);
     CHECK(d.differing == 1);
     CHECK(d.worst == infinity);

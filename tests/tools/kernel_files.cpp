@@ -8,6 +8,7 @@
 #include "tests/skip.h"
 #include "tests/tools/infinite_literals.h"
 #include "tests/tools/program.h"
+#include "tools/measure/allowance.h"
 #include "tools/measure/example.h"
 
 namespace attune {
@@ -59,10 +60,10 @@ void check_calls(const Folder& folder, const Words& emulator, const std::string&
     const Ran ran = run_program(words);
     INFO(queries << " x " << keys << " x " << depth << ": " << ran.err);
     REQUIRE(ran.status == 0);
-    const Interpretation expected = interpret(graph, inputs);
-    const double allowed = tolerance(expected.magnitudes, false);
-    const Difference difference = compare(read_floats(folder / "out"), expected.outputs.at("out"), allowed);
-    INFO(describe(difference, allowed));
+    const Judge right = judge(graph, inputs, {});
+    REQUIRE(right.problem == "");
+    const Difference difference = compare(read_floats(folder / "out"), right.outputs.at("out"), right.allowed.at("out"));
+    INFO(describe(difference));
     CHECK(difference.elements == 3 * queries * depth);
     CHECK(difference.differing == 0);
   }

@@ -50,19 +50,6 @@ std::string memory_problem(const Graph& graph, const Shape& extents, bool is_int
                      needed * 1e-9, present * 1e-9);
 }
 
-Trial make_trial(const Prepared& prepared, const Kernel& kernel, const Shape& shape, std::uint64_t seed) {
-  Shape given = shape;
-  for (const auto& [dim, extent] : prepared.staging.specialisation.extents) given.try_emplace(dim, extent);
-  FilledShape filled = fill_shape(prepared.graph.graph, given);
-  if (filled.problem.empty()) filled.problem = memory_problem(prepared.graph.graph, filled.extents, true);
-  if (!filled.problem.empty()) {
-    Trial trial;
-    trial.problem = filled.problem;
-    return trial;
-  }
-  return trial_of(kernel, filled.extents, random_inputs(prepared.graph.graph, filled.extents, seed));
-}
-
 Result<void> Trial::call(const Kernel& kernel, Workspace* workspace) {
   std::vector<Tensor> tensors;
   for (StoredArray& array : arrays) tensors.push_back(array.tensor());
@@ -71,25 +58,24 @@ Result<void> Trial::call(const Kernel& kernel, Workspace* workspace) {
 
 TrialVerdict Trial::compare_with_interpreter(const Graph& graph) const {
   Arrays inputs;
-  bool has_bf16 = false;
+  std::set<std::string, std::less<>> bf16;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    has_bf16 |= arrays[i].storage == attune_bf16;
+    if (arrays[i].storage == attune_bf16) bf16.insert(names_[i]);
     if (i >= input_count) continue;
     Array array;
     array.extents = arrays[i].extents;
     array.data = numbers(arrays[i]);
     inputs.emplace(names_[i], std::move(array));
   }
-  const Interpretation expected = interpret(graph, inputs);
-  if (!expected.problem.empty()) return {false, {}, expected.problem};
-  const double allowed = tolerance(expected.magnitudes, has_bf16);
+  const Judge right = judge(graph, inputs, bf16);
+  if (!right.problem.empty()) return {false, {}, right.problem};
   TrialVerdict verdict{true, {}, {}};
   for (std::size_t i = input_count; i < arrays.size(); ++i) {
-    const Difference d = compare(numbers(arrays[i]), expected.outputs.find(names_[i])->second, allowed);
+    const Difference d = compare(numbers(arrays[i]), right.outputs.find(names_[i])->second, right.allowed.find(names_[i])->second);
     verdict.agrees &= d.differing == 0;
     verdict.text += fmt::format("{}{}: {}", verdict.text.empty() ? "" : "; ", names_[i],
-                                d.differing == 0 ? fmt::format("{} elements agree, largest difference {:.3g}, allowed {:.3g}", d.elements, d.worst, allowed)
-                                                 : describe(d, allowed));
+                                d.differing == 0 ? fmt::format("{} elements agree, largest difference {:.3g}, allowed {:.3g}", d.elements, d.worst, d.allowed)
+                                                 : describe(d));
   }
   return verdict;
 }

@@ -6,6 +6,7 @@
 
 #include "runtime/kernel.h"
 #include "tools/attune/options.h"
+#include "tools/measure/allowance.h"
 #include "tools/measure/example.h"
 #include "tools/measure/stored_array.h"
 
@@ -41,8 +42,5 @@ Trial trial_of(const Kernel& kernel, const Shape& extents, const Arrays& inputs)
 /// If a call of these extents takes more memory than the machine has, a sentence that begins with the option that gave them. The interpreter
 /// keeps every value as doubles; without it only inputs and outputs are kept.
 std::string memory_problem(const Graph& graph, const Shape& extents, bool is_interpreted, std::string_view option = "--shape");
-
-/// The same with random inputs of the shape.
-Trial make_trial(const Prepared& prepared, const Kernel& kernel, const Shape& shape, std::uint64_t seed);
 
 }  // namespace attune

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
+
+#include "tools/measure/input_scale.h"
 
 namespace attune {
 namespace {
@@ -52,6 +53,60 @@ std::int64_t value_count(const Graph& graph, int input, const Shape& extents) {
   return largest;
 }
 
+/// The shape as it follows from `chosen` and the defaults; where a dim cannot be divided as its formula wants, that dim.
+struct FollowedShape {
+  FilledShape filled;
+  std::string indivisible;
+};
+FollowedShape follow(const Graph& graph, const Shape& chosen) {
+  FollowedShape followed;
+  FilledShape& filled = followed.filled;
+  const auto fail = [&](std::string problem) { filled.problem = std::move(problem); };
+  for (const DimInfo& info : graph.dim_infos()) {
+    const std::string name(info.name());
+    const Derivation& d = info.derivation;
+    const auto said = chosen.find(name);
+    if (d.formula == Formula::free) {
+      const auto depth = chosen.find("depth");
+      std::int64_t extent = default_extent(name);
+      if (name == "value_depth") extent = depth != chosen.end() ? depth->second : default_extent("depth");
+      filled.extents[name] = said != chosen.end() ? said->second : extent;
+      continue;
+    }
+    std::int64_t extent = d.formula == Formula::sum ? 0 : d.value;
+    for (Name operand : d.operands) {
+      const std::int64_t other = filled.extents.at(std::string(operand));
+      if (d.formula == Formula::quotient && other % d.value != 0) {
+        followed.indivisible = operand;
+        fail("--shape: " + std::string(operand) + " is " + std::to_string(other) + "; it must be a multiple of " + std::to_string(d.value));
+        return followed;
+      }
+      if (d.formula == Formula::quotient) extent = other / d.value;
+      else if (d.formula == Formula::sum ? __builtin_add_overflow(extent, other, &extent) : __builtin_mul_overflow(extent, other, &extent)) {
+        fail("--shape: " + name + ", which follows from " + std::string(sentence(d.operands).view()) + ", is larger than 63 bits count");
+        return followed;
+      }
+    }
+    if (said != chosen.end() && said->second != extent) {
+      fail("--shape " + name + "=" + std::to_string(said->second) + ": follows from other dims; it is " + std::to_string(extent));
+      return followed;
+    }
+    filled.extents[name] = extent;
+  }
+  return followed;
+}
+
+/// A free dim that `dim` is or follows from and of which nothing is said, or nothing.
+std::string open_dim(const Graph& graph, std::string_view dim, const Shape& given) {
+  for (const DimInfo& info : graph.dim_infos()) {
+    if (info.name() != dim) continue;
+    if (info.derivation.formula == Formula::free) return given.contains(dim) ? std::string() : std::string(dim);
+    for (Name operand : info.derivation.operands)
+      if (std::string open = open_dim(graph, operand, given); !open.empty()) return open;
+  }
+  return {};
+}
+
 }  // namespace
 
 FilledShape fill_shape(const Graph& graph, const Shape& given) {
@@ -62,34 +117,22 @@ FilledShape fill_shape(const Graph& graph, const Shape& given) {
     const bool is_known = std::ranges::any_of(graph.dim_infos(), [&](const DimInfo& info) { return info.name() == dim; });
     if (!is_known) return {{}, "--shape " + dim + "=" + std::to_string(extent) + ": the graph has no dim '" + dim + "'; it has " + names};
   }
-  for (const DimInfo& info : graph.dim_infos()) {
-    const std::string name(info.name());
-    const Derivation& d = info.derivation;
-    const auto said = given.find(name);
-    if (d.formula == Formula::free) {
-      const auto depth = given.find("depth");
-      std::int64_t extent = default_extent(name);
-      if (name == "value_depth") extent = depth != given.end() ? depth->second : default_extent("depth");
-      filled.extents[name] = said != given.end() ? said->second : extent;
-      continue;
-    }
-    std::int64_t extent = d.formula == Formula::sum ? 0 : d.value;
-    for (Name operand : d.operands) {
-      const std::int64_t other = filled.extents.at(std::string(operand));
-      if (d.formula == Formula::quotient && other % d.value != 0)
-        return {{}, "--shape: " + std::string(operand) + " is " + std::to_string(other) + "; it must be a multiple of " + std::to_string(d.value)};
-      if (d.formula == Formula::quotient) extent = other / d.value;
-      else if (d.formula == Formula::sum ? __builtin_add_overflow(extent, other, &extent) : __builtin_mul_overflow(extent, other, &extent))
-        return {{}, "--shape: " + name + ", which follows from " + std::string(sentence(d.operands).view()) + ", is larger than 63 bits count"};
-    }
-    if (said != given.end() && said->second != extent)
-      return {{}, "--shape " + name + "=" + std::to_string(said->second) + ": follows from other dims; it is " + std::to_string(extent)};
-    filled.extents[name] = extent;
+  // A dim that the user leaves open grows until what is cut into parts of a known extent can be.
+  constexpr int most_steps = 4096;
+  Shape chosen = given;
+  for (int step = 0;; ++step) {
+    FollowedShape followed = follow(graph, chosen);
+    const std::string open = followed.indivisible.empty() ? std::string() : open_dim(graph, followed.indivisible, given);
+    if (open.empty() || step == most_steps) return std::move(followed.filled);
+    chosen[open] = followed.filled.extents.at(open) + 1;
   }
-  return filled;
 }
 
 Arrays random_inputs(const Graph& graph, const Shape& extents, std::uint64_t seed) {
+  return normal_inputs(graph, extents, seed, input_scales(graph, extents));
+}
+
+Arrays normal_inputs(const Graph& graph, const Shape& extents, std::uint64_t seed, const std::map<std::string, double, std::less<>>& deviations) {
   Generator generator(seed);
   DimExtents table;
   for (const auto& [dim, extent] : extents) table[dim] = extent;
@@ -98,54 +141,16 @@ Arrays random_inputs(const Graph& graph, const Shape& extents, std::uint64_t see
     const Input* input = input_of(graph.node(id));
     if (input == nullptr) continue;
     Array array(input->type, table);
+    const double deviation = input->type.kind == Kind::real ? deviations.find(input->label)->second : 0;
     const std::int64_t count = input->type.kind == Kind::real ? 0 : value_count(graph, id, extents);
     for (double& x : array.data) {
-      if (input->type.kind == Kind::real) x = generator.normal();
+      if (input->type.kind == Kind::real) x = deviation * generator.normal();
       else if (input->type.kind == Kind::boolean) x = generator.below(10) < 7 ? 1 : 0;
       else x = static_cast<double>(generator.below(count));
     }
     arrays.emplace(input->label, std::move(array));
   }
   return arrays;
-}
-
-double tolerance(const Magnitudes& m, bool has_bf16) {
-  const double u = 0x1p-24, length = std::sqrt(static_cast<double>(m.sum_length));
-  const double f32 = 1e-5 * std::max(1.0, m.output) + 4 * u * m.score * m.factor + 4 * u * length * m.factor * std::max(1.0, m.factor);
-  return has_bf16 ? f32 + 0x1p-8 * (m.output + m.factor) : f32;
-}
-
-Difference compare(const std::vector<double>& got, const Array& expected, double allowed) {
-  Difference d;
-  d.elements = static_cast<std::int64_t>(got.size());
-  std::size_t worst = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const double a = got[i], b = expected.data[i];
-    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-    const double difference = std::isfinite(a) && std::isfinite(b) ? std::abs(a - b) : std::numeric_limits<double>::infinity();
-    if (difference > allowed) ++d.differing;
-    if (difference > d.worst) {
-      d.worst = difference;
-      worst = i;
-    }
-  }
-  if (got.empty()) return d;
-  d.got = got[worst];
-  d.expected = expected.data[worst];
-  d.worst_index.resize(expected.extents.size());
-  for (std::size_t i = expected.extents.size(); i-- > 0;) {
-    d.worst_index[i] = static_cast<std::int64_t>(worst) % expected.extents[i];
-    worst /= static_cast<std::size_t>(expected.extents[i]);
-  }
-  return d;
-}
-
-std::string describe(const Difference& d, double allowed) {
-  char numbers[160];
-  std::snprintf(numbers, sizeof numbers, "got %.9g, expected %.9g, allowed %.3g", d.got, d.expected, allowed);
-  std::string index;
-  for (const std::int64_t i : d.worst_index) index += (index.empty() ? "" : ", ") + std::to_string(i);
-  return std::to_string(d.differing) + " of " + std::to_string(d.elements) + " elements differ; worst at [" + index + "]: " + numbers;
 }
 
 }  // namespace attune

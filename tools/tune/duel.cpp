@@ -56,12 +56,12 @@ void check(const DuelCall& given, const Kernel& trusted, const Kernel& candidate
     for (std::size_t i = trial.input_count; i < trial.arrays.size(); ++i) std::ranges::fill(trial.arrays[i].bytes, std::byte{0});
   }
   call(trial, candidate);
-  const bool has_bf16 = std::ranges::any_of(trial.arrays, [](const StoredArray& array) { return array.storage == attune_bf16; });
-  const double kernels = given.expected.empty() ? 2 : 1;  // both may be off
-  const double allowed = kernels * tolerance(given.magnitudes, has_bf16);
   for (const auto& [name, got] : outputs_of(candidate, trial)) {
-    const Difference difference = compare(got.data, expected.find(name)->second, allowed);
-    if (difference.differing > 0) throw Lost{fmt::format("{}: {}", name, describe(difference, allowed))};
+    const Array& right = expected.find(name)->second;
+    Allowance allowed = given.allowed.find(name)->second;
+    if (given.expected.empty()) allowed.number *= root_mean_square(right.data);
+    const Difference difference = compare(got.data, right, allowed);
+    if (difference.differing > 0) throw Lost{fmt::format("{}: {}", name, describe(difference))};
   }
 }
 

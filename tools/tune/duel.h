@@ -9,11 +9,12 @@
 
 namespace attune {
 
-/// What a kernel is called with. `expected` is the interpreter's; where it is empty the trusted kernel's outputs are right.
+/// What a kernel is called with. `expected` is the interpreter's; where it is empty the trusted kernel's outputs are right, and the `number` of
+/// an allowance is a share of the output's root mean square.
 struct DuelCall {
   Shape extents;
   Arrays inputs, expected;
-  Magnitudes magnitudes;  ///< bounds on rounding errors follow from them
+  std::map<std::string, Allowance, std::less<>> allowed;
 };
 
 struct Duel {

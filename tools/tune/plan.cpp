@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "tools/attune/file_inputs.h"
@@ -37,8 +38,26 @@ void add_tasks(const KernelReport& report, SizeClass size, std::size_t call, con
   }
 }
 
-/// A small call: the extents of `shape`, none longer than a few odd ones. Its numbers are about as large as those of the shape's call.
-DuelCall small_call(const Prepared& prepared, const Shape& shape) {
+/// The inputs and outputs that kernels store as bf16.
+std::set<std::string, std::less<>> bf16_of(const Prepared& prepared) {
+  const Specialisation& types = prepared.staging.specialisation;
+  std::set<std::string, std::less<>> names;
+  const auto add = [&](std::string_view name, Kind kind) {
+    const auto own = types.storage.find(name);
+    if (kind == Kind::real && (own == types.storage.end() ? types.reals : own->second) == Element::bf16) names.emplace(name);
+  };
+  for (const Node& node : prepared.graph.graph.nodes())
+    if (const auto* input = std::get_if<Input>(&node.op)) add(input->label, node.type.kind);
+  for (const Output& output : prepared.graph.graph.outputs()) add(output.name, prepared.graph.graph.node(output.node).type.kind);
+  return names;
+}
+
+/// A small call: the extents of `shape`, none longer than a few odd ones.
+struct SmallCall {
+  DuelCall call;
+  std::string problem;
+};
+SmallCall small_call(const Prepared& prepared, const Shape& shape) {
   const Graph& graph = prepared.graph.graph;
   const Shape& known = prepared.staging.specialisation.extents;
   Shape given;
@@ -51,11 +70,12 @@ DuelCall small_call(const Prepared& prepared, const Shape& shape) {
   FilledShape filled = fill_shape(graph, given);
   // Dims whose extents follow from each other may not go together when cut: the odd defaults do.
   if (!filled.problem.empty()) filled = fill_shape(graph, known);
-  DuelCall call{filled.extents, random_inputs(graph, filled.extents, 7), {}, {}};
-  Interpretation right = interpret(graph, call.inputs);
-  if (right.problem.empty()) call.expected = std::move(right.outputs);
-  call.magnitudes = right.magnitudes;
-  return call;
+  SmallCall small{{filled.extents, random_inputs(graph, filled.extents, 7), {}, {}}, {}};
+  Judge right = judge(graph, small.call.inputs, bf16_of(prepared));
+  small.call.expected = std::move(right.outputs);
+  small.call.allowed = std::move(right.allowed);
+  small.problem = std::move(right.problem);
+  return small;
 }
 
 /// The most that the extents of a shape exceed those of another.
@@ -65,6 +85,17 @@ double growth(const Shape& from, const Shape& to) {
     if (const auto small = from.find(dim); small != from.end() && small->second > 0)
       most = std::max(most, static_cast<double>(extent) / static_cast<double>(small->second));
   return most;
+}
+
+/// What two kernels may differ by in a call of the shape, as shares of its outputs: both may be off, and errors of longer sums grow with the root of
+/// their length.
+std::map<std::string, Allowance, std::less<>> grown(const DuelCall& small, const Shape& extents) {
+  std::map<std::string, Allowance, std::less<>> allowed;
+  for (const auto& [name, of] : small.allowed) {
+    const double size = root_mean_square(small.expected.find(name)->second.data);
+    allowed[name] = {2 * std::sqrt(growth(small.extents, extents)) * (size > 0 ? of.number / size : 0), 2 * of.share, {}};
+  }
+  return allowed;
 }
 
 /// The dims with an upper limit in all entries but the last, which takes what is left. A dim whose extent follows from others cannot be varied alone:
@@ -94,7 +125,7 @@ DuelCall TunePlan::with_rows(const Prepared& prepared, const DuelCall& call, Siz
       given.emplace(info.name(), std::ranges::find(rows, info.name()) != rows.end() ? extent : call.extents.find(info.name())->second);
   const FilledShape filled = fill_shape(graph, given);
   if (!filled.problem.empty()) return {};
-  return {filled.extents, random_inputs(graph, filled.extents, 1), {}, call.magnitudes};
+  return {filled.extents, random_inputs(graph, filled.extents, 1), {}, call.allowed};
 }
 
 TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std::vector<std::string>& shapes, const Arrays& given) {
@@ -118,14 +149,10 @@ TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std
     plan.calls.push_back(std::move(call));
     plan.shapes.push_back(shape_text(graph, filled.extents));
   }
-  plan.check = small_call(prepared, plan.calls.front().extents);
-  for (DuelCall& call : plan.calls) {
-    // Maxima of normal numbers grow slowly: those of a call with more elements are below twice those of a small one.
-    call.magnitudes = plan.check.magnitudes;
-    call.magnitudes.score *= 2;
-    call.magnitudes.factor *= 2;
-    call.magnitudes.sum_length = static_cast<std::int64_t>(static_cast<double>(call.magnitudes.sum_length) * growth(plan.check.extents, call.extents));
-  }
+  SmallCall small = small_call(prepared, plan.calls.front().extents);
+  plan.problem = std::move(small.problem);
+  plan.check = std::move(small.call);
+  for (DuelCall& call : plan.calls) call.allowed = grown(plan.check, call.extents);
   return plan;
 }
 

@@ -1,0 +1,170 @@
+#include "dsl/rounding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attune {
+namespace {
+
+constexpr double unit = 0x1p-24, bf16_unit = 0x1p-9;
+
+/// Random numbers of random sign, between a half and one and a half in size: none is so small that a rounding goes unnoticed.
+class Signs {
+ public:
+  explicit Signs(std::uint64_t seed) : state_(seed) {}
+  /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+  double next() {
+    state_ += 0x9E3779B97F4A7C15u;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    z ^= z >> 31;
+    const double size = 0.5 + static_cast<double>(z >> 12) * 0x1p-52;
+    return (z & 1) != 0 ? size : -size;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// What is known of a node's value, for the rounding of weights to bf16.
+struct Storage {
+  bool is_bf16 = false;             ///< numbers of an input stored as bf16, moved or times a constant
+  bool has_bf16_products = false;   ///< made of a product of two such
+  bool has_bf16_weights = false;    ///< made of a softmax over such products
+};
+
+Storage storage_of(const Node& node, const std::vector<Storage>& known, const Rounding& rounding) {
+  if (const auto* input = std::get_if<Input>(&node.op)) return {rounding.bf16.contains(input->label), false, false};
+  const auto in = node.operands();
+  const auto any = [&](bool Storage::* what) { return std::ranges::any_of(in, [&](int i) { return known[static_cast<std::size_t>(i)].*what; }); };
+  if (std::holds_alternative<Matmul>(node.op)) {
+    const bool is_of_bf16 = std::ranges::all_of(in, [&](int i) { return known[static_cast<std::size_t>(i)].is_bf16; });
+    return {false, is_of_bf16, false};
+  }
+  if (std::holds_alternative<Softmax>(node.op)) return {false, false, any(&Storage::has_bf16_products)};
+  return {any(&Storage::is_bf16), any(&Storage::has_bf16_products), any(&Storage::has_bf16_weights)};
+}
+
+bool is_f32(double x) { return std::isnan(x) || static_cast<double>(static_cast<float>(x)) == x; }
+
+double in_range(double x) { return std::abs(x) > 0x1.fffffep127 ? std::copysign(std::numeric_limits<double>::infinity(), x) : std::abs(x) < 0x1p-150 ? 0.0 : x; }
+
+/// For every element of a sum how far one standard rounding error of it is: see the header.
+Array sum_errors(const Evaluated& node, bool rounds_weights) {
+  std::vector<Array> squares(node.in.begin(), node.in.end());
+  for (Array& array : squares)
+    for (double& x : array.data) x *= x;
+  const Array& sum = node.lanes[0];
+  Array errors(sum.type, node.extents);
+  evaluate(node.graph.node(node.node).op, node.extents, squares, errors);
+  double count = 1;
+  std::visit(
+      [&](const auto& op) {
+        if constexpr (requires { op.is_sum_of_products; })
+          for (Name dim : op.over) count *= static_cast<double>(node.extents.at(dim));
+      },
+      node.graph.node(node.node).op);
+  for (std::size_t i = 0; i < errors.data.size(); ++i) {
+    const double s2 = sum.data[i] * sum.data[i], t2 = errors.data[i];
+    const double partial_sums = std::max(0.0, count * t2 - s2) / 6 + count * s2 / 3;
+    errors.data[i] = std::sqrt(unit * unit * partial_sums + (rounds_weights ? bf16_unit * bf16_unit * t2 : 0));
+  }
+  return errors;
+}
+
+/// The roundings that the operation's result may be off by.
+double roundings_of(const AnyOp& any, const DimExtents& extents) {
+  return std::visit(
+      [&]<class Op>(const Op& op) -> double {
+        if constexpr (requires { op.roundings(extents); }) return op.roundings(extents);
+        else if constexpr (requires { Op::roundings; }) return Op::roundings;
+        else return 1;
+      },
+      any);
+}
+
+bool is_sum(const AnyOp& any) {
+  return std::visit([](const auto& op) { return requires { op.is_sum_of_products; }; }, any);
+}
+
+/// Changes lanes 1 and up by random roundings.
+class Rounder {
+ public:
+  explicit Rounder(const Rounding& rounding) : rounding_(rounding), signs_(rounding.seed) {}
+
+  void operator()(const Evaluated& node) {
+    const Node& at = node.graph.node(node.node);
+    storage_.push_back(storage_of(at, storage_, rounding_));
+    if (at.type.kind != Kind::real || std::holds_alternative<Input>(at.op)) return;
+    if (is_sum(at.op)) return round_sum(node, at);
+    const double relative = unit * roundings_of(at.op, node.extents);
+    const std::vector<double>& exact = node.lanes[0].data;
+    for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        double& x = node.lanes[lane].data[i];
+        if (!is_f32(exact[i])) x = in_range(x * (1 + relative * signs_.next()));
+      }
+  }
+
+ private:
+  void round_sum(const Evaluated& node, const Node& at) {
+    const Array errors = sum_errors(node, rounds_weights(at));
+    for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)
+      for (std::size_t i = 0; i < errors.data.size(); ++i) {
+        double& x = node.lanes[lane].data[i];
+        if (!is_f32(node.lanes[0].data[i])) x = in_range(x + errors.data[i] * signs_.next());
+      }
+  }
+  bool rounds_weights(const Node& at) const {
+    if (!std::holds_alternative<Matmul>(at.op)) return false;
+    const Storage& a = storage_[static_cast<std::size_t>(at.operands()[0])], b = storage_[static_cast<std::size_t>(at.operands()[1])];
+    return (a.has_bf16_weights && b.is_bf16) || (b.has_bf16_weights && a.is_bf16);
+  }
+
+  const Rounding& rounding_;
+  Signs signs_;
+  std::vector<Storage> storage_;
+};
+
+double distance(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  return std::isfinite(a) && std::isfinite(b) ? std::abs(a - b) : std::numeric_limits<double>::infinity();
+}
+
+/// So many that every output has at least 16 numbers that moved.
+int lanes_of(const Graph& graph, const Arrays& inputs, int roundings) {
+  constexpr std::int64_t enough = 16;
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes;
+  for (const auto& [name, array] : inputs) shapes[name] = array.extents;
+  const Bound bound = bind_extents(graph, shapes);
+  if (!bound.problem.empty()) return 1;  // the walk says it
+  std::int64_t fewest = enough;
+  for (const Output& output : graph.outputs()) {
+    std::int64_t elements = 1;
+    for (Name dim : output.dims) elements = std::min(enough, elements * std::min(enough, bound.extents.at(dim)));
+    if (elements > 0) fewest = std::min(fewest, elements);
+  }
+  return 1 + std::max<int>(roundings, static_cast<int>((enough + fewest - 1) / fewest));
+}
+
+}  // namespace
+
+RoundedInterpretation interpret_rounded(const Graph& graph, const Arrays& inputs, const Rounding& rounding) {
+  Rounder rounder(rounding);
+  WalkedGraph walked = walk(graph, inputs, graph.problem().empty() ? lanes_of(graph, inputs, rounding.roundings) : 1, std::ref(rounder));
+  if (!walked.problem.empty()) return {{}, {}, std::move(walked.problem)};
+  RoundedInterpretation result{std::move(walked.lanes[0]), {}, {}};
+  for (const auto& [name, exact] : result.outputs) {
+    Array moved = exact;
+    std::ranges::fill(moved.data, 0.0);
+    for (std::size_t lane = 1; lane < walked.lanes.size(); ++lane)
+      for (std::size_t i = 0; i < exact.data.size(); ++i)
+        moved.data[i] = std::max(moved.data[i], distance(walked.lanes[lane].at(name).data[i], exact.data[i]));
+    result.moved.emplace(name, std::move(moved));
+  }
+  return result;
+}
+
+}  // namespace attune

@@ -1,0 +1,36 @@
+/// How far the rounding of reals moves the results of a graph: an error analysis on the values that are there.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "dsl/interpret.h"
+
+namespace attune {
+
+/// Where the reals of a kernel have fewer bits than f32, and which random roundings are tried.
+struct Rounding {
+  std::set<std::string, std::less<>> bf16;  ///< the inputs that are stored as bf16
+  int roundings = 3;                        ///< how often the whole graph is rounded; more where an output has few elements
+  std::uint64_t seed = 1;
+};
+
+/// The interpreter's outputs, and `moved`, of the same shape: the farthest that each element came in any of the random roundings, infinite
+/// where one of them is not finite and the other is.
+struct RoundedInterpretation {
+  Arrays outputs, moved;
+  std::string problem;
+};
+
+/// Interprets the graph in double precision, and beside it several times with every real result x that f32 does not hold changed to x (1 + r d),
+/// |d| random and about u = 2^-24, of random sign:
+/// - r is 1, or what the operation says of its kernels (`roundings`: 4 for the exponential);
+/// - a sum of n products t (matmul, reduce_sum) moves by d sqrt(E), E = (n sum t^2 - s^2) / 6 + n s^2 / 3, s = sum t: the expected sum of the squares of
+///   the partial sums when terms come in random order, each partial sum being rounded once (Higham, Accuracy and Stability of Numerical
+///   Algorithms, 2nd ed., section 4.2);
+/// - before a product with values stored as bf16, weights of a softmax over scores whose operands both are bf16 are rounded to bf16: 2^-9 sqrt(sum t^2) more;
+/// - what is beyond f32's range is infinite or zero.
+/// What the results move by is the effect of all roundings together, cancellation and correlation included. Results are not yet rounded for storage.
+RoundedInterpretation interpret_rounded(const Graph& graph, const Arrays& inputs, const Rounding& rounding);
+
+}  // namespace attune

@@ -1,0 +1,122 @@
+/// Whether the comparison of kernels with the interpreter can fail: faults that are planted into the graphs are found.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dsl/variants.h"
+#include "tests/decoder_block.h"
+#include "tools/measure/allowance.h"
+#include "tools/measure/example.h"
+
+namespace attune {
+namespace {
+
+enum class Fault { sign, off_by_one, inverted, wrong_angle, dropped_tail };
+constexpr std::array faults = {Fault::sign, Fault::off_by_one, Fault::inverted, Fault::wrong_angle, Fault::dropped_tail};
+constexpr std::array fault_names = {"sign", "off by one", "inverted", "wrong angle", "dropped tail"};
+
+bool is_sum(const AnyOp& any) {
+  return std::visit([](const auto& op) { return requires { op.is_sum_of_products; }; }, any) || std::holds_alternative<Softmax>(any);
+}
+
+/// The last term of the sum, or of the softmax, left out.
+void drop_tail(const AnyOp& op, const Evaluated& at, Array& out) {
+  const auto* softmax = std::get_if<Softmax>(&op);
+  std::vector<Array> in(at.in.begin(), at.in.end());
+  Name last = softmax != nullptr ? softmax->over : Name();
+  std::visit(
+      [&](const auto& any) {
+        if constexpr (requires { any.is_sum_of_products; }) last = any.over[any.over.size() - 1];
+      },
+      op);
+  for (Array& array : in) {
+    const std::int64_t stride = array.stride(last), extent = at.extents.at(last);
+    for (std::size_t i = 0; i < array.data.size(); ++i)
+      if (static_cast<std::int64_t>(i) / stride % extent == extent - 1) array.data[i] = softmax != nullptr ? -INFINITY : 0;
+  }
+  std::ranges::fill(out.data, 0.0);
+  evaluate(op, at.extents, in, out);
+}
+
+/// Whether the fault can be planted at the node.
+bool is_possible(Fault fault, const Node& node) {
+  switch (fault) {
+    case Fault::sign: return node.type.kind == Kind::real && !std::holds_alternative<Input>(node.op);
+    case Fault::off_by_one: return std::holds_alternative<Index>(node.op);
+    case Fault::inverted: return node.type.kind == Kind::boolean;
+    case Fault::wrong_angle: return std::holds_alternative<Sin>(node.op) || std::holds_alternative<Cos>(node.op);
+    case Fault::dropped_tail: return is_sum(node.op);
+  }
+  return false;
+}
+
+void plant(Fault fault, const Evaluated& at, Array& out) {
+  const AnyOp& op = at.graph.node(at.node).op;
+  if (fault == Fault::dropped_tail) return drop_tail(op, at, out);
+  for (std::size_t i = 0; i < out.data.size(); ++i) {
+    double& x = out.data[i];
+    if (fault == Fault::sign) x = -x;
+    if (fault == Fault::off_by_one) x += 1;
+    if (fault == Fault::inverted) x = 1 - x;
+    if (fault == Fault::wrong_angle) x = std::holds_alternative<Sin>(op) ? std::sin(at.in[0].data[i] + 0.01) : std::cos(at.in[0].data[i] + 0.01);
+  }
+}
+
+/// A fault, where it was, and what became of it.
+struct Planted {
+  std::string where;
+  bool is_found = false, changes_anything = false;
+};
+
+/// Plants every fault at every node, one at a time. Some change nothing: a score moved by as much in all of its row, a last key that nobody sees.
+std::vector<Planted> planted_faults(const Graph& graph, const Shape& shape) {
+  const FilledShape filled = fill_shape(graph, shape);
+  REQUIRE(filled.problem == "");
+  const Arrays inputs = random_inputs(graph, filled.extents, 1);
+  const Judge right = judge(graph, inputs, {});
+  REQUIRE(right.problem == "");
+  std::vector<Planted> all;
+  const Graph nodes = expanded(graph);
+  for (int id = 0; id < static_cast<int>(nodes.nodes().size()); ++id)
+    for (const Fault fault : faults) {
+      if (!is_possible(fault, nodes.node(id))) continue;
+      const WalkedGraph wrong = walk(graph, inputs, 2, [&](const Evaluated& at) {
+        if (at.node == id) plant(fault, at, at.lanes[1]);
+      });
+      const auto op_name = std::visit([](const auto& op) { return op.name; }, nodes.node(id).op);
+      Planted planted{std::string(fault_names[static_cast<std::size_t>(fault)]) + " in node " + std::to_string(id) + ", " + std::string(op_name), false, false};
+      for (const auto& [name, expected] : right.outputs) {
+        const std::vector<double>& got = wrong.lanes[1].at(name).data;
+        planted.is_found |= compare(got, expected, right.allowed.at(name)).differing > 0;
+        planted.changes_anything |= compare(got, expected, {1e-12 * root_mean_square(expected.data), 0, {}}).differing > 0;
+      }
+      all.push_back(std::move(planted));
+    }
+  return all;
+}
+
+void check_faults(const Graph& graph, const Shape& shape) {
+  int found = 0;
+  for (const Planted& planted : planted_faults(graph, shape)) {
+    INFO(planted.where);
+    CHECK(planted.is_found == planted.changes_anything);
+    found += planted.is_found ? 1 : 0;
+  }
+  CHECK(found > 5);
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a fault in a variant is found", "[judge]", AnyVariant) {
+  INFO(TestType::name);
+  check_faults(build(TestType{}), {});
+}
+
+TEST_CASE("a fault in a block of a decoder is found", "[judge]") {
+  check_faults(build(DecoderBlock{}), {{"batch", 1}, {"tokens", 37}, {"model", 48}, {"kv_heads", 2}, {"group", 2}, {"half", 8}, {"value_depth", 16}, {"hidden", 40}});
+}
+
+}  // namespace attune

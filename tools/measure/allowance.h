@@ -1,0 +1,52 @@
+/// How far a kernel's outputs may be from the interpreter's: the one rule, for `check`, the tuner and the tests.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dsl/rounding.h"
+
+namespace attune {
+
+/// For each element of an output: `number`, and `share` of the element's size.
+struct Allowance {
+  double number = 0, share = 0;
+  std::map<std::size_t, double> unsettled;  ///< the elements to which rounding gives another `number`
+  double of(std::size_t element, double expected) const;
+};
+
+/// The interpreter's outputs and what a kernel may be off by, or the problem in words.
+struct Judge {
+  Arrays outputs;
+  std::map<std::string, Allowance, std::less<>> allowed;
+  std::string problem;
+};
+
+/// With `moved` from `interpret_rounded` (dsl/rounding.h):
+/// - number = 4 max(moved) of that output, over the elements that rounding moves by at most a hundredth of their size or of the output's root mean
+///   square. Kernels of the variants were seen to be off by up to 0.4 max(moved): the factor is for sums in an order that is worse, and unlucky draws;
+/// - the other elements, to which the inputs say little (a comparison of two reals that nearly agree, what is left of large numbers that cancel), are
+///   *unsettled*: 4 moved for each. More than one in a hundred of an output is a problem: a comparison would say nothing;
+/// - share = 2^-24 for storage in f32, 2^-8 in bf16: the rounding of the result itself, which is half of it, is the last of several.
+/// Integers and truth values are exact where rounding does not move them.
+/// `bf16` names the inputs and outputs that are stored so; the interpreter sees inputs as they are stored.
+Judge judge(const Graph& graph, const Arrays& inputs, const std::set<std::string, std::less<>>& bf16);
+
+/// How a kernel's output compares with the interpreter's. NaN agrees with NaN, infinities with themselves.
+struct Difference {
+  std::int64_t differing = 0, elements = 0;
+  std::vector<std::int64_t> worst_index;                 ///< the element whose difference is the largest multiple of what it may be
+  double got = 0, expected = 0, worst = 0, allowed = 0;  ///< there; `worst` is the absolute difference, infinite where only one is finite
+};
+Difference compare(const std::vector<double>& got, const Array& expected, const Allowance& allowed);
+
+/// "3 of 65536 elements differ; worst at [0, 3, 17, 5]: got 0.41271, expected 0.4119, allowed 0.0001"
+std::string describe(const Difference& difference);
+
+/// Of the finite elements; 0 without any.
+double root_mean_square(const std::vector<double>& values);
+
+}  // namespace attune
