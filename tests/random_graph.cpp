@@ -161,7 +161,12 @@ class Drawing : RandomValues {
     const Dim over = dim(some_dim(dims(a)));
     if (below(2) == 0) return keep(softmax(a.value, over), 1);
     const Drawn visible = boolean(dims(a));
-    if (fits(dims(a), dims(visible))) keep(softmax(mask(a.value, visible.value), over), 1);
+    if (fits(dims(a), dims(visible))) keep(softmax(masked(a, visible), over), 1);
+  }
+  /// Minus infinity where it is not visible, also where that widens the value.
+  Value masked(const Drawn& a, const Drawn& visible) {
+    if (dims(visible).without(dims(a)).empty()) return mask(a.value, visible.value);
+    return select(visible.value, a.value, -std::numeric_limits<double>::infinity());
   }
   void joined() {
     const std::optional<Drawn> first = find([&](const Drawn& d) { return !dims(d).empty(); });
@@ -244,7 +249,7 @@ class Drawing : RandomValues {
       case 4: return minimum(x, literal);
       case 5: return maximum(literal, x);
       case 6: return select(truth.value, x, literal);
-      case 7: return mask(x, truth.value);
+      case 7: return masked(a, truth);
       default: return gathered_outside(a);
     }
   }

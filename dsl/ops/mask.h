@@ -13,10 +13,13 @@ struct Mask {
   static constexpr int arity = 2;
   static constexpr auto fields = std::tuple{};
 
-  /// Refuses an x that is not real and a predicate that is not boolean.
+  /// Refuses an x that is not real, a predicate that is not boolean, and one with dims that x does not have: it would widen the scores, which
+  /// select does where it is meant.
   constexpr Text check(std::span<const Type> in) const {
     if (in[0].kind != Kind::real) return sentence("x is ", in[0].kind, "; it must be real (to_real converts)");
     if (in[1].kind != Kind::boolean) return sentence("the predicate is ", in[1].kind, "; it must be boolean, true where x is kept");
+    for (Name dim : in[1].dims)
+      if (!in[0].dims.has(dim)) return sentence("the predicate has ", dim, ", which x does not have: x is ", in[0].dims);
     return {};
   }
   constexpr Value expand(std::span<const Value> in, Here at) const {

@@ -105,7 +105,7 @@ struct OperationGraph {
     put(dropout(x, 0, offset, seed));
   }
   void operator()(const Scale&) { put(scale(input({rows, columns}), input({columns}))); }
-  void operator()(const Mask&) { put(mask(input({rows, columns}), input({batch, columns}, Kind::boolean))); }
+  void operator()(const Mask&) { put(mask(input({batch, rows, columns}), input({columns, batch}, Kind::boolean))); }
   void operator()(const Linear&) {
     const Value x = input({batch, rows, depth}), weight = input({columns, depth});
     put(linear(x, weight, depth));
