@@ -70,6 +70,11 @@ class Graph {
     problem_ = at.line() > 0 ? sentence("line ", static_cast<std::int64_t>(at.line()), ": ", parts...) : sentence(parts...);
   }
 
+  /// What a variant asks of its own parameters: `g.require(window >= 1, "window is ", window, "; it must be at least 1")`.
+  constexpr void require(bool holds, const auto&... otherwise) {
+    if (!holds) fail(Here{}, otherwise...);
+  }
+
   constexpr std::span<const Node> nodes() const { return {nodes_.data(), static_cast<std::size_t>(size_)}; }
   constexpr const Node& node(int id) const { return nodes_[static_cast<std::size_t>(id)]; }
   constexpr std::span<const Output> outputs() const { return {outputs_.data(), static_cast<std::size_t>(output_count_)}; }
@@ -83,6 +88,8 @@ class Graph {
   constexpr DimInfo* find(Name name);
   constexpr void order_dims();
   constexpr void order_nodes();
+  constexpr bool is_used(Name dim) const;
+  constexpr void drop_unused_dims();
   constexpr void require_extent(Name dim);
 
   std::array<Node, max_nodes> nodes_{};

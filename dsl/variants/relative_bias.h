@@ -54,7 +54,7 @@ struct RelativeBias {
                  Field{"scaled", &RelativeBias::scaled}};
 
   constexpr void operator()(Graph& g) const {
-    refuse_parameters(g);
+    require_parameters(g);
     if (!g.problem().empty()) return;
     const Attention a(g);
     const bool is_t5 = distances == Distances::t5;
@@ -72,13 +72,12 @@ struct RelativeBias {
   }
 
  private:
-  constexpr void refuse_parameters(Graph& g) const {
+  constexpr void require_parameters(Graph& g) const {
     const std::int64_t side = causal ? 1 : 2;
-    if (distances == Distances::t5 && (buckets < 2 * side || buckets % (2 * side) != 0 || buckets > 64))
-      g.fail(Here{}, name, ": buckets is ", buckets, "; it must be a multiple of ", 2 * side, " up to 64");
+    if (distances == Distances::t5)
+      g.require(buckets >= 2 * side && buckets % (2 * side) == 0 && buckets <= 64, "buckets is ", buckets, "; it must be a multiple of ", 2 * side, " up to 64");
     const std::int64_t least = distances == Distances::t5 ? buckets / (2 * side) + 1 : 0;
-    if (max_distance < least || max_distance > 1 << 20)
-      g.fail(Here{}, name, ": max_distance is ", max_distance, "; it must be from ", least, " to ", 1 << 20);
+    g.require(max_distance >= least && max_distance <= 1 << 20, "max_distance is ", max_distance, "; it must be from ", least, " to ", 1 << 20);
   }
 };
 

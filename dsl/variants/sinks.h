@@ -14,8 +14,8 @@ struct Sinks {
   static constexpr auto fields = std::tuple{Field{"sinks", &Sinks::sinks}, Field{"window", &Sinks::window}};
 
   constexpr void operator()(Graph& g) const {
-    if (sinks < 0) g.fail(Here{}, name, ": sinks is ", sinks, "; it must be at least 0");
-    if (window < 1) g.fail(Here{}, name, ": window is ", window, "; it must be at least 1");
+    g.require(sinks >= 0, "sinks is ", sinks, "; it must be at least 0");
+    g.require(window >= 1, "window is ", window, "; it must be at least 1");
     const Attention a(g);
     const Value age = index(a.queries) - index(a.keys);
     a.output(mask(a.scores(), age >= 0 && (index(a.keys) < sinks || age < window)));

@@ -13,7 +13,7 @@ struct SlidingWindow {
   static constexpr auto fields = std::tuple{Field{"window", &SlidingWindow::window}};
 
   constexpr void operator()(Graph& g) const {
-    if (window < 1) g.fail(Here{}, name, ": window is ", window, "; it must be at least 1");
+    g.require(window >= 1, "window is ", window, "; it must be at least 1");
     const Attention a(g);
     const Value age = index(a.queries) - index(a.keys);
     a.output(mask(a.scores(), age >= 0 && age < window));

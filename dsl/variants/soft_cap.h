@@ -15,8 +15,7 @@ struct SoftCap {
   static constexpr auto fields = std::tuple{Field{"cap", &SoftCap::cap}};
 
   constexpr void operator()(Graph& g) const {
-    if (!(cap > 0 && cap < std::numeric_limits<double>::infinity()))
-      g.fail(Here{}, name, ": cap is ", cap, "; it must be above 0 and finite");
+    g.require(cap > 0 && cap < std::numeric_limits<double>::infinity(), "cap is ", cap, "; it must be above 0 and finite");
     const Attention a(g);
     a.output(cap * tanh(a.scores() / cap));
   }

@@ -10,6 +10,7 @@ struct NearAttention {
   static constexpr auto fields = std::tuple{attune::Field{"window", &NearAttention::window}};
 
   constexpr void operator()(attune::Graph& g) const {
+    g.require(window >= 1, "window is ", window, "; it must be at least 1");
     auto [heads, queries, keys, depth] = g.dims("heads", "queries", "keys", "depth");
     attune::Value q = g.input("q", {heads, queries, depth});
     attune::Value k = g.input("k", {heads, keys, depth});

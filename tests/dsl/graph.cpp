@@ -97,9 +97,9 @@ TEST_CASE("only the first problem of a graph is told", "[graph]") {
 }
 
 TEST_CASE("a parameter that makes no sense is refused in the variant's words", "[graph]") {
-  CHECK(text(build(SlidingWindow{.window = 0}).problem()) == "sliding_window: window is 0; it must be at least 1");
-  CHECK(text(build(SoftCap{.cap = -1}).problem()) == "soft_cap: cap is -1; it must be above 0 and finite");
-  CHECK(text(build(SoftCap{.cap = infinity}).problem()) == "soft_cap: cap is inf; it must be above 0 and finite");
+  CHECK(text(build(SlidingWindow{.window = 0}).problem()) == "window is 0; it must be at least 1");
+  CHECK(text(build(SoftCap{.cap = -1}).problem()) == "cap is -1; it must be above 0 and finite");
+  CHECK(text(build(SoftCap{.cap = infinity}).problem()) == "cap is inf; it must be above 0 and finite");
   CHECK(text(build(MultiHead{.dropout = 1}).problem()).find("dropout: rate is 1; it must be at least 0 and below 1") != std::string::npos);
 }
 

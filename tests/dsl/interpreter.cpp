@@ -60,7 +60,7 @@ TEST_CASE("an element of every kind is checked against its range", "[interpreter
 }
 
 TEST_CASE("a wrong graph is not interpreted", "[interpreter]") {
-  CHECK(interpret(build(SoftCap{.cap = 0}), {}).problem == "soft_cap: cap is 0; it must be above 0 and finite");
+  CHECK(interpret(build(SoftCap{.cap = 0}), {}).problem == "cap is 0; it must be above 0 and finite");
 }
 
 TEST_CASE("an output is in the memory order that it names", "[interpreter]") {

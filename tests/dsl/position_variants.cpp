@@ -110,11 +110,11 @@ TEST_CASE("relative_bias leaves the scores unscaled if T5 itself is wanted", "[v
 
 TEST_CASE("parameters that make no sense are refused with their values", "[variants]") {
   const auto problem = [](const auto& variant) { return text(build(variant).problem()); };
-  CHECK(problem(Sinks{.sinks = -1}) == "sinks: sinks is -1; it must be at least 0");
-  CHECK(problem(Sinks{.window = 0}) == "sinks: window is 0; it must be at least 1");
-  CHECK(problem(RelativeBias{.buckets = 30}) == "relative_bias: buckets is 30; it must be a multiple of 4 up to 64");
-  CHECK(problem(RelativeBias{.buckets = 66, .causal = true}) == "relative_bias: buckets is 66; it must be a multiple of 2 up to 64");
-  CHECK(problem(RelativeBias{.max_distance = 8}) == "relative_bias: max_distance is 8; it must be from 9 to 1048576");
+  CHECK(problem(Sinks{.sinks = -1}) == "sinks is -1; it must be at least 0");
+  CHECK(problem(Sinks{.window = 0}) == "window is 0; it must be at least 1");
+  CHECK(problem(RelativeBias{.buckets = 30}) == "buckets is 30; it must be a multiple of 4 up to 64");
+  CHECK(problem(RelativeBias{.buckets = 66, .causal = true}) == "buckets is 66; it must be a multiple of 2 up to 64");
+  CHECK(problem(RelativeBias{.max_distance = 8}) == "max_distance is 8; it must be from 9 to 1048576");
   CHECK(problem(RelativeBias{.buckets = 64, .max_distance = 33, .causal = true}) == "");
 }
 

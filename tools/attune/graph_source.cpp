@@ -26,9 +26,6 @@ std::string joined(const std::vector<Setting>& settings) {
   return text;
 }
 
-/// A variant begins its own sentences with its name.
-std::string without_prefix(std::string text, const std::string& prefix) { return text.starts_with(prefix) ? text.substr(prefix.size()) : text; }
-
 LoadedGraph load_variant(const GraphRequest& request) {
   const ChosenVariant chosen = choose_variant(request.graph, request.settings);
   if (!chosen.problem.empty()) return refuse(chosen.problem);
@@ -36,8 +33,7 @@ LoadedGraph load_variant(const GraphRequest& request) {
   loaded.name = request.graph;
   loaded.parameters = std::visit([](const auto& variant) { return joined(parameters_of(variant)); }, chosen.variant);
   loaded.graph = build_any(chosen.variant);
-  if (!loaded.graph.problem().empty())
-    return refuse(fmt::format("variant '{}': {}", request.graph, without_prefix(problem_of(loaded.graph), request.graph + ": ")));
+  if (!loaded.graph.problem().empty()) return refuse(fmt::format("variant '{}': {}", request.graph, problem_of(loaded.graph)));
   return loaded;
 }
 
