@@ -57,9 +57,9 @@ class Graph {
   /// States that a dim's extent follows from others; refuses what contradicts an earlier statement.
   constexpr void derive(const Derivation& derivation, std::string_view who, Here at);
   /// Checks what only the whole graph shows (no result, a dim without an extent) and orders the nodes: the inputs as they
-  /// were declared, then what the outputs need, each after its operands; what they do not need is dropped. The order is
-  /// thus the same whatever order a compiler evaluates arguments in. Called once, after the last output; values from
-  /// before are void then.
+  /// were declared, then what the outputs need, each after its operands; what they do not need is dropped, and so is a dim that
+  /// nothing has. The order is thus the same whatever order a compiler evaluates arguments in. Called once, after the last
+  /// output; values from before are void then.
   constexpr void finish();
 
   /// Empty, or the first sentence about what is wrong.

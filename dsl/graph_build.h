@@ -200,6 +200,25 @@ constexpr void Graph::order_nodes() {
   }
 }
 
+constexpr bool Graph::is_used(Name dim) const {
+  for (const Node& node : nodes()) {
+    if (node.type.dims.has(dim)) return true;
+    if (const auto* extent = std::get_if<Extent>(&node.op); extent != nullptr && extent->dim == dim) return true;
+  }
+  for (const DimInfo& info : dim_infos())
+    if (info.derivation.operands.has(dim)) return true;
+  return false;
+}
+
+/// From the last dim on: what only an unused dim follows from is unused too, and stands before it.
+constexpr void Graph::drop_unused_dims() {
+  for (int i = dim_count_ - 1; i >= 0; --i) {
+    if (is_used(dims_[static_cast<std::size_t>(i)].name())) continue;
+    for (int j = i; j + 1 < dim_count_; ++j) dims_[static_cast<std::size_t>(j)] = dims_[static_cast<std::size_t>(j + 1)];
+    dims_[static_cast<std::size_t>(--dim_count_)] = {};
+  }
+}
+
 constexpr void Graph::finish() {
   if (output_count_ == 0) return fail(Here{}, "graph: has no output; g.output(name, value, dims) makes one");
   order_dims();
@@ -209,7 +228,9 @@ constexpr void Graph::finish() {
     if (const auto* extent = std::get_if<Extent>(&node.op)) require_extent(extent->dim);
   for (const DimInfo& info : dim_infos())
     for (Name operand : info.derivation.operands) require_extent(operand);
-  if (problem_.empty()) order_nodes();
+  if (!problem_.empty()) return;
+  order_nodes();
+  drop_unused_dims();
 }
 
 namespace detail {

@@ -84,6 +84,25 @@ TEST_CASE("dims are listed after those that their extents follow from", "[graph]
   CHECK(names == std::vector<std::string>{"tokens", "model", "keys", "merged"});
 }
 
+TEST_CASE("dims that nothing has are not listed", "[graph]") {
+  Graph g;
+  auto [queries, keys, depth] = g.dims("queries", "keys", "depth");
+  g.dim("dpeth");
+  g.dim("fixed", 64);
+  const Dim merged = g.dim("merged");
+  const Value x = g.input("x", {queries, keys});
+  g.input("y", {depth});                                // no output needs it, but a call brings it
+  merge(x, {queries, keys}, merged);                    // is dropped, and its dim with it
+  const Dim rows = g.dim("rows", 3);                    // extent(rows) alone names it
+  split(x, keys, {g.dim("high"), {g.dim("low"), 2}});   // dropped too: both its dims
+  g.output("out", x * to_real(extent(rows)), {keys, queries});
+  g.finish();
+  REQUIRE(text(g.problem()) == "");
+  std::vector<std::string> names;
+  for (const DimInfo& info : g.dim_infos()) names.emplace_back(info.name());
+  CHECK(names == std::vector<std::string>{"queries", "keys", "depth", "rows"});
+}
+
 TEST_CASE("only the first problem of a graph is told", "[graph]") {
   Graph g;
   auto [queries, keys] = g.dims("queries", "keys");
