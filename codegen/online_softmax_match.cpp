@@ -128,6 +128,20 @@ void match_sum(const Graph& graph, const std::set<int>& cone, OnlineSoftmaxMatch
   match.key = *keys.begin();
 }
 
+/// Something else than the softmax needs a product or a sum of the score, as it is or changed: another stage would compute it again.
+bool is_read_outside(const Graph& graph, const std::set<int>& cone, int softmax, const std::vector<std::vector<int>>& users) {
+  std::set<int> holding;  // a product or a sum
+  for (const int inside : cone) {
+    if (inside == softmax) continue;
+    const auto operands = graph.node(inside).operands();
+    const bool is_holding = is_anchor(graph.node(inside)) || std::ranges::any_of(operands, [&](int operand) { return holding.contains(operand); });
+    if (!is_holding) continue;
+    holding.insert(inside);
+    if (std::ranges::any_of(users[static_cast<std::size_t>(inside)], [&](int user) { return !cone.contains(user); })) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, int id) {
@@ -179,12 +193,7 @@ OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, int id) {
     match_sum(graph, score.cone, match);
   }
   score.cone.insert(match.softmax);
-  for (int inside : score.cone) {
-    const Names& dims = graph.node(inside).type.dims;
-    if (!dims.has(match.queries) || !dims.has(match.keys) || inside == match.softmax) continue;
-    for (int user : users[static_cast<std::size_t>(inside)])
-      if (!score.cone.contains(user) && is_anchor(graph.node(inside))) return refuse("the scores are used elsewhere too and must be stored");
-  }
+  if (is_read_outside(graph, score.cone, match.softmax, users)) return refuse("the scores are used elsewhere too and must be stored");
   return {match, match.softmax, "the weights of " + std::string(match.queries) + " x " + std::string(match.keys) + " are used by one matmul alone"};
 }
 

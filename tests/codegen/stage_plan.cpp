@@ -4,6 +4,7 @@
 
 #include "dsl/interpret.h"
 #include "dsl/variants.h"
+#include "tests/random_graph.h"
 
 namespace attune {
 namespace {
@@ -113,6 +114,13 @@ TEST_CASE("what is not fused says why", "[plan]") {
     a.g.output("scores", scores, {a.queries, a.keys});
     CHECK(both(a.g) == "the scores are used elsewhere too and must be stored");
   }
+  SECTION("scores that are used elsewhere behind their mask") {
+    OneHead a;
+    const Value scores = mask(a.scores(), index(a.queries) >= index(a.keys));
+    a.output(softmax(scores, a.keys));
+    a.g.output("greatest", max(scores, a.keys), {a.queries});
+    CHECK(both(a.g) == "the scores are used elsewhere too and must be stored");
+  }
   SECTION("fusion that is off") {
     OneHead a;
     a.output(softmax(a.scores(), a.keys));
@@ -123,6 +131,80 @@ TEST_CASE("what is not fused says why", "[plan]") {
     const Reasons projections = reasons(build_any(MultiHead{}), StageKind::gemm);
     CHECK(projections == Reasons(4, "no operand is the result of a softmax"));
   }
+}
+
+namespace {
+
+/// What keeps a stage from being of its kind, or nothing: outside of online_softmax, operations with a loop of their own are
+/// never computed inside others.
+std::string problem_of(const Graph& graph, const StagePlan& plan) {
+  std::vector<std::string> loops;
+  for (const int node : plan.nodes)
+    if (is_anchor(graph.node(node))) loops.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, graph.node(node).op));
+  using Loops = std::vector<std::string>;
+  const bool is_right = plan.kind == StageKind::pointwise     ? loops.empty()
+                        : plan.kind == StageKind::gemm        ? loops == Loops{"matmul"}
+                        : plan.kind == StageKind::row_softmax ? loops == Loops{"softmax"}
+                        : plan.kind == StageKind::reduce      ? loops == Loops{"reduce_sum"} || loops == Loops{"reduce_max"}
+                                                              : loops.size() >= 2;
+  std::string text = std::string(name_of(plan.kind)) + " of";
+  for (const std::string& loop : loops) text += " " + loop;
+  return is_right ? std::string() : text;
+}
+
+std::string problem_of(const Graph& graph) {
+  const Graph plain = expanded(graph);
+  for (const bool fuse : {true, false})
+    for (const StagePlan& plan : plan_stages(plain, fuse))
+      if (std::string problem = problem_of(plain, plan); !problem.empty()) return problem;
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a stage computes one product, softmax or sum, and nothing else in its loops", "[plan]") {
+  for (const std::string_view variant : variant_names()) CHECK(problem_of(build_any(choose_variant(variant, {}).variant)) == "");
+  CHECK(problem_of(build_any(MultiHead{.weights = true})) == "");
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    INFO("seed " << seed);
+    CHECK(problem_of(random_graph(seed, {.operations = 6 + static_cast<int>(seed % 16), .has_special = seed % 2 == 0}).graph) == "");
+  }
+}
+
+TEST_CASE("readers of the scores beside the softmax find them stored", "[plan]") {
+  // each reader reads the scores as the graph's product gives them, scaled, or masked
+  using Reader = void (*)(OneHead&, const Value&);
+  const std::vector<Reader> readers = {
+      [](OneHead& a, const Value& s) { a.g.output("more", s, {a.queries, a.keys}); },
+      [](OneHead& a, const Value& s) { a.g.output("more", exp(s), {a.queries, a.keys}); },
+      [](OneHead& a, const Value& s) { a.g.output("more", max(s, a.keys), {a.queries}); },
+      [](OneHead& a, const Value& s) { a.g.output("more", max(s * s, {a.queries, a.keys}), {}); },
+      [](OneHead& a, const Value& s) { a.g.output("more", log(sum(exp(s - max(s, a.keys)), a.keys)) + max(s, a.keys), {a.queries}); },
+      [](OneHead& a, const Value& s) { a.g.output("more", softmax(s, a.queries), {a.queries, a.keys}); },
+      [](OneHead& a, const Value& s) { a.g.output("more", matmul(softmax(s * 0.5, a.keys), a.k, a.keys), {a.queries, a.depth}); },
+      [](OneHead& a, const Value& s) { a.g.output("more", matmul(sigmoid(s), a.v, a.keys), {a.queries, a.depth}); },
+  };
+  for (std::size_t reader = 0; reader < readers.size(); ++reader)
+    for (const int read : {0, 1, 2}) {
+      OneHead a;
+      std::vector<Value> values{a.scores()};
+      values.push_back(values.back() * 0.25);
+      values.push_back(mask(values.back(), index(a.queries) >= index(a.keys)));
+      a.output(softmax(values.back(), a.keys));
+      readers[reader](a, values[static_cast<std::size_t>(read)]);
+      a.g.finish();
+      REQUIRE(std::string(a.g.problem().view()) == "");
+      INFO("reader " << reader << " of value " << read);
+      CHECK(problem_of(a.g) == "");
+      int products = 0;
+      const Graph plain = expanded(a.g);
+      for (const StagePlan& plan : plan_stages(plain))
+        for (const int node : plan.nodes) {
+          const auto* matmul = std::get_if<Matmul>(&plain.node(node).op);
+          products += matmul != nullptr && matmul->over == Names{"depth"};
+        }
+      CHECK(products == 1);  // the product of queries and keys is computed once
+    }
 }
 
 TEST_CASE("without fusion every product and softmax is a stage", "[plan]") {
