@@ -8,7 +8,8 @@
 
 #include <cmath>
 
-#include "codegen/import.h"
+#include "codegen/passes/join_products.h"
+#include "codegen/passes/rewriting.h"
 
 namespace attune {
 namespace {
@@ -22,28 +23,13 @@ std::optional<double> constant_of(mlir::Value value) {
   return constant ? std::optional(constant.definition().value) : std::nullopt;
 }
 
-/// `op` of the operands, of the type that its rule gives; computed reals have the element of `like`.
-mlir::Value add(const AnyOp& op, mlir::ValueRange operands, mlir::Operation* like, PatternRewriter& rewriter) {
-  llvm::SmallVector<Type> types;
-  KnownExtents known;
-  for (mlir::Value operand : operands) {
-    types.push_back(type_of(operand.getType()));
-    for (const TypeDim& dim : llvm::cast<TensorType>(operand.getType()).dims())
-      if (dim.extent != 0) known.emplace(dim.name.str(), dim.extent);
-  }
-  const Element element = llvm::cast<TensorType>(like->getResult(0).getType()).element();
-  const Element reals = element == Element::real ? Element::real : Element::f32;
-  const Type type = check_operation(op, {types.data(), types.size()}).type;
-  return create_operation(op, operands, TensorType::of(rewriter.getContext(), type, known, reals), rewriter, like->getLoc())->getResult(0);
-}
-
 /// extent(dim) -> constant
 struct KnownExtent : mlir::OpRewritePattern<GraphOp<Extent>> {
   KnownExtent(mlir::MLIRContext* context, const KnownExtents& known) : OpRewritePattern(context), known_(known) {}
   mlir::LogicalResult matchAndRewrite(GraphOp<Extent> op, PatternRewriter& rewriter) const override {
     const auto found = known_.find(op.definition().dim);
     if (found == known_.end()) return mlir::failure();
-    rewriter.replaceOp(op, add(Constant{static_cast<double>(found->second), Kind::i64}, {}, op, rewriter));
+    rewriter.replaceOp(op, add_operation(Constant{static_cast<double>(found->second), Kind::i64}, {}, op, rewriter));
     return mlir::success();
   }
   const KnownExtents& known_;
@@ -67,8 +53,8 @@ struct DivideByConstant : mlir::OpRewritePattern<GraphOp<Divide>> {
   mlir::LogicalResult matchAndRewrite(GraphOp<Divide> op, PatternRewriter& rewriter) const override {
     const std::optional<double> divisor = constant_of(op->getOperand(1));
     if (!divisor || is_scalar(op->getOperand(0)) || !(std::abs(*divisor) > 1e-30 && std::abs(*divisor) < 1e30)) return mlir::failure();
-    const mlir::Value factor = add(Constant{1 / *divisor, Kind::real}, {}, op, rewriter);
-    rewriter.replaceOp(op, add(Multiply{}, {op->getOperand(0), factor}, op, rewriter));
+    const mlir::Value factor = add_operation(Constant{1 / *divisor, Kind::real}, {}, op, rewriter);
+    rewriter.replaceOp(op, add_operation(Multiply{}, {op->getOperand(0), factor}, op, rewriter));
     return mlir::success();
   }
 };
@@ -91,37 +77,30 @@ struct ScaleOfScale : mlir::OpRewritePattern<GraphOp<Multiply>> {
     if (!outer || !is_scalar(outer->factor)) return mlir::failure();
     const std::optional<Scaled> inner = scaled(outer->x.getDefiningOp());
     if (!inner || !is_scalar(inner->factor) || is_scalar(inner->x) || !outer->x.hasOneUse()) return mlir::failure();
-    const mlir::Value factor = add(Multiply{}, {inner->factor, outer->factor}, op, rewriter);
-    rewriter.replaceOp(op, add(Multiply{}, {inner->x, factor}, op, rewriter));
+    const mlir::Value factor = add_operation(Multiply{}, {inner->factor, outer->factor}, op, rewriter);
+    rewriter.replaceOp(op, add_operation(Multiply{}, {inner->x, factor}, op, rewriter));
     return mlir::success();
   }
 };
 
-/// The value reaches a softmax through elementwise operations alone: it is a score. `seen`: values that do not.
-bool is_score(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
-  if (!seen.insert(value).second) return false;
-  return llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
-    if (llvm::isa<GraphOp<Softmax>>(user)) return true;
-    const std::optional<AnyOp> op = op_of(user);
-    const bool is_pointwise = op && std::visit([]<class D>(const D&) { return PointwiseOp<D>; }, *op);
-    return is_pointwise && is_score(user->getResult(0), seen);
-  });
-}
+/// What a factor, or a divisor, is of: x and s of x * s, or of x / s.
+std::optional<Scaled> scaled(GraphOp<Divide> op) { return Scaled{op->getOperand(0), op->getOperand(1)}; }
+std::optional<Scaled> scaled(GraphOp<Multiply> op) { return scaled(op.getOperation()); }
 
-/// matmul(a, b) * s -> matmul(a * s, b) for scores, where a has all dims of s
-struct ScaleOfScores : mlir::OpRewritePattern<GraphOp<Multiply>> {
-  using OpRewritePattern::OpRewritePattern;
-  mlir::LogicalResult matchAndRewrite(GraphOp<Multiply> op, PatternRewriter& rewriter) const override {
+/// matmul(a, b) * s -> matmul(a * s, b) for scores, where a has all dims of s; the same of matmul(a, b) / s
+template <class Op>
+struct ScaleOfScores : mlir::OpRewritePattern<GraphOp<Op>> {
+  using mlir::OpRewritePattern<GraphOp<Op>>::OpRewritePattern;
+  mlir::LogicalResult matchAndRewrite(GraphOp<Op> op, PatternRewriter& rewriter) const override {
     const std::optional<Scaled> outer = scaled(op);
     if (!outer) return mlir::failure();
-    auto product = outer->x.getDefiningOp<GraphOp<Matmul>>();
-    llvm::DenseSet<mlir::Value> seen;
-    if (!product || !product->hasOneUse() || !is_score(op->getResult(0), seen)) return mlir::failure();
+    auto product = outer->x.template getDefiningOp<GraphOp<Matmul>>();
+    if (!product || !product->hasOneUse() || !is_score(op->getResult(0))) return mlir::failure();
     const mlir::Value a = product->getOperand(0);
     const Names factor_dims = type_of(outer->factor.getType()).dims, over = product.definition().over;
     if (!factor_dims.without(type_of(a.getType()).dims).empty() || factor_dims.without(over) != factor_dims) return mlir::failure();
-    const mlir::Value scaled_a = add(Multiply{}, {a, outer->factor}, op, rewriter);
-    rewriter.replaceOp(op, add(product.definition(), {scaled_a, product->getOperand(1)}, op, rewriter));
+    const mlir::Value scaled_a = add_operation(Op{}, {a, outer->factor}, op, rewriter);
+    rewriter.replaceOp(op, add_operation(product.definition(), {scaled_a, product->getOperand(1)}, op, rewriter));
     return mlir::success();
   }
 };
@@ -177,7 +156,8 @@ void canonicalise(mlir::ModuleOp module) {
     const KnownExtents known = known_extents(function);
     mlir::RewritePatternSet patterns(module.getContext());
     patterns.add<KnownExtent>(module.getContext(), known);
-    patterns.add<Twice<Negate>, Twice<Not>, DivideByConstant, ScaleOfScale, ScaleOfScores>(module.getContext());
+    patterns.add<Twice<Negate>, Twice<Not>, DivideByConstant, ScaleOfScale, ScaleOfScores<Multiply>, ScaleOfScores<Divide>>(module.getContext());
+    add_product_patterns(patterns);
     const mlir::FrozenRewritePatternSet frozen(std::move(patterns));
     const auto simplify = [&] {
       // Every pattern leaves fewer or smaller operations, so this ends; a fixed point is not needed for what follows.

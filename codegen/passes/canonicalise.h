@@ -9,7 +9,8 @@ namespace attune {
 ///   - what has only constants for operands is a constant, and `extent` of a dim whose extent is known is one too;
 ///   - x + 0, x - 0, x * 1, x / 1, x and true, x or false, -(-x), not not x, and select by a constant are gone;
 ///   - x * s * t with scalars is x * (s * t); x / c is x * (1 / c) for a constant;
-///   - a factor of scores, (a b) * s, stands at a: (a * s) b, queries by depth instead of queries by keys;
+///   - a factor or divisor of scores, (a b) * s, stands at a: (a * s) b, queries by depth instead of queries by keys;
+///   - a sum of products as a score is one product (join_products.h);
 ///   - rename of rename is one rename;
 ///   - equal operations are one, and nothing is computed that no result needs. Formulas of dims stay in attn.dims.
 /// Nothing assumes finite numbers: x * 0 and x - x stay.

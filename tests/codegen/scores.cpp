@@ -44,4 +44,19 @@ TEST_CASE("kernels of scores with readers beside the softmax are right", "[score
   });
 }
 
+TEST_CASE("kernels of sums of products as scores are right", "[scores]") {
+  for (const char* type : {"f32", "bf16"}) {
+    check_kernel("latent attention", [](Graph& g, const Attention& a) {
+      const Dim rope = g.dim("rope", 3);
+      const Value q = g.input("q_rope", {a.batch, a.heads, a.queries, rope}), k = g.input("k_rope", {a.batch, a.keys, rope});
+      a.output(causal(a, (matmul(a.q, a.k, a.depth) + matmul(q, k, rope)) / sqrt(extent(a.depth) + extent(rope))));
+    }, type);
+    check_kernel("three products, a bias, and one taken away", [](Graph& g, const Attention& a) {
+      const Value p = g.input("p", {a.heads, a.keys, a.depth}), bias = g.input("bias", {a.batch, a.heads, a.queries, a.keys});
+      const Value q = g.input("other_q", {a.batch, a.heads, a.queries, a.value_depth});
+      a.output(bias - matmul(q, a.v, a.value_depth) * 0.5 + matmul(a.q, p, a.depth) + a.scores());
+    }, type);
+  }
+}
+
 }  // namespace attune

@@ -2,6 +2,8 @@
 
 #include <mlir/IR/Verifier.h>
 
+#include <random>
+
 #include "codegen/import.h"
 #include "codegen/passes/canonicalise.h"
 #include "codegen/passes/expand.h"
@@ -77,6 +79,69 @@ TEST_CASE("no pass changes what a variant with known extents means", "[dialect]"
       check_passes(graph, given, true);
     }
   });
+}
+
+/// Random attention whose score is a sum of up to five terms: products of several kinds, biases by query, key or pair, signs
+/// and factors; its dims in random orders.
+struct RandomSum {
+  Graph g;
+  std::mt19937 random;
+  Dim batch = g.dim("batch"), heads = g.dim("heads"), queries = g.dim("queries"), keys = g.dim("keys"), depth = g.dim("depth"), hidden = g.dim("hidden");
+  int inputs = 0;
+
+  explicit RandomSum(unsigned seed) : random(seed) {
+    const int count = 2 + below(4);
+    Value score = matmul(side(queries, depth), side(keys, depth), depth);
+    for (int i = 1; i < count; ++i) score = combined(score, term());
+    if (below(2) == 0) score = score / sqrt(extent(hidden));
+    if (below(2) == 0) score = mask(score, index(queries) >= index(keys));
+    const Value out = matmul(softmax(score, keys), g.input("v", {batch, keys, hidden}), keys);
+    g.output("out", out, dims_of(out), Here::current());
+    g.finish();
+  }
+
+ private:
+  int below(int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); }
+  Value input(std::initializer_list<Dim> dims) {
+    Names names;
+    for (const Dim dim : dims)
+      if (!(dim.name == batch.name || dim.name == heads.name) || below(3) > 0) names.add(dim.name);
+    if (below(3) == 0 && names.size() == 4) names = Names{names[1], names[0], names[2], names[3]};
+    static constexpr std::array<std::string_view, 16> labels = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7", "i8", "i9", "ia", "ib", "ic", "id", "ie", "if"};
+    return g.input(labels[static_cast<std::size_t>(inputs++)], names, Kind::real);
+  }
+  Value side(Dim of, Dim over) { return input({batch, heads, of, over}); }
+  Value combined(const Value& a, const Value& b) {
+    switch (below(4)) {
+      case 0: return a - b;
+      case 1: return b - a;
+      case 2: return (a + b) * 0.5;
+      default: return b + a;
+    }
+  }
+  Value term() {
+    const Dim over = below(2) == 0 ? depth : hidden;
+    switch (below(7)) {
+      case 0: return input({queries, keys});
+      case 1: return input({heads, keys});
+      case 2: return matmul(side(keys, over), side(queries, over), over) * input({heads});
+      case 3: return matmul(input({heads, over}), side(keys, over), over);
+      case 4: return matmul(side(queries, over), input({queries, keys, over}), over);
+      default: return matmul(side(queries, over), side(keys, over), over);
+    }
+  }
+};
+
+TEST_CASE("no pass changes what a sum of products as a score means", "[dialect]") {
+  for (unsigned seed = 1; seed <= 150; ++seed) {
+    INFO("seed " << seed);
+    const RandomSum sum(seed);
+    REQUIRE(std::string(sum.g.problem().view()) == "");
+    check_passes(sum.g, {}, true);
+    Specialisation given;
+    given.extents = {{"keys", 5}, {"hidden", 3}};
+    if (seed % 5 == 0) check_passes(sum.g, given, true);
+  }
 }
 
 TEST_CASE("a stage is a graph of its own", "[dialect]") {

@@ -1,0 +1,62 @@
+#include "codegen/passes/rewriting.h"
+
+#include <fmt/format.h>
+
+namespace attune {
+namespace {
+
+/// The extents of the dims that `op` makes, where those that they follow from are known.
+void add_derived(const AnyOp& op, std::span<const Type> operands, KnownExtents& known) {
+  const auto add = [&](const Derivation& d) {
+    if (const std::optional<std::int64_t> extent = evaluate(d, known)) known.emplace(d.dim, *extent);
+  };
+  std::visit(
+      [&](const auto& o) {
+        if constexpr (requires { o.derive(operands, add); }) o.derive(operands, add);
+      },
+      op);
+}
+
+/// `seen`: values that do not reach a softmax.
+bool reaches_softmax(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
+  if (!seen.insert(value).second) return false;
+  return llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
+    if (llvm::isa<GraphOp<Softmax>>(user)) return true;
+    const std::optional<AnyOp> op = op_of(user);
+    const bool is_followed = op && std::visit([]<class D>(const D&) { return PointwiseOp<D> || std::is_same_v<D, Concat>; }, *op);
+    return is_followed && reaches_softmax(user->getResult(0), seen);
+  });
+}
+
+}  // namespace
+
+mlir::Value add_operation(const AnyOp& op, mlir::ValueRange operands, mlir::Operation* like, mlir::PatternRewriter& rewriter) {
+  llvm::SmallVector<Type> types;
+  KnownExtents known;
+  for (mlir::Value operand : operands) {
+    types.push_back(type_of(operand.getType()));
+    for (const TypeDim& dim : llvm::cast<TensorType>(operand.getType()).dims())
+      if (dim.extent != 0) known.emplace(dim.name.str(), dim.extent);
+  }
+  add_derived(op, {types.data(), types.size()}, known);
+  const Element element = llvm::cast<TensorType>(like->getResult(0).getType()).element();
+  const Element reals = element == Element::real ? Element::real : Element::f32;
+  const Type type = check_operation(op, {types.data(), types.size()}).type;
+  return create_operation(op, operands, TensorType::of(rewriter.getContext(), type, known, reals), rewriter, like->getLoc())->getResult(0);
+}
+
+bool is_score(mlir::Value value) {
+  llvm::DenseSet<mlir::Value> seen;
+  return reaches_softmax(value, seen);
+}
+
+bool has_room_for_dim(mlir::Operation* op) { return dims_of(op->getParentOfType<mlir::func::FuncOp>()).size() < static_cast<std::size_t>(Graph::max_dims); }
+
+Name fresh_dim(mlir::func::FuncOp function, const std::string& stem) {
+  const std::vector<DimInfo> dims = dims_of(function);
+  std::string name = stem;
+  for (int number = 2; llvm::any_of(dims, [&](const DimInfo& info) { return info.name() == name; }); ++number) name = fmt::format("{}_{}", stem, number);
+  return mlir::StringAttr::get(function.getContext(), name).getValue();
+}
+
+}  // namespace attune
