@@ -9,6 +9,7 @@
 
 #include "codegen/whole_file.h"
 #include "runtime/words.h"
+#include "tools/npy_order.h"
 
 namespace attune {
 namespace {
@@ -21,20 +22,30 @@ struct TypeRow {
   std::size_t bytes;
 };
 
-constexpr std::array<TypeRow, 9> types = {{
+constexpr std::array<TypeRow, 12> types = {{
     {NpyType::f32, "f32", "<f4", 4},
     {NpyType::f64, "f64", "<f8", 8},
     {NpyType::f16, "f16", "<f2", 2},
+    {NpyType::i8, "i8", "|i1", 1},
+    {NpyType::i16, "i16", "<i2", 2},
     {NpyType::i32, "i32", "<i4", 4},
     {NpyType::i64, "i64", "<i8", 8},
-    {NpyType::i8, "i8", "|i1", 1},
     {NpyType::u8, "u8", "|u1", 1},
     {NpyType::u16, "u16", "<u2", 2},
+    {NpyType::u32, "u32", "<u4", 4},
+    {NpyType::u64, "u64", "<u8", 8},
     {NpyType::boolean, "boolean", "|b1", 1},
 }};
 
 const TypeRow& row_of(NpyType type) {
   return *std::find_if(types.begin(), types.end(), [&](const TypeRow& row) { return row.type == type; });
+}
+
+/// "f32, f64, ..."
+std::string type_names() {
+  std::string names;
+  for (const TypeRow& row : types) add_to_list(names, row.name);
+  return names;
 }
 
 constexpr std::string_view magic = "\x93NUMPY";
@@ -207,11 +218,10 @@ Result<NpyArray> parse_npy(std::span<const std::byte> bytes, std::string_view na
   HeaderReader header(frame->header);
   if (!header.read())
     return file_error(name, "its header is ", excerpt(frame->header), "; expected {'descr': ..., 'fortran_order': ..., 'shape': (...)}");
-  const auto row = std::find_if(types.begin(), types.end(), [&](const TypeRow& r) { return r.descr == header.descr; });
-  if (row == types.end())
-    return file_error(name, "element type ", excerpt(header.descr),
-                      " is not supported; f32, f64, f16, i32, i64, i8, u8, u16 and boolean are, little-endian");
-  if (header.is_fortran) return file_error(name, "is in Fortran order; save numpy.ascontiguousarray(...) of it");
+  const bool is_big_endian = header.descr.starts_with('>');
+  const std::string descr = is_big_endian ? '<' + header.descr.substr(1) : header.descr;
+  const auto row = std::find_if(types.begin(), types.end(), [&](const TypeRow& r) { return r.descr == descr; });
+  if (row == types.end()) return file_error(name, "element type ", excerpt(header.descr), " is not supported; ", type_names(), " are");
   const auto expected = bytes_of_shape(header.shape, row->bytes);
   const std::span<const std::byte> data = bytes.subspan(frame->data_offset);
   if (!expected || *expected != data.size())
@@ -221,7 +231,11 @@ Result<NpyArray> parse_npy(std::span<const std::byte> bytes, std::string_view na
     const auto odd = std::find_if(data.begin(), data.end(), [](std::byte b) { return b > std::byte{1}; });
     if (odd != data.end()) return file_error(name, "boolean ", odd - data.begin(), " is ", std::to_integer<int>(*odd), "; expected 0 or 1");
   }
-  return NpyArray{row->type, std::move(header.shape), {data.begin(), data.end()}};
+  NpyArray array{row->type, std::move(header.shape), {}};
+  if (header.is_fortran) array.data = in_c_order(data, array.shape, row->bytes);
+  else array.data.assign(data.begin(), data.end());
+  if (is_big_endian) swap_bytes(array.data, row->bytes);
+  return array;
 }
 
 Result<NpyArray> read_npy(const std::filesystem::path& path) {

@@ -1,4 +1,4 @@
-/// Reads and writes .npy files: the arrays that numpy.save writes, in C order.
+/// Reads and writes .npy files: the arrays that numpy.save writes.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 namespace attune {
 
 /// How an element is stored; f16 and bf16 travel as their bits in `f16` and `u16`.
-enum class NpyType { f32, f64, f16, i32, i64, i8, u8, u16, boolean };
+enum class NpyType { f32, f64, f16, i8, i16, i32, i64, u8, u16, u32, u64, boolean };
 
 /// "f32", "boolean", ...
 std::string_view name_of(NpyType type);
@@ -30,16 +30,22 @@ constexpr NpyType npy_type() {
     return NpyType::f32;
   else if constexpr (std::is_same_v<T, double>)
     return NpyType::f64;
+  else if constexpr (std::is_same_v<T, std::int8_t>)
+    return NpyType::i8;
+  else if constexpr (std::is_same_v<T, std::int16_t>)
+    return NpyType::i16;
   else if constexpr (std::is_same_v<T, std::int32_t>)
     return NpyType::i32;
   else if constexpr (std::is_same_v<T, std::int64_t>)
     return NpyType::i64;
-  else if constexpr (std::is_same_v<T, std::int8_t>)
-    return NpyType::i8;
   else if constexpr (std::is_same_v<T, std::uint8_t>)
     return NpyType::u8;
   else if constexpr (std::is_same_v<T, std::uint16_t>)
     return NpyType::u16;
+  else if constexpr (std::is_same_v<T, std::uint32_t>)
+    return NpyType::u32;
+  else if constexpr (std::is_same_v<T, std::uint64_t>)
+    return NpyType::u64;
   else {
     static_assert(std::is_same_v<T, bool>, "no .npy type stores this C++ type");
     return NpyType::boolean;
@@ -70,8 +76,8 @@ struct NpyArray {
   std::int64_t size() const { return static_cast<std::int64_t>(data.size() / bytes_of(type)); }
 };
 
-/// The array in a file. Versions 1 and 2, little-endian, C order; everything else is refused, also a file that is longer
-/// or shorter than its header says and a boolean that is neither 0 nor 1.
+/// The array in a file of version 1 or 2. Elements in Fortran order or big-endian are put in order; everything else is refused, also a file
+/// that is longer or shorter than its header says and a boolean that is neither 0 nor 1.
 Result<NpyArray> read_npy(const std::filesystem::path& path);
 
 /// The same from the bytes of a file; errors begin with `file '<name>'`.
