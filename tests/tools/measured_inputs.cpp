@@ -49,6 +49,26 @@ TEST_CASE("tune measures calls with the ids of a file", "[tuning]") {
   CHECK(nlohmann::json::parse(ran.out)["stages"][0]["failed"] == 0);
 }
 
+TEST_CASE("tune takes a file for each shape, in their order", "[tuning]") {
+  const Folder folder;
+  const auto save = [&](const char* name, std::int64_t tokens) {
+    REQUIRE(write_npy(folder / name, NpyArray::of<std::int64_t>({1, tokens}, std::vector<std::int64_t>(static_cast<std::size_t>(tokens)))));
+    return "ids=" + std::string(folder / name);
+  };
+  const std::string long_ids = save("long.npy", 300), short_ids = save("short.npy", 200);
+  const auto said = [&](const Words& files) {
+    // What follows the inputs is refused, too, so that nothing is measured here.
+    Words words{"tune", "document", "--budget", "1e-3s", "--out", folder / "tuned.json", "--shape", "batch=1,heads=1,queries=300,depth=16", "--shape", "batch=1,heads=1,queries=200,depth=16"};
+    for (const std::string& file : files) words.insert(words.end(), {"--in", file});
+    const Ran ran = run_attune(words);
+    CHECK(ran.status == 2);
+    return ran.err;
+  };
+  CHECK(said({short_ids, long_ids}) == "attune: --in: 'ids' has the extents 1 x 200; by --shape they are 1 x 300\n");
+  CHECK(said({long_ids}) == "attune: --in: 'ids' has the extents 1 x 300; by --shape they are 1 x 200; give a file for each --shape, in their order\n");
+  CHECK(said({long_ids, short_ids, long_ids}) == "attune: --in: 'ids' has 3 files for 2 --shape; expected one for all, or one for each in their order\n");
+}
+
 TEST_CASE("inputs that do not fit what is measured are refused in one sentence", "[command line]") {
   const Folder folder;
   const auto save = [&](const char* name, const NpyArray& array) {
@@ -60,9 +80,11 @@ TEST_CASE("inputs that do not fit what is measured are refused in one sentence",
   for (const char* command : {"bench", "tune"}) {
     INFO(command);
     CHECK(problem_of(command, "ids") == "attune: --in 'ids': is not NAME=FILE.npy\n");
-    CHECK(problem_of(command, "names=" + few) == "attune: --in: the graph has no input 'names'; it has ids, k, q, v\n");
+    CHECK(problem_of(command, "names=" + few) == "attune: --in: the graph has no input 'names'; it has q, k, v, ids\n");
     CHECK(problem_of(command, "ids=" + few) == "attune: --in: 'ids' has the extents 1 x 5; by --shape they are 1 x 512\n");
-    CHECK(problem_of(command, "ids=" + halves) == "attune: --in: element 0 of 'ids' is 0.5; it takes whole numbers\n");
+    const Ran twice = run_attune({command, "document", "--shape", shape, "--in", "ids=" + few, "--in", "ids=" + few});
+    CHECK(twice.err == "attune: --in: 'ids' has 2 files for 1 --shape; expected one for all, or one for each in their order\n");
+    CHECK(problem_of(command, "ids=" + halves) == "attune: '" + halves + "': holds f64; input 'ids' takes i64\n");
   }
 }
 

@@ -175,7 +175,7 @@ TEST_CASE("arrays that a kernel does not take are refused in one sentence", "[co
   };
   const std::string kernel = folder / "causal.so", q = save("q.npy", floats({1, 2, 5, 8})), k = save("k.npy", floats({1, 2, 7, 8}));
   const std::string wide = save("wide.npy", floats({1, 2, 7, 9})), flat = save("flat.npy", floats({2, 7, 8}));
-  const std::string doubles = save("doubles.npy", NpyArray::of<double>({1, 2, 5, 8}, std::vector<double>(80)));
+  const std::string doubles = save("doubles.npy", NpyArray::of<double>({1, 2, 5, 8}, std::vector<double>(80, 1e300)));
   const std::string text = folder.write("text.npy", "no array");
   const std::string whole = contents(kernel);
   const std::string part = folder.write("part.so", std::string_view(whole).substr(0, whole.size() / 2));
@@ -190,7 +190,7 @@ TEST_CASE("arrays that a kernel does not take are refused in one sentence", "[co
            {{"run", kernel, "--in", "q=a.npy", "--in", "q=b.npy"}, "--in 'q=b.npy': names q twice"},
            {call(folder / "missing.npy", k), "missing.npy': cannot be opened"},
            {call(text, k), "text.npy': is not a .npy file"},
-           {call(doubles, k), "doubles.npy': holds f64; input 'q' of kernel 'causal' takes f32"},
+           {call(doubles, k), "doubles.npy': element 0 is 1e+300; input 'q' of kernel 'causal' takes f32, where that is infinite"},
            {call(q, flat), "kernel 'causal': input 'k' is f32 [2 x 7 x 8], expected f32 [batch x heads x keys x depth]"},
            {call(q, wide), "kernel 'causal': input 'k' is f32 [1 x 2 x 7 x 9]: depth = 9; input 'q' is f32 [1 x 2 x 5 x 8] and has depth = 8"},
            {call(q, k, {"--in", "z=" + q}), ": kernel 'causal' has no such input; it has q, k, v"},

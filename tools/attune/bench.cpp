@@ -131,7 +131,7 @@ int bench(const BenchOptions& options) {
   if (!filled.problem.empty()) return refuse(filled.problem);
   if (const std::string problem = memory_problem(prepared.graph.graph, filled.extents, false); !problem.empty()) return refuse(problem);
   Arrays inputs = random_inputs(prepared.graph.graph, filled.extents, 1);
-  if (const std::string problem = put_inputs(prepared.graph.graph, given.arrays, inputs); !problem.empty()) return refuse(problem);
+  if (const std::string problem = put_inputs(prepared.graph.graph, given, inputs); !problem.empty()) return refuse(problem);
   const OpenKernel open = open_kernel(prepared);
   if (!open.problem.empty()) return refuse(open.problem);
   const TargetInfo& target = *running_target(prepared);

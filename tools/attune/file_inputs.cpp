@@ -3,46 +3,68 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdio>
+#include <cstring>
 
-#include "tools/measure/stored_array.h"
-#include "tools/npy.h"
+#include "tools/attune/converted.h"
 
 namespace attune {
 namespace {
 
-/// The storage whose arrays are kept in files of this type.
-attune_storage storage_of(NpyType type) {
-  switch (type) {
-    case NpyType::u16: return attune_bf16;
-    case NpyType::f16: return attune_f16;
-    case NpyType::f64: return attune_f64;
-    case NpyType::i8: return attune_i8;
-    case NpyType::u8: return attune_u8;
-    case NpyType::i32: return attune_i32;
-    case NpyType::i64: return attune_i64;
-    case NpyType::boolean: return attune_boolean;
-    case NpyType::f32: break;
+/// An input as the interpreter takes it, or the problem in words.
+struct Numbers {
+  Array array;
+  std::string problem;
+};
+
+/// How the interpreter's numbers of the kind would be stored without loss.
+attune_storage storage_of(Kind kind) {
+  switch (kind) {
+    case Kind::i8: return attune_i8;
+    case Kind::u8: return attune_u8;
+    case Kind::i32: return attune_i32;
+    case Kind::i64: return attune_i64;
+    case Kind::boolean: return attune_boolean;
+    case Kind::real: break;
   }
-  return attune_f32;
+  return attune_f64;
 }
 
 /// Empty, or which element the interpreter cannot compute with: beyond 2^53 a double would silently be another integer.
-std::string element_problem(const std::string& name, const std::string& file, const NpyArray& array) {
+std::string element_problem(const std::string& name, const std::string& file, const StoredArray& array) {
+  if (array.storage != attune_i64) return {};
   constexpr std::int64_t last = std::int64_t{1} << 53;
-  const auto integers = array.values<std::int64_t>();
-  if (!integers) return {};
-  const auto place = std::find_if(integers->begin(), integers->end(), [](std::int64_t x) { return x < -last || x > last; });
-  if (place == integers->end()) return {};
-  return fmt::format("--in '{}={}': element {} is {}; the interpreter takes integers from -2^53 to 2^53, which is {}", name, file,
-                     place - integers->begin(), *place, last);
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    std::int64_t x;
+    std::memcpy(&x, array.bytes.data() + i * sizeof x, sizeof x);
+    if (x < -last || x > last)
+      return fmt::format("--in '{}={}': element {} is {}; the interpreter takes integers from -2^53 to 2^53, which is {}", name, file, i, x, last);
+  }
+  return {};
 }
 
-/// The array's elements as doubles.
-std::vector<double> numbers_of(const NpyArray& array) {
-  StoredArray stored(storage_of(array.type), array.shape);
-  stored.bytes = array.data;
-  return numbers(stored);
+const Input* find_input(const Graph& graph, std::string_view name) {
+  for (const Node& node : graph.nodes())
+    if (const Input* input = std::get_if<Input>(&node.op); input != nullptr && name == std::string_view(input->label)) return input;
+  return nullptr;
+}
+
+/// The file's numbers for the input of the name.
+Numbers numbers_of(const Graph& graph, const std::string& name, const FileInputs::File& file) {
+  const Input* input = find_input(graph, name);
+  if (input == nullptr) {
+    std::vector<std::string> names;
+    for (const Node& node : graph.nodes())
+      if (const Input* known = std::get_if<Input>(&node.op)) names.emplace_back(std::string_view(known->label));
+    return {{}, fmt::format("--in: the graph has no input '{}'; it has {}", name, fmt::join(names, ", "))};
+  }
+  const Converted converted = convert(file.array, storage_of(input->type.kind), fmt::format("input '{}'", name));
+  if (!converted.problem.empty()) return {{}, fmt::format("'{}': {}", file.path, converted.problem)};
+  if (std::string problem = element_problem(name, file.path, converted.array); !problem.empty()) return {{}, std::move(problem)};
+  Numbers result;
+  result.array.extents = converted.array.extents;
+  result.array.data = numbers(converted.array);
+  return result;
 }
 
 }  // namespace
@@ -57,46 +79,47 @@ std::string read_pairs(const std::vector<std::string>& texts, std::string_view o
   return {};
 }
 
-FileInputs read_inputs(const std::map<std::string, std::string>& files) {
+void print_note(const std::string& file, const std::string& note) {
+  if (!note.empty()) std::fputs(fmt::format("attune: note: '{}': {}\n", file, note).c_str(), stderr);
+}
+
+FileInputs read_inputs(const std::vector<std::string>& texts) {
   FileInputs inputs;
-  for (const auto& [name, file] : files) {
-    const Result<NpyArray> array = read_npy(file);
+  for (const std::string& text : texts) {
+    std::map<std::string, std::string> pair;
+    if (std::string problem = read_pairs({text}, "--in", pair); !problem.empty()) return {{}, std::move(problem)};
+    const auto& [name, path] = *pair.begin();
+    Result<NpyArray> array = read_npy(path);
     if (!array) return {{}, array.error().message};
-    if (std::string problem = element_problem(name, file, *array); !problem.empty()) return {{}, std::move(problem)};
-    Array input;
-    input.extents = array->shape;
-    input.data = numbers_of(*array);
-    inputs.arrays.emplace(name, std::move(input));
+    inputs.files[name].push_back({path, std::move(array).value()});
   }
   return inputs;
 }
 
-FileInputs read_inputs(const std::vector<std::string>& texts) {
-  std::map<std::string, std::string> files;
-  if (std::string problem = read_pairs(texts, "--in", files); !problem.empty()) return {{}, std::move(problem)};
-  return read_inputs(files);
-}
-
-std::string put_inputs(const Graph& graph, const Arrays& given, Arrays& inputs) {
-  for (const auto& [name, array] : given) {
-    const auto place = inputs.find(name);
-    if (place == inputs.end()) {
-      std::string names;
-      for (const auto& [known, values] : inputs) names += (names.empty() ? "" : ", ") + known;
-      return fmt::format("--in: the graph has no input '{}'; it has {}", name, names);
-    }
-    if (array.extents != place->second.extents)
-      return fmt::format("--in: '{}' has the extents {}; by --shape they are {}", name, fmt::join(array.extents, " x "), fmt::join(place->second.extents, " x "));
-    const bool is_real = std::ranges::any_of(graph.nodes(), [&](const Node& node) {
-      const Input* input = std::get_if<Input>(&node.op);
-      return input != nullptr && name == std::string_view(input->label) && input->type.kind == Kind::real;
-    });
-    const auto fraction = std::ranges::find_if(array.data, [](double x) { return x != std::trunc(x); });
-    if (!is_real && fraction != array.data.end())
-      return fmt::format("--in: element {} of '{}' is {}; it takes whole numbers", fraction - array.data.begin(), name, *fraction);
-    place->second.data = array.data;
+std::string put_inputs(const Graph& graph, const FileInputs& given, Arrays& inputs, std::size_t call, std::size_t calls) {
+  for (const auto& [name, files] : given.files) {
+    if (files.size() != 1 && files.size() != calls)
+      return fmt::format("--in: '{}' has {} files for {} --shape; expected one for all, or one for each in their order", name, files.size(), calls);
+    Numbers numbers = numbers_of(graph, name, files.size() == 1 ? files[0] : files[call]);
+    if (!numbers.problem.empty()) return numbers.problem;
+    Array& input = inputs.at(name);
+    if (numbers.array.extents != input.extents)
+      return fmt::format("--in: '{}' has the extents {}; by --shape they are {}{}", name, fmt::join(numbers.array.extents, " x "), fmt::join(input.extents, " x "),
+                         files.size() == 1 && calls > 1 ? "; give a file for each --shape, in their order" : "");
+    input.data = std::move(numbers.array.data);
   }
   return {};
+}
+
+InterpretedInputs interpreted_inputs(const Graph& graph, const FileInputs& given) {
+  InterpretedInputs inputs;
+  for (const auto& [name, files] : given.files) {
+    if (files.size() > 1) return {{}, fmt::format("--in '{}={}': names {} twice", name, files[1].path, name)};
+    Numbers numbers = numbers_of(graph, name, files[0]);
+    if (!numbers.problem.empty()) return {{}, std::move(numbers.problem)};
+    inputs.arrays.emplace(name, std::move(numbers.array));
+  }
+  return inputs;
 }
 
 }  // namespace attune

@@ -10,8 +10,10 @@
 #include "runtime/library.h"
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
+#include "tools/attune/converted.h"
 #include "tools/attune/file_inputs.h"
 #include "tools/attune/kernel_file.h"
+#include "tools/attune/summary.h"
 #include "tools/attune/trial.h"
 #include "tools/measure/stored_array.h"
 #include "tools/npy.h"
@@ -26,25 +28,21 @@ struct RunOptions : Options {
   int threads = 0;
 };
 
-NpyType npy_of(attune_storage storage) {
-  switch (storage) {
-    case attune_bf16: return NpyType::u16;
-    case attune_f16: return NpyType::f16;
-    case attune_f64: return NpyType::f64;
-    case attune_i8: return NpyType::i8;
-    case attune_u8: return NpyType::u8;
-    case attune_i32: return NpyType::i32;
-    case attune_i64: return NpyType::i64;
-    case attune_boolean: return NpyType::boolean;
-    case attune_f32: break;
-  }
-  return NpyType::f32;
-}
-
 std::string names_of(std::span<const attune_tensor_v1> tensors) {
   std::string names;
   for (const attune_tensor_v1& t : tensors) names += (names.empty() ? "" : ", ") + std::string(t.name);
   return names;
+}
+
+/// Writes a result to the file of --out, or says what it holds; the problem in words.
+std::string put_result(const std::string& name, const StoredArray& array, const std::map<std::string, std::string>& outputs) {
+  const auto place = outputs.find(name);
+  if (place == outputs.end()) {
+    fmt::print("{}\n", summary(name, array));
+    return {};
+  }
+  const Result<void> written = write_npy(place->second, {npy_type_of(array.storage), array.extents, array.bytes});
+  return written ? std::string() : written.error().message;
 }
 
 /// Calls a kernel with arrays from files.
@@ -82,13 +80,12 @@ class FileCall {
       const std::string& file = inputs_.at(t.name);
       const Result<NpyArray> array = read_npy(file);
       if (!array) return array.error().message;
-      const auto storage = static_cast<attune_storage>(t.storage);
-      if (array->type != npy_of(storage))
-        return fmt::format("'{}': holds {}; input '{}' of kernel '{}' takes {}", file, name_of(array->type), t.name, kernel_.name(), name_of(npy_of(storage)));
-      StoredArray stored(storage, array->shape);
-      stored.bytes = array->data;
-      for (int i = 0; i < t.rank && i < static_cast<int>(stored.extents.size()); ++i) extents_.try_emplace(t.dims[i], stored.extents[static_cast<std::size_t>(i)]);
-      arrays_.push_back(std::move(stored));
+      Converted converted = convert(*array, static_cast<attune_storage>(t.storage), fmt::format("input '{}' of kernel '{}'", t.name, kernel_.name()));
+      if (!converted.problem.empty()) return fmt::format("'{}': {}", file, converted.problem);
+      print_note(file, converted.note);
+      const std::vector<std::int64_t>& extents = converted.array.extents;
+      for (int i = 0; i < t.rank && i < static_cast<int>(extents.size()); ++i) extents_.try_emplace(t.dims[i], extents[static_cast<std::size_t>(i)]);
+      arrays_.push_back(std::move(converted.array));
     }
     return {};
   }
@@ -124,13 +121,8 @@ class FileCall {
 
   std::string write_outputs() const {
     const std::size_t first = kernel_.inputs().size();
-    for (std::size_t i = 0; i < kernel_.outputs().size(); ++i) {
-      const auto place = outputs_.find(kernel_.outputs()[i].name);
-      if (place == outputs_.end()) continue;
-      const StoredArray& array = arrays_[first + i];
-      NpyArray file{npy_of(array.storage), array.extents, array.bytes};
-      if (const Result<void> written = write_npy(place->second, file); !written) return written.error().message;
-    }
+    for (std::size_t i = 0; i < kernel_.outputs().size(); ++i)
+      if (std::string problem = put_result(kernel_.outputs()[i].name, arrays_[first + i], outputs_); !problem.empty()) return problem;
     return {};
   }
 
@@ -140,23 +132,23 @@ class FileCall {
   std::vector<StoredArray> arrays_;
 };
 
-std::string interpret_files(const Graph& graph, const std::map<std::string, std::string>& inputs, const std::map<std::string, std::string>& outputs) {
+std::string interpret_files(const Graph& graph, const std::vector<std::string>& inputs, const std::map<std::string, std::string>& outputs) {
   const FileInputs files = read_inputs(inputs);
   if (!files.problem.empty()) return files.problem;
+  const InterpretedInputs given = interpreted_inputs(graph, files);
+  if (!given.problem.empty()) return given.problem;
   std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes;
-  for (const auto& [name, array] : files.arrays) shapes[name] = array.extents;
+  for (const auto& [name, array] : given.arrays) shapes[name] = array.extents;
   const Bound bound = bind_extents(graph, shapes);
   if (!bound.problem.empty()) return bound.problem;
   const Shape extents(bound.extents.begin(), bound.extents.end());
   if (std::string problem = memory_problem(graph, extents, true, "--in"); !problem.empty()) return problem;
-  const Interpretation result = interpret(graph, files.arrays);
+  const Interpretation result = interpret(graph, given.arrays);
   if (!result.problem.empty()) return result.problem;
-  for (const auto& [name, file] : outputs) {
-    const auto output = result.outputs.find(name);
-    if (output == result.outputs.end()) return fmt::format("--out '{}={}': the graph has no such output", name, file);
-    const NpyArray array = NpyArray::of<double>(output->second.extents, output->second.data);
-    if (const Result<void> written = write_npy(file, array); !written) return written.error().message;
-  }
+  for (const auto& [name, file] : outputs)
+    if (!result.outputs.contains(name)) return fmt::format("--out '{}={}': the graph has no such output", name, file);
+  for (const auto& [name, output] : result.outputs)
+    if (std::string problem = put_result(name, stored(output.data, output.extents, attune_f64), outputs); !problem.empty()) return problem;
   return {};
 }
 
@@ -199,7 +191,7 @@ int run(const RunOptions& options) {
   if (!is_file) prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
   if (options.is_interpreted) {
-    const std::string problem = interpret_files(prepared.graph.graph, inputs, outputs);
+    const std::string problem = interpret_files(prepared.graph.graph, options.inputs, outputs);
     return problem.empty() ? 0 : refuse(problem);
   }
   const OpenKernel open = is_file ? open_file(options.graph.graph, options.sha256) : open_kernel(prepared);
@@ -214,12 +206,14 @@ void add_run(Program& program) {
   auto options = std::make_shared<RunOptions>();
   const Command command = program.command("run", "Call a kernel with arrays from .npy files; GRAPH may be a kernel file (.so) too");
   add_graph_options(command, *options);
-  command.texts("--in", options->inputs, "NAME=FILE.npy: an input; bf16 as uint16");
-  command.texts("--out", options->outputs, "NAME=FILE.npy: where an output goes");
+  command.texts("--in", options->inputs, "NAME=FILE.npy: an input, converted where no number is lost; bf16 as uint16, or as reals to be rounded");
+  command.texts("--out", options->outputs, "NAME=FILE.npy: where an output goes; of others a summary is printed");
   command.text("--sha256", options->sha256, "Of the kernel file, as sha256sum prints it: another file is refused");
   command.flag("--interpret", options->is_interpreted, "Interpret the graph in double precision; outputs are f64");
   command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");
   command.footer(
+      "Files may be in C or Fortran order, little- or big-endian. Reals are rounded to what the kernel takes, which a note on stderr says;\n"
+      "integers must fit, and those of 0 and 1 are booleans too. Reals are never taken for integers, nor booleans for reals.\n"
       "Examples:\n"
       "  attune run causal --in q=q.npy --in k=k.npy --in v=v.npy --out out=out.npy\n"
       "  attune run kernels/causal.so --in q=q.npy --in k=k.npy --in v=v.npy --out out=out.npy --threads 2");

@@ -209,7 +209,7 @@ int tune(const TuneOptions& options) {
   const std::string out = options.out.empty() ? std::string(target.name) + ".json" : options.out;
   TunedFileAnswer file = file_for(out, target.name);
   if (!file.problem.empty()) return refuse(file.problem);
-  const TunePlan plan = make_plan(prepared, target, options.shapes, given.arrays);
+  const TunePlan plan = make_plan(prepared, target, options.shapes, given);
   if (!plan.problem.empty()) return refuse(plan.problem);
   MlirText text;
   if (!options.graph.struct_name.empty()) text = mlir_text(prepared, false);
@@ -242,7 +242,7 @@ void add_tune(Program& program) {
   const Command command = program.command("tune", "Find better schedules for a graph and shapes on this machine, and write them to a tuned file");
   add_graph_options(command, *options);
   command.texts("--shape", options->shapes, "DIM=EXTENT,...: what is measured; given again, all are, and their geometric mean counts", Need::required);
-  command.texts("--in", options->inputs, "NAME=FILE.npy: an input of the measured calls, as the ids that a mask depends on; others are random");
+  command.texts("--in", options->inputs, "NAME=FILE.npy: an input of the measured calls, as the ids that a mask depends on; given again, a file for each --shape, in their order; others are random");
   command.text("--budget", options->budget, "How long to search, as 90s or 2m");
   command.text("--out", options->out, "The tuned file to write or extend; TARGET.json without it");
   command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");

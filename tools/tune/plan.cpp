@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "tools/attune/file_inputs.h"
 #include "tools/attune/work.h"
 
 namespace attune {
@@ -128,7 +127,7 @@ DuelCall TunePlan::with_rows(const Prepared& prepared, const DuelCall& call, Siz
   return {filled.extents, random_inputs(graph, filled.extents, 1), {}, call.allowed};
 }
 
-TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std::vector<std::string>& shapes, const Arrays& given) {
+TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std::vector<std::string>& shapes, const FileInputs& given) {
   TunePlan plan;
   const KernelReport report = report_kernel(prepared, target);
   plan.problem = report.problem;
@@ -144,7 +143,7 @@ TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std
     if (!plan.problem.empty()) return plan;
     add_tasks(report, report.sizes.size_of(filled.extents), plan.calls.size(), machine_of(target), prepared.schedule, plan.tasks);
     DuelCall call{filled.extents, random_inputs(graph, filled.extents, 1), {}, {}};
-    plan.problem = put_inputs(graph, given, call.inputs);
+    plan.problem = put_inputs(graph, given, call.inputs, plan.calls.size(), shapes.size());
     if (!plan.problem.empty()) return plan;
     plan.calls.push_back(std::move(call));
     plan.shapes.push_back(shape_text(graph, filled.extents));

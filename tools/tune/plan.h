@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schedules/tuning/search.h"
+#include "tools/attune/file_inputs.h"
 #include "tools/attune/options.h"
 #include "tools/tune/duel.h"
 
@@ -38,7 +39,7 @@ struct TunePlan {
   DuelCall with_rows(const Prepared& prepared, const DuelCall& call, SizeClass size, std::int64_t extent) const;
 };
 
-/// The plan for the target; shapes as --shape gives them, and inputs in place of random ones. The problem is one of the shapes or inputs.
-TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std::vector<std::string>& shapes, const Arrays& given = {});
+/// The plan for the target; shapes as --shape gives them, and inputs of files in place of random ones, a file for all shapes or one for each. The problem is one of the shapes or inputs.
+TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std::vector<std::string>& shapes, const FileInputs& given = {});
 
 }  // namespace attune
