@@ -1,20 +1,39 @@
-/// embed_runtimes FOLDER: writes Halide's runtime for every target of the table into the folder, and halide_runtimes.cpp, which holds them.
+/// embed_runtimes FOLDER: writes Halide's runtimes for files of any targets of the table into the folder, and halide_runtimes.cpp, which
+/// holds them.
 #include <cstdio>
 #include <fstream>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "codegen/halide_target.h"
 
 namespace {
 
+using Targets = std::vector<const attune::TargetInfo*>;
+
+/// What a file may hold: any target, and code for devices beside it.
+std::vector<Targets> sets_of_targets() {
+  std::vector<Targets> sets;
+  for (const attune::TargetInfo& target : attune::targets()) {
+    const std::size_t without_it = target.device == attune::Device::cpu ? 0 : sets.size();
+    for (std::size_t i = 0; i < without_it; ++i) {
+      if (sets[i].front()->triple != target.triple) continue;
+      sets.push_back(sets[i]);
+      sets.back().push_back(&target);
+    }
+    sets.push_back({&target});
+  }
+  return sets;
+}
+
 /// The bytes become part of the program as the assembler reads them from the object.
 void write_all(const std::string& folder) {
   std::string bytes, entries;
   std::set<std::string> written;
-  for (const attune::TargetInfo& target : attune::targets()) {
-    const Halide::Target runtime = attune::halide_runtime_target(target);
+  for (const Targets& together : sets_of_targets()) {
+    const Halide::Target runtime = attune::halide_runtime_target(together);
     if (!written.insert(runtime.to_string()).second) continue;
     const std::string number = std::to_string(written.size()), file = folder + "/halide_runtime_" + number + ".o",
                       symbol = "attune_halide_runtime_" + number;

@@ -203,7 +203,7 @@ class Emission {
     const TargetInfo& first = *options_.targets.front();
     const std::string manifest = "manifest.library.o", runtime = "halide.runtime.o", script = "exports.map", name = options_.name + ".so";
     if (std::string problem = write_manifest(true, manifest); !problem.empty()) return problem;
-    if (std::string problem = write(runtime, halide_runtime_object(first)); !problem.empty()) return problem;
+    if (std::string problem = write(runtime, halide_runtime_object(options_.targets)); !problem.empty()) return problem;
     const std::string exports = fmt::format("{{ global: attune_library_v1; {}; local: *; }};\n", manifest_symbol(manifest_));
     if (std::string problem = write(script, exports); !problem.empty()) return problem;
     std::vector<std::string> arguments = {"-shared", "-s", "-Wl,--gc-sections", "-Wl,--version-script=" + scratch_.file(script), "-o", scratch_.file(name)};

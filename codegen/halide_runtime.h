@@ -16,7 +16,8 @@ struct BuiltInRuntime {
 
 std::span<const BuiltInRuntime> built_in_runtimes();
 
-/// The runtime of a target, the bytes of an object file. One for a target that is not in the table, as a sanitizer's, is compiled now.
-std::string halide_runtime_object(const TargetInfo& target);
+/// The runtime of a file with code for these targets, the bytes of an object file. One that is not in the table, as a sanitizer's, is
+/// compiled now.
+std::string halide_runtime_object(std::span<const TargetInfo* const> targets);
 
 }  // namespace attune

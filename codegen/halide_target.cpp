@@ -43,11 +43,12 @@ std::string assembly_of(const Halide::Module& module) {
   return text;
 }
 
-Halide::Target halide_runtime_target(const TargetInfo& target) {
-  Halide::Target runtime{std::string(target.halide)};
-  for (const auto feature : {Halide::Target::AVX512, Halide::Target::AVX512_Skylake, Halide::Target::AVX512_Cannonlake, Halide::Target::AVX512_Zen4,
-                             Halide::Target::AVX2, Halide::Target::AVX, Halide::Target::FMA, Halide::Target::F16C})
-    runtime = runtime.without_feature(feature);
+Halide::Target halide_runtime_target(std::span<const TargetInfo* const> targets) {
+  const Halide::Target first{std::string(targets.front()->halide)};
+  Halide::Target runtime(first.os, first.arch, first.bits);
+  for (const TargetInfo* target : targets)
+    for (const auto part : {Halide::Target::OpenCL, Halide::Target::CUDA, Halide::Target::ASAN, Halide::Target::TSAN})
+      if (Halide::Target(std::string(target->halide)).has_feature(part)) runtime.set_feature(part);
   return runtime;
 }
 

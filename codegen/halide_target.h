@@ -3,6 +3,7 @@
 
 #include <Halide.h>
 
+#include <span>
 #include <string>
 
 #include "codegen/targets.h"
@@ -18,7 +19,8 @@ std::string object_of(const Halide::Module& module);
 /// The module's machine code as text. It too comes through memory.
 std::string assembly_of(const Halide::Module& module);
 
-/// What its runtime in a kernel file is compiled for: any CPU of the architecture.
-Halide::Target halide_runtime_target(const TargetInfo& target);
+/// What the runtime of a kernel file is compiled for that holds code for these targets, of one architecture: any CPU of it, and the devices
+/// of all.
+Halide::Target halide_runtime_target(std::span<const TargetInfo* const> targets);
 
 }  // namespace attune

@@ -115,7 +115,8 @@ TEST_CASE("code for AVX2 gives the interpreter's numbers on a CPU without AVX-51
 TEST_CASE("a shared kernel file needs nothing but the C library", "[kernel files]") {
   if (find_program("ldd").empty()) return skip("there is no ldd");
   const Folder folder;
-  for (const Words& variant : {Words{"causal"}, Words{"multi_head", "--param", "dropout=0.1"}, Words{"causal", "--target", "opencl"}, Words{"causal", "--target", "cuda"}}) {
+  for (const Words& variant : {Words{"causal"}, Words{"multi_head", "--param", "dropout=0.1"}, Words{"causal", "--target", "opencl"}, Words{"causal", "--target", "cuda"},
+                               Words{"causal", "--target", "cuda,x86-64-v3,opencl"}}) {
     Words words{"compile", "--shared", "--name", "mine", "-o", folder / "."};
     words.insert(words.begin() + 1, variant.begin(), variant.end());
     attune_says(words);
