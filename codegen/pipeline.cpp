@@ -8,6 +8,7 @@
 
 #include "codegen/ask_for_results.h"
 #include "codegen/bf16.h"
+#include "codegen/empty_on_devices.h"
 #include "codegen/extents.h"
 #include "codegen/import.h"
 #include "codegen/last_first.h"
@@ -259,7 +260,6 @@ class Lowering {
     for (auto& [value, stored] : stored_)
       if (!taken.contains(value)) store_whole(stored);
     lowered_.pipeline = Halide::Pipeline(outputs);
-    // Devices get no buffers without elements, and code for them checks its arguments, too.
     if (!machine_.is_gpu) keep_memory_checks_alone(lowered_.pipeline);
     for (const auto& [value, stored] : stored_) {
       define_numbers(lowered_.pipeline, stored.numbers);
@@ -269,6 +269,7 @@ class Lowering {
     load_outputs_from_anywhere(lowered_.pipeline);
     if (machine_.is_gpu) {
       limit_elements();
+      allow_empty_on_devices(lowered_.pipeline);
       find_opaque_reals_on_host(lowered_.pipeline);
     } else {
       lift_guards(lowered_.pipeline);

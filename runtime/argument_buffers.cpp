@@ -52,7 +52,7 @@ void fill_buffers(const attune_kernel_v1& kernel, Arguments arguments, attune_de
     buffer.type = type_of(tensor.storage);
     buffer.dimensions = tensor.rank;
     buffer.dim = &call.shapes[first];
-    if (device != attune_cpu && tensors_of(kernel)[t].is_output == 0) buffer.set_host_dirty();
+    if (device != attune_cpu && tensors_of(kernel)[t].is_output == 0 && !is_empty) buffer.set_host_dirty();
     call.pointers[1 + t] = &buffer;
   }
 }

@@ -24,12 +24,10 @@ std::string lacks(const attune_code_v1& code, const Capabilities& machine) {
   return missing;
 }
 
-bool holds(const attune_condition_v1& condition, const CallExtents& extents) {
-  const std::int64_t extent = extents.dims[static_cast<std::size_t>(condition.dim)];
+bool holds(const attune_condition_v1& condition, std::span<const std::int64_t> extents) {
+  const std::int64_t extent = extents[static_cast<std::size_t>(condition.dim)];
   return condition.minimum <= extent && extent <= condition.maximum;
 }
-
-bool takes_empty_tensors(const attune_code_v1& code) { return code.device == attune_cpu; }
 
 }  // namespace
 
@@ -49,22 +47,19 @@ std::string no_usable_code(const attune_kernel_v1& kernel, const Capabilities& m
   return words(who(kernel), ": this machine can run none of its targets: ", targets, "; compile it for a target of this machine");
 }
 
-const attune_code_v1* choose_code(std::span<const attune_code_v1* const> usable, const CallExtents& extents) {
+const attune_code_v1* choose_code(std::span<const attune_code_v1* const> usable, std::span<const std::int64_t> extents) {
   for (const attune_code_v1* code : usable)
-    if ((takes_empty_tensors(*code) || !extents.has_empty_tensor) &&
-        std::ranges::all_of(conditions_of(*code), [&](const attune_condition_v1& condition) { return holds(condition, extents); }))
-      return code;
+    if (std::ranges::all_of(conditions_of(*code), [&](const attune_condition_v1& condition) { return holds(condition, extents); })) return code;
   return nullptr;
 }
 
-std::string no_code_for_extents(const attune_kernel_v1& kernel, std::span<const attune_code_v1* const> usable, const CallExtents& extents) {
+std::string no_code_for_extents(const attune_kernel_v1& kernel, std::span<const attune_code_v1* const> usable, std::span<const std::int64_t> extents) {
   std::string offers;
   for (const attune_code_v1* code : usable) {
-    if (extents.has_empty_tensor && !takes_empty_tensors(*code)) add_to_list(offers, words(code->target, " takes no empty tensors"));
     for (const attune_condition_v1& condition : conditions_of(*code))
       if (const auto dim = static_cast<std::size_t>(condition.dim); !holds(condition, extents))
         add_to_list(offers, words(code->target, " takes ", dims_of(kernel)[dim].name, " from ", condition.minimum, " to ",
-                                  condition.maximum, ", got ", extents.dims[dim]));
+                                  condition.maximum, ", got ", extents[dim]));
   }
   return words(who(kernel), ": none of its codes is for these extents: ", offers);
 }

@@ -1,6 +1,7 @@
 /// Which of a kernel's code objects runs: by what the machine has, once, and by the extents, at each call.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,16 +17,10 @@ std::vector<const attune_code_v1*> usable_codes(const attune_kernel_v1& kernel, 
 /// Why it can run none: what the kernel holds and what the machine lacks.
 std::string no_usable_code(const attune_kernel_v1& kernel, const Capabilities& machine);
 
-/// The extents of a call's dims, and whether one of its tensors is empty.
-struct CallExtents {
-  std::span<const std::int64_t> dims;
-  bool has_empty_tensor = false;
-};
-
-/// The first whose conditions hold; null if none. Devices hold no empty memory: their code objects are passed over for empty tensors.
-const attune_code_v1* choose_code(std::span<const attune_code_v1* const> usable, const CallExtents& extents);
+/// The first whose conditions hold for the extents of the kernel's dims; null if none.
+const attune_code_v1* choose_code(std::span<const attune_code_v1* const> usable, std::span<const std::int64_t> extents);
 
 /// Why none was chosen: the extents, and what each code object takes.
-std::string no_code_for_extents(const attune_kernel_v1& kernel, std::span<const attune_code_v1* const> usable, const CallExtents& extents);
+std::string no_code_for_extents(const attune_kernel_v1& kernel, std::span<const attune_code_v1* const> usable, std::span<const std::int64_t> extents);
 
 }  // namespace attune

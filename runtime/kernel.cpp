@@ -87,7 +87,7 @@ Result<void> Kernel::call_checked(std::span<const Tensor* const> tensors, Worksp
   if (Result<void> memory = check_memory(manifest(), tensors); !memory) return memory;
   if (Result<void> usable = check_usable(); !usable) return usable;
   if (std::ranges::all_of(tensors.subspan(state_->input_count), &Tensor::is_empty)) return {};
-  const CallExtents bound{{extents.data(), dims().size()}, std::ranges::any_of(tensors, &Tensor::is_empty)};
+  const std::span<const std::int64_t> bound(extents.data(), dims().size());
   const attune_code_v1* code = choose_code(state_->usable, bound);
   if (code == nullptr) return Error{no_code_for_extents(manifest(), state_->usable, bound)};
   return run(manifest(), *code, tensors, workspace);

@@ -91,8 +91,6 @@ TEST_CASE("an OpenCL kernel takes and gives memory of the CPU", "[product]") {
   if (!run && run.error().message.find("clGetPlatformIDs") != std::string::npos) return skip(run.error().message);
   run.value();
   check_shapes(*kernel, full);
-  ProductCase c(4, 0, 5);
-  CHECK(c.run(*kernel).error().message == "kernel 'product': none of its codes is for these extents: any takes no empty tensors");
   ProductCase(0, 4, 5).run(*kernel).value();
 }
 
