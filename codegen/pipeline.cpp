@@ -17,6 +17,7 @@
 #include "codegen/opaque_numbers.h"
 #include "codegen/opaque_real.h"
 #include "codegen/output_loads.h"
+#include "codegen/rare_lanes.h"
 #include "codegen/shared_panels.h"
 #include "codegen/stack_budget.h"
 #include "codegen/stage_key.h"
@@ -270,8 +271,10 @@ class Lowering {
     if (machine_.is_gpu) {
       limit_elements();
       allow_empty_on_devices(lowered_.pipeline);
+      take_rare_way(lowered_.pipeline);
       find_opaque_reals_on_host(lowered_.pipeline);
     } else {
+      branch_on_rare_lanes(lowered_.pipeline);
       lift_guards(lowered_.pipeline);
       limit_stored_elements(lowered_.pipeline);
       keep_stack_budget(lowered_.pipeline);

@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <limits>
 
+#include "codegen/rare_lanes.h"
 #include "codegen/strict.h"
 
 using Halide::Expr;
@@ -57,28 +58,76 @@ Expr without_multiples_of_ln2(const Expr& x, const Expr& n) {
   return strict_subtract(strict_subtract(x, strict_multiply(n, ln2_high)), strict_multiply(n, ln2_low));
 }
 
-/// What is left of x >= 0 without its multiples of pi/2, from -pi/4 to pi/4, and the number of those multiples in the low bits.
+/// x >= 0 without its multiples of pi/2, the sum of `rest` (to half an ulp, from -0.85 to 0.85) and a small `low`; the number of those
+/// multiples, modulo 4, is in the low bits of `count`.
 struct Quadrant {
-  Expr rest, count;
+  Expr rest, low, count;
 };
 
-Quadrant quadrant(const Expr& x) {
-  const Expr shifted = strict_add(x * 0.636619747f, rounder);
+constexpr float most_for_fma = 0x1p20f;
+
+/// For x <= most_for_fma, where FMAs are made of products and sums: their products with the parts of pi/2 are exact.
+Quadrant quadrant_by_fma(const Expr& x) {
+  const Expr shifted = x * 0.636619747f + rounder;
   const Expr n = strict_subtract(shifted, rounder);
-  // pi/2 in parts of 8, 8, 8 and 24 bits: products with n are exact up to 2^16, which is |x| <= 1e5.
-  Expr rest = x;
-  for (float part : {1.5703125f, 4.84466552734375e-4f, -6.4074993133544921875e-7f, 9.92093629e-10f})
-    rest = strict_subtract(rest, strict_multiply(n, part));
-  return {at_least(-0.8f, at_most(0.8f, rest)), bits(shifted)};  // pi/4 and what n may be off at 1e5; beyond, a bound
+  // The first difference is exact: n has 20 bits, the part of pi/2 ends at 2^-23. What is selected is never -2: LLVM may not join it
+  // to the next step, which would add up the parts of pi/2.
+  const Expr first = at_least(-2.f, x - n * 0x1.921fb6p+0f);
+  return {first + n * 0x1.777a5cp-25f, n * 0x1.ee59dap-50f, bits(shifted)};
 }
 
-/// The sine of q.rest where q.count is even and the cosine where it is odd; negative where the bit above says so.
+/// 32 bits of 2 / pi from the place `shift`, 0 to 31, in `words[0]`, the first of two.
+Expr funnel(const Expr& high, const Expr& low, const Expr& shift) { return (high << shift) | ((low >> 1) >> (Expr(31u) - shift)); }
+
+/// The upper 32 bits of a product.
+Expr upper_product(const Expr& a, const Expr& b) { return Halide::cast<std::uint32_t>(Halide::widening_mul(a, b) >> 32); }
+
+/// For any x, by the bits of 2 / pi that matter for its exponent (Payne and Hanek 1983): integers up to the last two products.
+Quadrant quadrant_by_bits(const Expr& x) {
+  // 34 zeros, and 2 / pi in binary.
+  constexpr std::uint32_t two_by_pi[] = {0,           0x28be60dbu, 0x9391054au, 0x7f09d5f4u,
+                                         0x7d4d3770u, 0x36d8a566u, 0x4f10e410u, 0x7f9458eau};
+  const Expr exponent = Halide::max(bits(x) >> 23, Expr(118u)) - Expr(118u);
+  const Expr mantissa = (bits(x) & Expr(0x7fffffu)) | Expr(0x800000u);
+  const Expr word = exponent >> 5, shift = exponent & Expr(31u);
+  Expr from[4];  // the words of 2 / pi from `word` on
+  for (std::size_t i = 0; i < 4; ++i) {
+    from[i] = Expr(two_by_pi[i + 4]);
+    for (std::size_t k = 4; k-- > 0;) from[i] = select(word == Expr(static_cast<std::uint32_t>(k)), Expr(two_by_pi[i + k]), from[i]);
+  }
+  const Expr first = funnel(from[0], from[1], shift), second = funnel(from[1], from[2], shift), third = funnel(from[2], from[3], shift);
+  // x / (pi/2) modulo 4, times 2^62: what the product of the mantissa with these 96 bits has above its last 32.
+  const Expr middle = mantissa * second, lower = middle + upper_product(mantissa, third);
+  const Expr upper = mantissa * first + upper_product(mantissa, second) + select(lower < middle, Expr(1u), Expr(0u));
+  const Expr count = (upper + Expr(0x20000000u)) >> 30;
+  const Expr rest = reinterpret<std::int32_t>(upper - (count << 30));
+  const Expr rounded = Halide::cast<float>(rest), rounding = Halide::cast<float>(rest - Halide::cast<std::int32_t>(rounded));
+  const Expr below = rounding + Halide::cast<float>(reinterpret<std::int32_t>(lower >> 1)) * 0x1p-31f;
+  // times pi/2 * 2^-30
+  const Expr product = strict_multiply(rounded, 0x1.921fb6p-30f), low = below * 0x1.921fb6p-30f - rounded * 0x1.777a5cp-55f;
+  const Expr sum = strict_add(product, low);
+  const Expr is_small = x < 0.5f, nan_bits = select(bits(x) >= Expr(0x7f800000u), Expr(0x7fc00000u), Expr(0u));
+  return {from_bits(bits(select(is_small, x, sum)) | nan_bits), select(is_small, 0.f, strict_subtract(low, strict_subtract(sum, product))),
+          select(is_small, Expr(0u), count)};
+}
+
+/// The sine of q.rest + q.low where q.count is even and the cosine where it is odd; negative where the bit above says so.
 Expr wave(const Quadrant& q) {
   const Expr r = q.rest, r2 = r * r;
-  // sin on [-pi/4, pi/4], relative error 4.0e-9; cos, 1.2e-10.
-  const Expr sine = strict_add(r, r * (r2 * polynomial(r2, {-1.95182845e-4f, 8.33218917e-3f, -0.166666552f})));
+  // sin on [-pi/4, pi/4], relative error 4.0e-9, on [-0.85, 0.85] 4.8e-8; cos, 1.2e-10 and 3e-9, where `low` is below its rounding.
+  const Expr sine = strict_add(r, q.low + r * (r2 * polynomial(r2, {-1.95182845e-4f, 8.33218917e-3f, -0.166666552f})));
   const Expr cosine = polynomial(r2, {2.44325638e-5f, -1.38873106e-3f, 4.16666456e-2f, -0.5f, 1.f});
   return from_bits(bits(select((q.count & 1) == 0, sine, cosine)) ^ ((q.count & 2) << 30));
+}
+
+/// sin(x + quarters * pi/2) for x >= 0.
+Expr wave(const Expr& x, std::uint32_t quarters) {
+  const auto turned = [quarters](Quadrant q) {
+    q.count = q.count + Expr(quarters);
+    return wave(q);
+  };
+  const Expr is_beyond = reinterpret<std::int32_t>(x) > reinterpret<std::int32_t>(Expr(most_for_fma));  // and NaN
+  return where_rare(is_beyond, turned(quadrant_by_bits(x)), turned(quadrant_by_fma(x)));
 }
 
 /// 2^exponent, 0 below -127; 1 + f * polynomial(f, slope) is 2^f on [-0.5, 0.5].
@@ -166,13 +215,9 @@ Expr erf(const Expr& x) {
   return from_bits(bits(select(strict_less(a, 0.9225f), near, far)) | sign_bit(x));
 }
 
-Expr sin(const Expr& x) { return from_bits(bits(wave(quadrant(magnitude(x)))) ^ sign_bit(x)); }
+Expr sin(const Expr& x) { return from_bits(bits(wave(magnitude(x), 0)) ^ sign_bit(x)); }
 
-Expr cos(const Expr& x) {
-  Quadrant q = quadrant(magnitude(x));
-  q.count = q.count + 1;
-  return wave(q);
-}
+Expr cos(const Expr& x) { return wave(magnitude(x), 1); }
 
 // Each strict select is one vmaxps or vminps that gives its second operand when one is NaN: of the two, at least one is NaN then,
 // and the "or" of NaN with any bits is NaN.

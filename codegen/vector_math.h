@@ -27,9 +27,9 @@ Halide::Expr tanh(const Halide::Expr& x);
 Halide::Expr sigmoid(const Halide::Expr& x);
 /// erf x within 4 ulp, never beyond -1 and 1.
 Halide::Expr erf(const Halide::Expr& x);
-/// sin x within 2e-7 for |x| <= 1e5, and within 4 ulp for |x| <= pi / 4; beyond 1e5 the error grows, and the result stays within [-1, 1].
+/// sin x within 2 ulp for every finite x, NaN at infinities. Up to 2^20 it is fast; see codegen/rare_lanes.h.
 Halide::Expr sin(const Halide::Expr& x);
-/// cos x within 2e-7 for |x| <= 1e5; beyond, the error grows, and the result stays within [-1, 1].
+/// cos x, likewise.
 Halide::Expr cos(const Halide::Expr& x);
 /// The larger of a and b, NaN if either is NaN. Of 0 and -0 it is -0.
 Halide::Expr maximum(const Halide::Expr& a, const Halide::Expr& b);
