@@ -128,6 +128,49 @@ void match_sum(const Graph& graph, const std::set<int>& cone, OnlineSoftmaxMatch
   match.key = *keys.begin();
 }
 
+/// The product's operands by side.
+void take_product(const Graph& graph, int id, OnlineSoftmaxMatch& match) {
+  const Node& product = graph.node(id);
+  const bool is_first = graph.node(product.inputs[0]).type.dims.has(match.queries);
+  match.product = id;
+  match.query = product.inputs[is_first ? 0 : 1];
+  match.key = product.inputs[is_first ? 1 : 0];
+}
+
+/// The matmuls of queries and of keys called `along` below a part of a concat, each once, as far as elementwise operations go.
+void find_part_products(const Graph& graph, int id, Name queries, Name along, std::set<int>& products) {
+  const Node& node = graph.node(id);
+  if (as<Matmul>(node) != nullptr && node.type.dims.has(queries) && node.type.dims.has(along)) products.insert(id);
+  if (!std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, node.op)) return;
+  for (const int operand : node.operands()) find_part_products(graph, operand, queries, along, products);
+}
+
+/// The parts of a concat of scores, if each has one product at most and all are of the same queries; else nothing.
+std::vector<KeyPart> parts_of(const Graph& graph, const Node& node, const OnlineSoftmaxMatch& match) {
+  const Concat& concat = *as<Concat>(node);
+  std::vector<KeyPart> parts;
+  int query = -1;
+  Names over;
+  for (std::size_t i = 0; i < node.operands().size(); ++i) {
+    KeyPart part{-1, -1, concat.along_of(i)};
+    std::set<int> products;
+    find_part_products(graph, node.operands()[i], match.queries, part.along, products);
+    if (products.size() > 1) return {};
+    if (!products.empty()) {
+      OnlineSoftmaxMatch own = match;
+      take_product(graph, *products.begin(), own);
+      const Names& own_over = as<Matmul>(graph.node(own.product))->over;
+      const Names& key_dims = graph.node(own.key).type.dims;
+      if (graph.node(own.query).type.dims.has(part.along) || key_dims.has(match.queries) || key_dims.has(match.keys)) return {};
+      if (query >= 0 && (own.query != query || own_over != over)) return {};
+      query = own.query, over = own_over;
+      part.product = own.product, part.key = own.key;
+    }
+    parts.push_back(part);
+  }
+  return query >= 0 ? parts : std::vector<KeyPart>{};
+}
+
 /// Something else than the softmax needs a product or a sum of the score, as it is or changed: another stage would compute it again.
 bool is_read_outside(const Graph& graph, const std::set<int>& cone, int softmax, const std::vector<std::vector<int>>& users) {
   std::set<int> holding;  // a product or a sum
@@ -140,6 +183,29 @@ bool is_read_outside(const Graph& graph, const std::set<int>& cone, int softmax,
     if (std::ranges::any_of(users[static_cast<std::size_t>(inside)], [&](int user) { return !cone.contains(user); })) return true;
   }
   return false;
+}
+
+/// Takes the parts of the only concat of products in the score; their products, which are in no other stage then, join the cone.
+void match_parts(const Graph& graph, std::set<int>& cone, OnlineSoftmaxMatch& match, const std::vector<std::vector<int>>& users) {
+  for (const int id : cone) {
+    const auto* concat = as<Concat>(graph.node(id));
+    if (concat == nullptr || concat->into != match.keys) continue;
+    std::vector<KeyPart> parts = parts_of(graph, graph.node(id), match);
+    if (parts.empty()) continue;
+    if (!match.parts.empty()) return match.parts.clear();
+    match.parts = std::move(parts);
+  }
+  std::set<int> whole = cone;
+  for (const KeyPart& part : match.parts)
+    if (part.product >= 0) whole.insert(part.product);
+  whole.insert(match.softmax);
+  if (is_read_outside(graph, whole, match.softmax, users)) return match.parts.clear();
+  for (const KeyPart& part : match.parts) {
+    if (part.product < 0) continue;
+    take_product(graph, part.product, match);
+    cone.insert(part.product);
+  }
+  match.key = -1;
 }
 
 }  // namespace
@@ -182,14 +248,11 @@ OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, int id) {
   explore(graph, graph.node(match.softmax).inputs[0], match.queries, match.keys, score);
   if (!score.stored.empty()) return refuse("the scores hold the result of another " + name_of(graph.node(score.stored[0])) + ", which is stored whole");
   if (score.products.size() > 1) return refuse("the scores hold " + std::to_string(score.products.size()) + " products of queries and keys; one can be computed in tiles");
+  if (score.products.empty()) match_parts(graph, score.cone, match, users);
   if (!score.products.empty()) {
-    match.product = score.products[0];
+    take_product(graph, score.products[0], match);
     score.cone.insert(match.product);
-    const Node& product = graph.node(match.product);
-    const bool is_first = graph.node(product.inputs[0]).type.dims.has(match.queries);
-    match.query = product.inputs[is_first ? 0 : 1];
-    match.key = product.inputs[is_first ? 1 : 0];
-  } else {
+  } else if (match.parts.empty()) {
     match_sum(graph, score.cone, match);
   }
   score.cone.insert(match.softmax);

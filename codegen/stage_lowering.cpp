@@ -20,10 +20,45 @@ int the_only(const Graph& graph) {
   throw std::logic_error("internal: a stage without its " + std::string(Op::name));
 }
 
-/// What `result` makes of `inner`, or nothing if they are the same.
-std::function<Halide::Expr(Halide::Expr, const Coordinates&)> change(const Body& body, int inner, int result) {
-  if (inner == result) return {};
-  return [&body, inner, result](const Halide::Expr& value, const Coordinates& at) { return body.at(result, at, Given{{inner, {value}}}).expr; };
+/// What `result` makes of the value that stands for each of `inner`, or nothing if they are the same.
+std::function<Halide::Expr(Halide::Expr, const Coordinates&)> change(const Body& body, const std::vector<int>& inner, int result) {
+  if (inner == std::vector{result}) return {};
+  return [&body, inner, result](const Halide::Expr& value, const Coordinates& at) {
+    Given given;
+    for (const int node : inner) given.emplace(node, Lowered{value});
+    return body.at(result, at, given).expr;
+  };
+}
+
+std::vector<int> products_of(const OnlineSoftmaxMatch& match) {
+  std::vector<int> products;
+  for (const KeyPart& part : match.parts)
+    if (part.product >= 0) products.push_back(part.product);
+  return products;
+}
+
+/// The operands of the parts' products along all keys; where a part has no product, some element of another's.
+Piece key_of_parts(const Body& body, const OnlineSoftmaxMatch& match) {
+  Names dims;
+  for (const KeyPart& part : match.parts)
+    if (part.product >= 0) dims.unite(body.graph().node(part.key).type.dims.renamed(part.along, match.keys));
+  const auto at = [&body, match](const Coordinates& coordinates) {
+    const Halide::Expr position = coordinates.at(std::string(match.keys));
+    Halide::Expr key, first = 0;
+    for (const KeyPart& part : match.parts) {
+      const std::string along(part.along);
+      const Halide::Expr extent = body.extents().at(along);
+      if (part.product >= 0) {
+        Coordinates own = coordinates;
+        own[along] = Halide::clamp(position - first, 0, Halide::max(extent - 1, 0));
+        const Halide::Expr element = body.at(part.key, own).expr;
+        key = key.defined() ? Halide::select(position < first, key, element) : element;
+      }
+      first = first + extent;
+    }
+    return key;
+  };
+  return {strings(dims), at};
 }
 
 void add_visibility(const Body& body, const std::vector<MaskPredicate>& predicates, OnlineSoftmax& stage) {
@@ -92,16 +127,16 @@ OnlineSoftmax online_softmax_body(const Body& body, const std::vector<std::strin
   if (inner >= 0) {
     stage.over = strings(summed_dims(graph.node(inner)));
     stage.query = body.piece(match.query);
-    stage.key = body.piece(match.key);
-    stage.change = change(body, inner, score);
+    stage.key = match.parts.empty() ? body.piece(match.key) : key_of_parts(body, match);
+    stage.change = change(body, match.parts.empty() ? std::vector{inner} : products_of(match), score);
     if (match.product < 0) stage.combine = combination(body, match);
   } else {
     stage.score = body.piece(score);
   }
   add_visibility(body, predicates, stage);
-  stage.weight = change(body, match.softmax, weights_operand(graph, match));
+  stage.weight = change(body, {match.softmax}, weights_operand(graph, match));
   stage.value = body.piece(match.value);
-  stage.finish = change(body, match.matmul, result_of(body));
+  stage.finish = change(body, {match.matmul}, result_of(body));
   return stage;
 }
 
@@ -125,7 +160,7 @@ Gemm gemm_body(const Body& body, const std::vector<std::string>& out) {
     std::swap(stage.a, stage.b);
     std::swap(stage.rows, stage.columns);
   }
-  stage.finish = change(body, id, result_of(body));
+  stage.finish = change(body, {id}, result_of(body));
   return stage;
 }
 

@@ -69,6 +69,8 @@ class Planner {
     OnlineSoftmaxAnswer answer = match_online_softmax(graph_, id);
     if (!answer.match) return {StageKind::gemm, id, {}, answer.reason};
     Anchor anchor{StageKind::online_softmax, id, {answer.match->softmax}, answer.reason};
+    for (const KeyPart& part : answer.match->parts)
+      if (part.product >= 0) anchor.inside.insert(part.product);
     if (answer.match->product >= 0)
       anchor.inside.insert(answer.match->product);
     else

@@ -23,6 +23,12 @@ struct StagePlan {
   std::string reason;       ///< what `attune explain` prints
 };
 
+/// One of the scores that a concat lays one behind the other along the keys: made of a product, or of none (-1).
+struct KeyPart {
+  int product = -1, key = -1;  ///< a matmul with the match's query and this operand
+  Name along;                  ///< the keys of this part
+};
+
 /// How a matmul over softmax weights can be computed without ever storing the scores.
 ///   result = sum_keys weight(softmax_keys(score)) * value
 struct OnlineSoftmaxMatch {
@@ -31,6 +37,7 @@ struct OnlineSoftmaxMatch {
   int query = -1, key = -1;   ///< operands of the product, or of the terms of `sum`
   int sum = -1;               ///< a sum over pairs whose terms need one value of the query and one of the key, or -1
   int value = -1;             ///< operand of the matmul
+  std::vector<KeyPart> parts; ///< of the score, if it holds a concat of products; `product` is one of theirs, `key` none
   Name queries, keys, value_depth;
 };
 

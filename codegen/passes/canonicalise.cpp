@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "codegen/passes/concat_scores.h"
 #include "codegen/passes/join_products.h"
 #include "codegen/passes/rewriting.h"
 
@@ -157,6 +158,7 @@ void canonicalise(mlir::ModuleOp module) {
     mlir::RewritePatternSet patterns(module.getContext());
     patterns.add<KnownExtent>(module.getContext(), known);
     patterns.add<Twice<Negate>, Twice<Not>, DivideByConstant, ScaleOfScale, ScaleOfScores<Multiply>, ScaleOfScores<Divide>>(module.getContext());
+    add_concat_patterns(patterns);
     add_product_patterns(patterns);
     const mlir::FrozenRewritePatternSet frozen(std::move(patterns));
     const auto simplify = [&] {

@@ -11,6 +11,7 @@ namespace attune {
 ///   - x * s * t with scalars is x * (s * t); x / c is x * (1 / c) for a constant;
 ///   - a factor or divisor of scores, (a b) * s, stands at a: (a * s) b, queries by depth instead of queries by keys;
 ///   - a sum of products as a score is one product (join_products.h);
+///   - masks of scores stand outside of a concat along the keys, and weights of some keys are those of all (concat_scores.h);
 ///   - rename of rename is one rename;
 ///   - equal operations are one, and nothing is computed that no result needs. Formulas of dims stay in attn.dims.
 /// Nothing assumes finite numbers: x * 0 and x - x stay.

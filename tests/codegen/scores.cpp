@@ -1,6 +1,8 @@
 /// Kernels of graphs whose scores are more than one masked product, against the interpreter.
 #include <catch2/catch.hpp>
 
+#include "codegen/compile.h"
+#include "codegen/import.h"
 #include "dsl/variants/attention.h"
 #include "tests/codegen/kernel_case.h"
 
@@ -18,7 +20,7 @@ void check_kernel(const std::string& name, void (*make)(Graph&, const Attention&
   options.types = type;
   const KernelCase kernel(g, "scores", options);
   std::uint64_t seed = 1;
-  for (const char* shape : {"queries=1,keys=1", "queries=5,keys=37", "queries=37,keys=5", "queries=129,keys=129", "queries=1,keys=129"})
+  for (const char* shape : {"queries=1,keys=1", "queries=5,keys=37", "queries=37,keys=5", "queries=129,keys=129", "queries=1,keys=129", "queries=5,keys=0"})
     CHECK(kernel.difference("batch=2,heads=2,depth=5,value_depth=5," + std::string(shape), seed++) == "");
 }
 
@@ -57,6 +59,69 @@ TEST_CASE("kernels of sums of products as scores are right", "[scores]") {
       a.output(bias - matmul(q, a.v, a.value_depth) * 0.5 + matmul(a.q, p, a.depth) + a.scores());
     }, type);
   }
+}
+
+namespace {
+
+/// Attention with the logit of a sink, one for each head, whose weight falls on no value.
+void sink_of_values(Graph& g, const Attention& a) {
+  const Dim one = g.dim("one", 1), all = g.dim("all");
+  const Value sink = g.input("sink", {a.heads, one}), zeros = g.input("zeros", {one, a.value_depth}) * 0;
+  const Value weights = softmax(concat({{causal(a, a.scores()), a.keys}, {sink, one}}, all), all);
+  g.output("out", matmul(weights, concat({{a.v, a.keys}, {zeros, one}}, all), all), {a.batch, a.heads, a.queries, a.value_depth});
+}
+
+void sink_of_weights(Graph& g, const Attention& a) {
+  const Dim one = g.dim("one", 1), all = g.dim("all");
+  const Value sink = g.input("sink", {a.heads, one});
+  const Value weights = softmax(concat({{causal(a, a.scores()), a.keys}, {sink, one}}, all), all);
+  g.output("out", matmul(gather(weights, index(a.keys), all), a.v, a.keys), {a.batch, a.heads, a.queries, a.value_depth});
+}
+
+void sink_first(Graph& g, const Attention& a) {
+  const Dim one = g.dim("one"), all = g.dim("all");
+  const Value sink = g.input("sink", {a.heads, one}), value = g.input("value", {one, a.value_depth});
+  const Value weights = softmax(mask(concat({{sink, one}, {a.scores(), a.keys}}, all), index(all) <= index(a.queries) + 2), all);
+  g.output("out", matmul(weights, concat({{value, one}, {a.v, a.keys}}, all), all), {a.batch, a.heads, a.queries, a.value_depth});
+}
+
+/// A window over the keys beside it and a mask of the ones before, each with scores of its own.
+void two_parts(Graph& g, const Attention& a) {
+  const Dim past = g.dim("past"), all = g.dim("all");
+  const Value k = g.input("past_k", {a.batch, past, a.depth}), v = g.input("past_v", {a.batch, past, a.value_depth});
+  const Value ids = g.input("ids", {past}, Kind::i32);
+  const Value before = mask(scale(matmul(a.q, k, a.depth), 1 / sqrt(extent(a.depth))), index(past) < 3 || to_i64(ids) > 1);
+  const Value age = index(a.queries) - index(a.keys);
+  const Value weights = softmax(concat({{before, past}, {mask(a.scores() + 0.5, !(age < 0 || age > 7)), a.keys}}, all), all);
+  g.output("out", matmul(weights, concat({{v, past}, {a.v, a.keys}}, all), all), {a.batch, a.heads, a.queries, a.value_depth});
+}
+
+/// The kinds of the stages that the whole compiler makes.
+std::vector<std::string> kinds_of(void (*make)(Graph&, const Attention&)) {
+  Graph g;
+  make(g, Attention(g));
+  g.finish();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const StagedModule staged = compile_to_stages(g, "scores", "", {}, context);
+  REQUIRE(staged.problem == "");
+  std::vector<std::string> kinds;
+  for (StageOp stage : function_of(*staged.module).getBody().front().getOps<StageOp>()) kinds.push_back(stage.kind().str());
+  return kinds;
+}
+
+}  // namespace
+
+TEST_CASE("kernels of scores laid one behind the other are right", "[scores]") {
+  for (const char* type : {"f32", "bf16"}) {
+    check_kernel("a sink with a value of zeros", sink_of_values, type);
+    check_kernel("a sink whose weight is dropped", sink_of_weights, type);
+  }
+  check_kernel("a sink before the keys", sink_first);
+  check_kernel("two parts", two_parts);
+}
+
+TEST_CASE("scores laid one behind the other are one stage", "[scores]") {
+  for (const auto make : {sink_of_values, sink_of_weights, sink_first, two_parts}) CHECK(kinds_of(make) == std::vector<std::string>{"online_softmax"});
 }
 
 }  // namespace attune
