@@ -64,7 +64,8 @@ struct attune_condition_v1 {
 
 enum attune_device { attune_cpu = 0, attune_opencl = 1, attune_cuda = 2 };
 
-/* One compiled body of a kernel. The runtime takes the first whose features the machine has and whose conditions hold.
+/* One compiled body of a kernel. The runtime takes the first whose features the machine has and whose conditions hold, of those for one
+   device or target if the caller names one.
 
    Buffers describe every tensor as Halide does: innermost dim first with stride 1, minimum 0, host memory that is not null; empty
    tensors too. bf16 is uint16, its bits; boolean is uint8. No body runs if all outputs are empty. */

@@ -47,6 +47,16 @@ const char* attune_kernel_name(const struct attune_library* library, int32_t num
 /* The kernel of that name, if this machine can run it. */
 const struct attune_kernel* attune_find_kernel(const struct attune_library* library, const char* name);
 
+/* The same with the code of one device ("cpu", "opencl", "cuda") or of one target ("x86-64-v3") alone: without this the CPU's code comes
+   first wherever the kernel holds some that the machine can run. A kernel for another device takes and gives memory of the CPU, too. */
+const struct attune_kernel* attune_find_kernel_on(const struct attune_library* library, const char* name, const char* device);
+
+/* The targets that a kernel holds code for, the best of each device first. The name and the problem are null if the number is not below
+   the count; the problem is why this machine cannot run the target, and empty if it can. */
+int32_t attune_target_count(const struct attune_kernel* kernel);
+const char* attune_target_name(const struct attune_kernel* kernel, int32_t number);
+const char* attune_target_problem(const struct attune_kernel* kernel, int32_t number);
+
 /* What the kernel takes, as abi.h lays it out, and in a few lines of text. */
 const struct attune_kernel_v1* attune_manifest(const struct attune_kernel* kernel);
 const char* attune_describe(const struct attune_kernel* kernel);

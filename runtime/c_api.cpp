@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <map>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "runtime/attune.h"
@@ -17,13 +20,17 @@
 #include "runtime/words.h"
 
 struct attune_kernel {
+  explicit attune_kernel(const attune::Kernel& one) : kernel(one), description(one.describe()), targets(one.targets()) {}
   attune::Kernel kernel;
   std::string description;
+  std::vector<attune::KernelTarget> targets;
 };
 
 struct attune_library {
   std::optional<attune::Library> file;  ///< empty for a linked kernel
   std::vector<attune_kernel> kernels;
+  mutable std::mutex mutex;
+  mutable std::map<std::pair<std::string, std::string>, attune_kernel> on_devices;  ///< those that were asked for, by name and device
 };
 
 namespace attune {
@@ -108,9 +115,38 @@ Result<void> call(const attune_kernel* kernel, const attune_tensor* table, std::
 
 Result<attune_library*> library_of(std::optional<Library> file, std::span<const Kernel> kernels) {
   auto library = std::make_unique<attune_library>();
-  for (const Kernel& kernel : kernels) library->kernels.push_back({kernel, kernel.describe()});
+  for (const Kernel& kernel : kernels) library->kernels.emplace_back(kernel);
   library->file = std::move(file);
   return library.release();
+}
+
+/// The kernel that is linked into the program, if that is its name.
+Result<const attune_kernel*> find_linked(const attune_library& library, std::string_view name) {
+  const attune_kernel& only = library.kernels.front();
+  if (only.kernel.name() == name) return &only;
+  return Error{words("attune_find_kernel: has no kernel '", name, "'; it holds ", only.kernel.name())};
+}
+
+Result<Kernel> find_on(const attune_library& library, std::string_view name, std::string_view device) {
+  if (library.file) return library.file->kernel(name, device);
+  const Result<const attune_kernel*> linked = find_linked(library, name);
+  if (!linked) return linked.error();
+  return (*linked)->kernel.on(device);
+}
+
+/// One place in the library for each kernel and device, however often it is asked for.
+Result<const attune_kernel*> keep_on(const attune_library& library, const char* name, const char* device) {
+  const std::scoped_lock lock(library.mutex);
+  const auto known = library.on_devices.find({name, device});
+  if (known != library.on_devices.end()) return &known->second;
+  const Result<Kernel> found = find_on(library, name, device);
+  if (!found) return found.error();
+  return &library.on_devices.try_emplace({name, device}, *found).first->second;
+}
+
+const KernelTarget* target_of(const attune_kernel* kernel, std::int32_t number) {
+  if (kernel == nullptr || number < 0 || static_cast<std::size_t>(number) >= kernel->targets.size()) return nullptr;
+  return &kernel->targets[static_cast<std::size_t>(number)];
 }
 
 }  // namespace
@@ -163,12 +199,31 @@ const struct attune_kernel* attune_find_kernel(const attune_library* library, co
   return attune::guarded<const struct attune_kernel*>(
       nullptr, [&]() -> Result<const struct attune_kernel*> {
         if (library == nullptr || name == nullptr) return Error{"attune_find_kernel: the library or the name is null"};
-        if (library->file)
-          if (const Result<attune::Kernel> found = library->file->kernel(name); !found) return found.error();
-        for (const struct attune_kernel& kernel : library->kernels)
-          if (kernel.kernel.name() == name) return &kernel;
-        return Error{attune::words("attune_find_kernel: has no kernel '", name, "'; it holds ", library->kernels.front().kernel.name())};
+        if (!library->file) return attune::find_linked(*library, name);
+        if (const Result<attune::Kernel> found = library->file->kernel(name); !found) return found.error();
+        return &*std::ranges::find(library->kernels, std::string_view(name), [](const attune_kernel& kernel) { return kernel.kernel.name(); });
       });
+}
+
+const struct attune_kernel* attune_find_kernel_on(const attune_library* library, const char* name, const char* device) {
+  return attune::guarded<const struct attune_kernel*>(
+      nullptr, [&]() -> Result<const struct attune_kernel*> {
+        if (library == nullptr || name == nullptr || device == nullptr)
+          return Error{"attune_find_kernel_on: the library, the name or the device is null"};
+        return attune::keep_on(*library, name, device);
+      });
+}
+
+int32_t attune_target_count(const struct attune_kernel* kernel) { return kernel == nullptr ? 0 : static_cast<int32_t>(kernel->targets.size()); }
+
+const char* attune_target_name(const struct attune_kernel* kernel, int32_t number) {
+  const attune::KernelTarget* target = attune::target_of(kernel, number);
+  return target == nullptr ? nullptr : target->name.data();  // a text of the manifest, which ends with 0
+}
+
+const char* attune_target_problem(const struct attune_kernel* kernel, int32_t number) {
+  const attune::KernelTarget* target = attune::target_of(kernel, number);
+  return target == nullptr ? nullptr : target->problem.c_str();
 }
 
 const attune_kernel_v1* attune_manifest(const struct attune_kernel* kernel) {

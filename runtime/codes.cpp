@@ -29,6 +29,8 @@ bool holds(const attune_condition_v1& condition, std::span<const std::int64_t> e
   return condition.minimum <= extent && extent <= condition.maximum;
 }
 
+bool is_named(std::string_view target, attune_device device, std::string_view name) { return name == target || name == name_of(device); }
+
 }  // namespace
 
 std::vector<const attune_code_v1*> usable_codes(const attune_kernel_v1& kernel, const Capabilities& machine) {
@@ -38,12 +40,35 @@ std::vector<const attune_code_v1*> usable_codes(const attune_kernel_v1& kernel, 
   return usable;
 }
 
+bool is_for(const attune_code_v1& code, std::string_view name) {
+  return is_named(code.target, static_cast<attune_device>(code.device), name);
+}
+
+std::vector<KernelTarget> targets_of(const attune_kernel_v1& kernel, const Capabilities& machine) {
+  std::vector<KernelTarget> targets;
+  for (const attune_code_v1& code : codes_of(kernel))
+    if (std::ranges::find(targets, code.target, &KernelTarget::name) == targets.end())
+      targets.push_back({code.target, static_cast<attune_device>(code.device), lacks(code, machine)});
+  return targets;
+}
+
+std::string no_code_for(const attune_kernel_v1& kernel, std::string_view name, const Capabilities& machine) {
+  std::string held, usable, lacking;
+  for (const KernelTarget& target : targets_of(kernel, machine)) {
+    const std::string text = target.device == attune_cpu ? words(target.name, " (cpu)") : std::string(target.name);
+    add_to_list(held, text);
+    if (target.problem.empty()) add_to_list(usable, text);
+    else if (is_named(target.name, target.device, name)) add_to_list(lacking, words(target.name, " (lacking here: ", target.problem, ")"));
+  }
+  if (lacking.empty()) return words(who(kernel), ": holds no code for '", name, "'; it holds ", held);
+  return words(who(kernel), ": this machine cannot run its code for '", name, "': ", lacking, "; of what it holds it runs ",
+               usable.empty() ? "nothing" : usable);
+}
+
 std::string no_usable_code(const attune_kernel_v1& kernel, const Capabilities& machine) {
   std::string targets;
-  for (const attune_code_v1& code : codes_of(kernel)) {
-    const std::string target = words(code.target, " (lacking here: ", lacks(code, machine), ")");
-    if (targets.find(target) == std::string::npos) add_to_list(targets, target);
-  }
+  for (const KernelTarget& target : targets_of(kernel, machine))
+    add_to_list(targets, words(target.name, " (lacking here: ", target.problem, ")"));
   return words(who(kernel), ": this machine can run none of its targets: ", targets, "; compile it for a target of this machine");
 }
 

@@ -41,6 +41,15 @@ Result<Kernel> Kernel::from(const attune_kernel_v1& manifest) {
   return kernel;
 }
 
+Result<Kernel> Kernel::on(std::string_view device) const {
+  State narrowed{&manifest(), attune::usable_codes(manifest(), this_machine()), state_->input_count, state_->file};
+  std::erase_if(narrowed.usable, [&](const attune_code_v1* code) { return !is_for(*code, device); });
+  if (narrowed.usable.empty()) return Error{no_code_for(manifest(), device, this_machine())};
+  return Kernel(std::make_shared<State>(std::move(narrowed)));
+}
+
+std::vector<KernelTarget> Kernel::targets() const { return targets_of(manifest(), this_machine()); }
+
 Result<void> Kernel::check_usable() const {
   if (state_->usable.empty()) return Error{no_usable_code(manifest(), this_machine())};
   return {};

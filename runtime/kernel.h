@@ -8,9 +8,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/abi.h"
-#include "runtime/cpu.h"
+#include "runtime/codes.h"
 #include "runtime/result.h"
 #include "runtime/tensor.h"
 #include "runtime/workspace.h"
@@ -57,6 +58,13 @@ class Kernel {
 
   /// Tensors, derived dims and code objects in a few lines.
   std::string describe() const;
+
+  /// The targets that the kernel holds code for, the CPU's before those of devices.
+  std::vector<KernelTarget> targets() const;
+  /// The same kernel with the code of one device ("cpu", "opencl", "cuda") or of one target ("x86-64-v3") alone: for who wants a device
+  /// although the file has code for this CPU, too. Refuses what the kernel holds no code for, and what this machine cannot run.
+  Result<Kernel> on(std::string_view device) const;
+
   /// The code objects that this machine can run; a call takes the first of them whose conditions hold.
   std::span<const attune_code_v1* const> usable_codes() const;
 

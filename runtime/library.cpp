@@ -42,15 +42,27 @@ Result<Library> Library::of(const std::filesystem::path& path, const std::shared
   return Library(std::move(state));
 }
 
-Result<Kernel> Library::kernel(std::string_view name) const {
+Result<Kernel> Library::find(std::string_view name) const {
   const auto found = std::ranges::find(state_->kernels, name, &Kernel::name);
   if (found == state_->kernels.end()) {
     std::string names;
     for (const Kernel& kernel : state_->kernels) add_to_list(names, kernel.name());
     return Error{words("kernel file '", state_->path, "': has no kernel '", name, "'; it holds ", names)};
   }
-  if (Result<void> usable = found->check_usable(); !usable) return usable.error();
   return *found;
+}
+
+Result<Kernel> Library::kernel(std::string_view name) const {
+  Result<Kernel> kernel = find(name);
+  if (!kernel) return kernel;
+  if (Result<void> usable = kernel->check_usable(); !usable) return usable.error();
+  return kernel;
+}
+
+Result<Kernel> Library::kernel(std::string_view name, std::string_view device) const {
+  Result<Kernel> kernel = find(name);
+  if (!kernel) return kernel;
+  return kernel->on(device);
 }
 
 std::span<const Kernel> Library::kernels() const { return state_->kernels; }

@@ -34,11 +34,15 @@ class Library {
   /// Refuses an unknown name, and a kernel that has no code for this machine.
   Result<Kernel> kernel(std::string_view name) const;
 
+  /// The same with the code of one device ("cpu", "opencl", "cuda") or of one target alone, as Kernel::on gives it.
+  Result<Kernel> kernel(std::string_view name, std::string_view device) const;
+
   /// All of them, also those that cannot run here.
   std::span<const Kernel> kernels() const;
 
  private:
   struct State;
+  Result<Kernel> find(std::string_view name) const;
   static Result<Library> of(const std::filesystem::path& path, const std::shared_ptr<const KernelFile>& file);
   explicit Library(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   std::shared_ptr<const State> state_;

@@ -71,6 +71,42 @@ TEST_CASE("code objects are chosen by what the machine has", "[codes]") {
         "x86-64-v3 (lacking here: avx2); compile it for a target of this machine");
 }
 
+TEST_CASE("a kernel lists its targets, and says why one cannot run", "[codes]") {
+  const ThreeTargets three;
+  const Pretended machine({"avx2", "fma"});
+  const std::vector<KernelTarget> targets = targets_of(three.kernel, machine);
+  REQUIRE(targets.size() == 3);
+  CHECK((targets[0].name == "cuda" && targets[0].device == attune_cuda && targets[0].problem == "cuda: there is none"));
+  CHECK((targets[1].name == "x86-64-v4" && targets[1].device == attune_cpu && targets[1].problem == "avx512f"));
+  CHECK((targets[2].name == "x86-64-v3" && targets[2].device == attune_cpu && targets[2].problem.empty()));
+  CHECK(no_code_for(three.kernel, "opencl", machine) == "kernel 'add': holds no code for 'opencl'; it holds cuda, x86-64-v4 (cpu), x86-64-v3 (cpu)");
+  CHECK(no_code_for(three.kernel, "cuda", machine) ==
+        "kernel 'add': this machine cannot run its code for 'cuda': cuda (lacking here: cuda: there is none); of what it holds it runs x86-64-v3 (cpu)");
+  CHECK(no_code_for(three.kernel, "cpu", Pretended({"fma"})) ==
+        "kernel 'add': this machine cannot run its code for 'cpu': x86-64-v4 (lacking here: avx2 avx512f), x86-64-v3 (lacking here: avx2); of "
+        "what it holds it runs nothing");
+}
+
+TEST_CASE("a caller names the device or the target whose code runs", "[codes]") {
+  const Kernel choice = Kernel::from(attune_kernel_v1_choice).value();
+  CHECK(choice.on("cpu").value().usable_codes().size() == 2);
+  const Kernel large = choice.on("large").value();
+  CHECK(choice.usable_codes().size() == 2);  // which stays as it was
+  std::array<float, 32> x{};
+  std::int32_t chosen = 0;
+  large(Tensor(x, {9}), Tensor(&chosen, {})).value();
+  CHECK(chosen == 3);
+  CHECK(large(Tensor(x, {8}), Tensor(&chosen, {})).error().message ==
+        "kernel 'choice': none of its codes is for these extents: large takes rows from 9 to 16, got 8");
+  CHECK(choice.on("opencl").error().message == "kernel 'choice': holds no code for 'opencl'; it holds warp (cpu), small (cpu), large (cpu)");
+  CHECK(choice.on("").error().message == "kernel 'choice': holds no code for ''; it holds warp (cpu), small (cpu), large (cpu)");
+  CHECK(choice.on("warp").error().message ==
+        "kernel 'choice': this machine cannot run its code for 'warp': warp (lacking here: warp_drive); of what it holds it runs small (cpu), large "
+        "(cpu)");
+  large.on("small").value()(Tensor(x, {8}), Tensor(&chosen, {})).value();
+  CHECK(chosen == 2);
+}
+
 TEST_CASE("a kernel for other CPUs is refused when it is asked for", "[codes]") {
   const Result<Kernel> kernel = Kernel::from(attune_kernel_v1_elsewhere);
   REQUIRE(!kernel);

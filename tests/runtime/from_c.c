@@ -47,6 +47,29 @@ static int check_call(const struct attune_kernel* linear) {
          expect_error("attune_call: got a null table of 4 tensors; expected 0 to 64");
 }
 
+static int check_devices(const struct attune_library* library) {
+  const struct attune_kernel* choice = attune_find_kernel(library, "choice");
+  if (!expect(attune_target_count(choice) == 3 && strcmp(attune_target_name(choice, 2), "large") == 0, "it has three targets")) return 0;
+  if (!expect(strcmp(attune_target_problem(choice, 0), "warp_drive") == 0 && strcmp(attune_target_problem(choice, 1), "") == 0,
+              "of which the first cannot run"))
+    return 0;
+  if (!expect(attune_target_name(choice, 3) == NULL && attune_target_problem(choice, -1) == NULL && attune_target_count(NULL) == 0,
+              "and no fourth"))
+    return 0;
+  const struct attune_kernel* large = attune_find_kernel_on(library, "choice", "large");
+  if (!expect(large != NULL && large != choice && large == attune_find_kernel_on(library, "choice", "large"), "one of them is found")) return 0;
+  float x[8] = {0};
+  int32_t chosen = 0;
+  const int64_t rows[] = {8};
+  const struct attune_tensor tensors[] = {{NULL, x, attune_f32, 1, rows, NULL}, {NULL, &chosen, attune_i32, 0, NULL, NULL}};
+  if (!expect(attune_call(choice, tensors, 2) == 0 && chosen == 2, "all of them take 8 rows")) return 0;
+  if (!expect(attune_call(large, tensors, 2) == -1, "the large one does not")) return 0;
+  if (!expect(attune_find_kernel_on(library, "choice", "cuda") == NULL, "what it does not hold is refused")) return 0;
+  if (!expect_error("kernel 'choice': holds no code for 'cuda'; it holds warp (cpu), small (cpu), large (cpu)")) return 0;
+  return expect(attune_find_kernel_on(library, "choice", NULL) == NULL, "and so is no name") &&
+         expect_error("attune_find_kernel_on: the library, the name or the device is null");
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   if (!expect(strcmp(attune_last_error(), "") == 0, "there is no error at first")) return 1;
@@ -66,6 +89,7 @@ int main(int argc, char** argv) {
   if (!expect(attune_set_num_threads(2) == 0 && attune_num_threads() == 2, "threads are set")) return 1;
   if (!expect(attune_set_num_threads(0) == -1, "no threads are refused")) return 1;
   if (!check_call(linear)) return 1;
+  if (!check_devices(library)) return 1;
   attune_close(library);
   attune_close(NULL);
   return 0;

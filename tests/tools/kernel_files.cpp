@@ -112,6 +112,53 @@ TEST_CASE("code for AVX2 gives the interpreter's numbers on a CPU without AVX-51
 #endif
 }
 
+TEST_CASE("a file for CPUs and devices opens whatever their order, and the CPU's code comes first", "[kernel files]") {
+#if !defined(__x86_64__)
+  return skip("these targets are of x86-64");
+#else
+  if (!__builtin_cpu_supports("avx2")) return skip("this CPU has no AVX2");
+  const Folder folder;
+  for (const char* targets : {"opencl,x86-64-v3", "cuda,opencl,x86-64-v3", "x86-64-v3,cuda"}) {
+    INFO(targets);
+    attune_says({"compile", "causal", "--shared", "--target", targets, "-o", folder / "."});
+    CHECK(run_program({PRINT_TARGET, folder / "causal.so", "causal"}).out == "x86-64-v3\n");
+    CHECK(run_program({PRINT_TARGET, folder / "causal.so", "causal", "cpu"}).out == "x86-64-v3\n");
+    const Ran missing = run_program({PRINT_TARGET, folder / "causal.so", "causal", "arm64"});
+    CHECK(missing.status == 1);
+    CHECK_THAT(missing.err, Catch::StartsWith("kernel 'causal': holds no code for 'arm64'; it holds x86-64-v3 (cpu), "));
+  }
+#endif
+}
+
+TEST_CASE("a command runs the code of the device that it is told", "[kernel files]") {
+#if !defined(__x86_64__)
+  return skip("these targets are of x86-64");
+#else
+  if (!__builtin_cpu_supports("avx2")) return skip("this CPU has no AVX2");
+  const Words words{"check", "causal", "--target", "x86-64-v3,opencl", "--shape", "queries=5,keys=7,depth=3"};
+  const auto on = [&](const std::string& device) {
+    Words more = words;
+    more.insert(more.end(), {"--device", device});
+    return run_attune(more);
+  };
+  CHECK_THAT(attune_says(words), Catch::Contains("target 'x86-64-v3'"));
+  CHECK_THAT(on("cpu").out, Catch::Contains("target 'x86-64-v3'"));
+  const Ran missing = on("cuda");
+  CHECK(missing.status == 2);
+  CHECK(missing.err == "attune: kernel 'causal': holds no code for 'cuda'; it holds x86-64-v3 (cpu), opencl\n");
+  const Folder folder;
+  attune_says({"compile", "causal", "--target", "x86-64-v3,opencl", "--shared", "-o", folder / "."});
+  const Ran file = run_attune({"run", folder / "causal.so", "--device", "arm64"});
+  CHECK(file.status == 2);
+  CHECK(file.err == "attune: kernel 'causal': holds no code for 'arm64'; it holds x86-64-v3 (cpu), opencl\n");
+  CHECK(run_attune({"run", "causal", "--interpret", "--device", "cpu"}).err == "attune: --device: is for kernels; --interpret runs none\n");
+  const Ran device = on("opencl");
+  if (device.status == 2 && (device.err.find("libOpenCL") != std::string::npos || device.err.find("clGetPlatformIDs") != std::string::npos)) return skip(device.err);
+  CHECK(device.status == 0);
+  CHECK_THAT(device.out, Catch::Contains("target 'opencl'"));
+#endif
+}
+
 TEST_CASE("a shared kernel file needs nothing but the C library", "[kernel files]") {
   if (find_program("ldd").empty()) return skip("there is no ldd");
   const Folder folder;

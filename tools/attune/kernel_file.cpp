@@ -8,7 +8,6 @@
 #include "codegen/emit.h"
 #include "codegen/import.h"
 #include "codegen/scratch_folder.h"
-#include "runtime/library.h"
 
 namespace attune {
 namespace {
@@ -41,24 +40,27 @@ KernelFile compile_kernel(const Prepared& prepared, const std::string& name, con
   return {std::move(emitted.files), std::move(emitted.problem)};
 }
 
-OpenKernel open_kernel(const Prepared& prepared) {
+OpenKernel kernel_of(const Library& library, std::string_view name, const std::string& device) {
+  Result<Kernel> kernel = device.empty() ? library.kernel(name) : library.kernel(name, device);
+  if (!kernel) return {{}, kernel.error().message};
+  return {std::move(kernel).value(), {}};
+}
+
+void add_device_option(const Command& command, std::string& device) {
+  command.text("--device", device, "Whose code runs: cpu, opencl, cuda, or one of the kernel's targets; the CPU's comes first without it");
+}
+
+OpenKernel open_kernel(const Prepared& prepared, const std::string& device) {
   const auto is_for_here = [](const TargetInfo* target) { return target->device != Device::cpu || runs_here(*target); };
   if (std::ranges::none_of(prepared.targets, is_for_here))
     return {{}, fmt::format("target '{}': this machine cannot run it; it runs {}", prepared.targets[0]->name, names_of_targets_here())};
   const ScratchFolder folder;
   if (!folder.exists()) return {{}, no_scratch_folder(folder)};
   const KernelFile file = compile_kernel(prepared, {}, folder.path().string(), true);
-  OpenKernel open;
-  if (!file.problem.empty()) {
-    open.problem = file.problem;
-  } else if (const Result<Library> library = Library::open(file.files.back()); !library) {
-    open.problem = library.error().message;
-  } else if (Result<Kernel> kernel = library->kernel(prepared.graph.name); !kernel) {
-    open.problem = kernel.error().message;
-  } else {
-    open.kernel = std::move(kernel).value();
-  }
-  return open;
+  if (!file.problem.empty()) return {{}, file.problem};
+  const Result<Library> library = Library::open(file.files.back());
+  if (!library) return {{}, library.error().message};
+  return kernel_of(*library, prepared.graph.name, device);
 }
 
 }  // namespace attune

@@ -4,9 +4,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "runtime/kernel.h"
+#include "runtime/library.h"
 #include "tools/attune/options.h"
 
 namespace attune {
@@ -20,11 +21,18 @@ struct KernelFile {
 KernelFile compile_kernel(const Prepared& prepared, const std::string& name, const std::string& directory, bool is_shared,
                           std::optional<SizeClass> size = {});
 
-/// A kernel that was compiled into a temporary folder and opened; or the problem in words.
+/// A kernel that was compiled into a temporary folder and opened; or the problem in words. With a device, as Kernel::on takes it, its code
+/// alone.
 struct OpenKernel {
   std::optional<Kernel> kernel;
   std::string problem;
 };
-OpenKernel open_kernel(const Prepared& prepared);
+OpenKernel open_kernel(const Prepared& prepared, const std::string& device = {});
+
+/// The kernel of an open file; the same device.
+OpenKernel kernel_of(const Library& library, std::string_view name, const std::string& device);
+
+/// Adds the option --device to a command.
+void add_device_option(const Command& command, std::string& device);
 
 }  // namespace attune

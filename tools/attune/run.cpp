@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "dsl/interpret.h"
-#include "runtime/library.h"
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/converted.h"
@@ -23,7 +22,7 @@ namespace {
 
 struct RunOptions : Options {
   std::vector<std::string> inputs, outputs;
-  std::string sha256;
+  std::string sha256, device;
   bool is_interpreted = false;
   int threads = 0;
 };
@@ -153,13 +152,11 @@ std::string interpret_files(const Graph& graph, const std::vector<std::string>& 
 }
 
 /// The only kernel of a file that is open. With a sum it must be that file's.
-OpenKernel open_file(const std::string& path, const std::string& sha256) {
+OpenKernel open_file(const std::string& path, const std::string& sha256, const std::string& device) {
   const Result<Library> library = sha256.empty() ? Library::open(path) : Library::open(path, sha256);
   if (!library) return {{}, library.error().message};
   if (library->kernels().size() != 1) return {{}, fmt::format("'{}': holds {} kernels; run takes files of one", path, library->kernels().size())};
-  Result<Kernel> kernel = library->kernel(library->kernels()[0].name());
-  if (!kernel) return {{}, kernel.error().message};
-  return {std::move(kernel).value(), {}};
+  return kernel_of(*library, library->kernels()[0].name(), device);
 }
 
 /// What is said of a graph means nothing to a kernel file.
@@ -187,6 +184,7 @@ int run(const RunOptions& options) {
   if (is_file)
     if (const std::string problem = kernel_file_problem(options); !problem.empty()) return refuse(problem);
   if (!is_file && !options.sha256.empty()) return refuse(fmt::format("--sha256: is for kernel files (.so); '{}' is none", options.graph.graph));
+  if (options.is_interpreted && !options.device.empty()) return refuse("--device: is for kernels; --interpret runs none");
   Prepared prepared;
   if (!is_file) prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
@@ -194,7 +192,7 @@ int run(const RunOptions& options) {
     const std::string problem = interpret_files(prepared.graph.graph, options.inputs, outputs);
     return problem.empty() ? 0 : refuse(problem);
   }
-  const OpenKernel open = is_file ? open_file(options.graph.graph, options.sha256) : open_kernel(prepared);
+  const OpenKernel open = is_file ? open_file(options.graph.graph, options.sha256, options.device) : open_kernel(prepared, options.device);
   if (!open.problem.empty()) return refuse(open.problem);
   const std::string problem = FileCall(*open.kernel, inputs, outputs).run();
   return problem.empty() ? 0 : refuse(problem);
@@ -209,6 +207,7 @@ void add_run(Program& program) {
   command.texts("--in", options->inputs, "NAME=FILE.npy: an input, converted where no number is lost; bf16 as uint16, or as reals to be rounded");
   command.texts("--out", options->outputs, "NAME=FILE.npy: where an output goes; of others a summary is printed");
   command.text("--sha256", options->sha256, "Of the kernel file, as sha256sum prints it: another file is refused");
+  add_device_option(command, options->device);
   command.flag("--interpret", options->is_interpreted, "Interpret the graph in double precision; outputs are f64");
   command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");
   command.footer(
