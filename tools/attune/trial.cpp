@@ -4,11 +4,28 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace attune {
 namespace {
 
 constexpr std::byte unwritten{0x5d};  // 9.97e17 as f32 and bf16, no small integer
+
+/// The most that a walk over the graph keeps at a time: each value until its last reader, once as it is and once for each of its random roundings.
+double interpreted_bytes(const Graph& graph, const std::function<double(const Names&)>& bytes_of) {
+  std::vector<std::size_t> last_reader(graph.nodes().size());
+  for (std::size_t id = 0; id < last_reader.size(); ++id)
+    for (const int operand : graph.node(static_cast<int>(id)).operands()) last_reader[static_cast<std::size_t>(operand)] = id;
+  for (const Output& output : graph.outputs()) last_reader[static_cast<std::size_t>(output.node)] = last_reader.size();
+  double live = 0, most = 0;
+  for (std::size_t id = 0; id < last_reader.size(); ++id) {
+    live += bytes_of(graph.node(static_cast<int>(id)).type.dims);
+    most = std::max(most, live);
+    for (std::size_t before = 0; before <= id; ++before)
+      if (last_reader[before] == id) live -= bytes_of(graph.node(static_cast<int>(before)).type.dims);
+  }
+  return most * (1 + Rounding{}.roundings);
+}
 
 }  // namespace
 
@@ -40,9 +57,9 @@ std::string memory_problem(const Graph& graph, const Shape& extents, bool is_int
       if (const auto extent = extents.find(dim); extent != extents.end()) bytes *= static_cast<double>(extent->second);
     return bytes;
   };
-  double needed = 0;
+  double needed = is_interpreted ? interpreted_bytes(expanded(graph), bytes_of) : 0;
   for (const Node& node : graph.nodes())
-    if (is_interpreted || std::holds_alternative<Input>(node.op)) needed += bytes_of(node.type.dims);
+    if (std::holds_alternative<Input>(node.op)) needed += bytes_of(node.type.dims);
   for (const Output& output : graph.outputs()) needed += bytes_of(output.dims);
   const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (needed < present) return {};

@@ -40,7 +40,7 @@ struct Trial {
 Trial trial_of(const Kernel& kernel, const Shape& extents, const Arrays& inputs);
 
 /// If a call of these extents takes more memory than the machine has, a sentence that begins with the option that gave them. The interpreter
-/// keeps every value as doubles; without it only inputs and outputs are kept.
+/// keeps values as doubles, some times over (dsl/rounding.h); without it only inputs and outputs are kept.
 std::string memory_problem(const Graph& graph, const Shape& extents, bool is_interpreted, std::string_view option = "--shape");
 
 }  // namespace attune
