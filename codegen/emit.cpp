@@ -23,6 +23,7 @@
 #include "codegen/size_rule.h"
 #include "codegen/whole_file.h"
 #include "runtime/abi.h"
+#include "runtime/library.h"
 #include "runtime/trailer.h"
 
 namespace attune {
@@ -211,7 +212,18 @@ class Emission {
     arguments.insert(arguments.end(), objects_.begin(), objects_.end());
     for (const char* library : {"-lpthread", "-ldl", "-lm"}) arguments.emplace_back(library);
     std::string problem = link_file(first.linker == "ld" ? "c++" : "aarch64-linux-gnu-g++", arguments, place(name));
-    return problem.empty() ? seal(name) : problem;
+    if (problem.empty()) problem = seal(name);
+    return problem.empty() && opens_here(first) ? opening_problem(name) : problem;
+  }
+
+  /// What a user would be told who opened the file; nothing if it opens.
+  std::string opening_problem(const std::string& name) const {
+    const Result<Library> library = Library::open(scratch_.file(name));
+    if (library) return {};
+    std::string_view reason = library.error().message;
+    const std::string who = fmt::format("kernel file '{}': ", scratch_.file(name));
+    if (reason.starts_with(who)) reason.remove_prefix(who.size());  // the path is of a folder that is gone at the end
+    return fmt::format("'{}': cannot be written: what was linked cannot be opened: {}", place(name).string(), reason);
   }
 
   std::string seal(const std::string& name) const {

@@ -18,8 +18,10 @@ constexpr std::string_view architecture = "aarch64-";
 
 }  // namespace
 
+bool opens_here(const TargetInfo& target) { return target.triple.starts_with(architecture); }
+
 bool runs_here(const TargetInfo& target) {
-  if (target.device != Device::cpu || !target.triple.starts_with(architecture)) return false;
+  if (target.device != Device::cpu || !opens_here(target)) return false;
   std::istringstream features{std::string(target.features)};
   return std::all_of(std::istream_iterator<std::string>(features), std::istream_iterator<std::string>(),
                      [](const std::string& feature) { return this_machine().has_feature(feature); });

@@ -30,6 +30,9 @@ std::span<const TargetInfo> targets();
 /// Whether this machine's CPU has the target's features; false for devices, of which only their drivers know.
 bool runs_here(const TargetInfo& target);
 
+/// Whether a file with code for the target can be opened on this machine, where not all of it may run: it is of the same architecture.
+bool opens_here(const TargetInfo& target);
+
 /// The row of the name, or null. `host` is the best row that this machine can run.
 const TargetInfo* find_target(std::string_view name);
 

@@ -185,4 +185,20 @@ TEST_CASE("a linker that fails is quoted", "[files]") {
   CHECK(files_of(compilation.out).empty());
 }
 
+TEST_CASE("a shared object that was linked and cannot be opened is not written", "[files]") {
+  const Compilation compilation;
+  const Files old = compilation.put_old_files();
+  const std::string linker = compilation.source.write("c++", "#!/bin/sh\nfor word; do shift; case $word in *runtime.o) ;; *) set -- \"$@\" \"$word\";; esac; done\n"
+                                                             "exec /usr/bin/c++ \"$@\"\n");  // without Halide's runtime
+  fs::permissions(linker, fs::perms::owner_all);
+  const Ran ran = run_program(compilation.words(), {{"PATH", (compilation.source / ".").string() + ":/usr/bin:/bin"}});
+  CHECK(ran.status == 2);
+  CHECK(ran.out.empty());
+  INFO(ran.err);
+  CHECK(ran.err.starts_with("attune: '" + (compilation.out / "./twice.so").string() + "': cannot be written: what was linked cannot be opened: cannot be loaded: "));
+  CHECK(ran.err.find("undefined symbol: halide_") != std::string::npos);
+  CHECK(std::ranges::count(ran.err, '\n') == 1);
+  CHECK(files_of(compilation.out) == old);
+}
+
 }  // namespace attune
