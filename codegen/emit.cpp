@@ -207,7 +207,7 @@ class Emission {
     if (std::string problem = write(runtime, halide_runtime_object(options_.targets)); !problem.empty()) return problem;
     const std::string exports = fmt::format("{{ global: attune_library_v1; {}; local: *; }};\n", manifest_symbol(manifest_));
     if (std::string problem = write(script, exports); !problem.empty()) return problem;
-    std::vector<std::string> arguments = {"-shared", "-s", "-Wl,--gc-sections", "-Wl,--version-script=" + scratch_.file(script), "-o", scratch_.file(name)};
+    std::vector<std::string> arguments = {"-shared", "-s", "-Wl,--gc-sections", "-Xlinker", "--version-script=" + scratch_.file(script), "-o", scratch_.file(name)};
     for (const std::string& object : {scratch_.file(manifest), scratch_.file(runtime)}) arguments.push_back(object);
     arguments.insert(arguments.end(), objects_.begin(), objects_.end());
     for (const char* library : {"-lpthread", "-ldl", "-lm"}) arguments.emplace_back(library);

@@ -179,6 +179,18 @@ TEST_CASE("a shared kernel file needs nothing but the C library", "[kernel files
   }
 }
 
+TEST_CASE("a shared kernel file is written to a folder of any name", "[kernel files]") {
+  const Folder folder;
+  for (const char* name : {"with blanks", "a,b", "-a=b;c", "$(d) 'e' \"f\""}) {
+    INFO(name);
+    const std::string inside = folder / name;
+    attune_says({"compile", "causal", "--shared", "-o", inside});
+    const Ran ran = run_program({PRINT_TARGET, inside + "/causal.so", "causal"});
+    INFO(ran.err);
+    CHECK(ran.status == 0);
+  }
+}
+
 TEST_CASE("kernels for arm64 give the interpreter's numbers, infinities and NaN", "[kernel files]") {
   const std::string emulator = find_program("qemu-aarch64");
   if (emulator.empty() || find_program("aarch64-linux-gnu-gcc").empty() || find_program("aarch64-linux-gnu-g++").empty())
