@@ -1,19 +1,50 @@
 # attune_add_kernel(NAME my_attention SOURCE my_attention.h STRUCT MyAttention
-#                   [TARGETS x86-64-v3 x86-64-v4] [TYPE f32 bias=bf16] [SET depth=64] [PARAM window=512] [DEPENDS file ...])
+#                   [TARGETS x86-64-v3 x86-64-v4 opencl] [TYPE f32 bias=bf16] [SET depth=64] [PARAM window=512]
+#                   [SCHEDULE online_softmax query_tile=96] [TUNED file.json ...] [DEPENDS file ...] [SHARED])
 #
 # A library target NAME: the kernel of the variant STRUCT in SOURCE, compiled ahead of time by the program `attune`, with the
 # headers NAME.h (C) and NAME.hpp (C++), and Attune's runtime. SOURCE may also be MLIR text or the name of one of Attune's variants
-# (`attune list variants`), which have no STRUCT. Without TARGETS the kernel is for this machine. DEPENDS lists what SOURCE includes
-# besides Attune's own headers.
-function(attune_add_kernel)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;SOURCE;STRUCT" "TARGETS;TYPE;SET;PARAM;DEPENDS")
-  set(who "attune_add_kernel(NAME ${arg_NAME})")
+# (`attune list variants`), which have no STRUCT. Without TARGETS the kernel is for this machine; with several, any of opencl and cuda
+# among them, the runtime takes the best that the machine has, the CPU's before those of devices, or the one that the program names
+# (Kernel::on). TUNED lists files of `attune tune`. DEPENDS lists what SOURCE includes besides Attune's own headers. With SHARED there is
+# also NAME.so, which any program can open; the target's property ATTUNE_KERNEL_FILE is its path.
+
+# attune_check_kernel_words(WHO): ends the configuration with a sentence where the words of attune_add_kernel, in the caller's variables, are wrong.
+function(attune_check_kernel_words who)
+  # What the values of an option look like. Any other word of capitals is meant for an option.
+  set(TARGETS "[a-z0-9_,-]+")
+  set(TYPE "[A-Za-z0-9_=,]*[a-z0-9]")
+  set(SCHEDULE "[a-z0-9_=,-]+")
+  set(SET "[A-Za-z_][A-Za-z0-9_]*=.*")
+  set(PARAM "[A-Za-z_][A-Za-z0-9_]*=.*")
+  set(TUNED ".*[^A-Z_].*")
+  set(DEPENDS ".*[^A-Z_].*")
+  set(known "its words are NAME, SOURCE, STRUCT, TARGETS, TYPE, SET, PARAM, SCHEDULE, TUNED, DEPENDS, SHARED")
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "${who}: does not know '${arg_UNPARSED_ARGUMENTS}'; its words are NAME, SOURCE, STRUCT, TARGETS, TYPE, SET, PARAM, DEPENDS")
+    message(FATAL_ERROR "${who}: does not know '${arg_UNPARSED_ARGUMENTS}'; ${known}")
   endif()
+  foreach(option IN ITEMS NAME SOURCE STRUCT)
+    if(option IN_LIST arg_KEYWORDS_MISSING_VALUES)
+      message(FATAL_ERROR "${who}: ${option} has no value")
+    endif()
+  endforeach()
+  foreach(option IN ITEMS TARGETS TYPE SCHEDULE SET PARAM TUNED DEPENDS)
+    foreach(value IN LISTS arg_${option})
+      if(value MATCHES "^(${${option}})$" OR (option MATCHES "TUNED|DEPENDS" AND EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${value}"))
+        continue()
+      elseif(value MATCHES "^[A-Z_]+$")
+        message(FATAL_ERROR "${who}: does not know '${value}'; ${known}")
+      endif()
+      message(FATAL_ERROR "${who}: ${option} has the value '${value}', which is none; the values match ${${option}}")
+    endforeach()
+  endforeach()
   if(NOT arg_NAME MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
     message(FATAL_ERROR "${who}: NAME is '${arg_NAME}'; it must be a name in C, because the generated headers use it")
   endif()
+endfunction()
+
+# attune_find_kernel_source(WHO): `source`, which attune takes, and `source_file`, empty for one of Attune's variants, in the caller.
+function(attune_find_kernel_source who)
   set(source "${arg_SOURCE}")
   set(source_file "")
   if(arg_STRUCT OR NOT source MATCHES "^[a-z0-9_]+$")
@@ -26,12 +57,18 @@ function(attune_add_kernel)
       message(FATAL_ERROR "${who}: has no STRUCT; it says which struct of ${arg_SOURCE} is the variant")
     endif()
   endif()
+  set(source "${source}" PARENT_SCOPE)
+  set(source_file "${source_file}" PARENT_SCOPE)
+endfunction()
 
+# attune_kernel_options(WHO): the words of attune_add_kernel as `options` of `attune compile`, and the files of TUNED, in the caller.
+function(attune_kernel_options who)
   set(options "")
+  set(tuned_files "")
   if(arg_STRUCT)
     list(APPEND options --struct "${arg_STRUCT}")
   endif()
-  foreach(option IN ITEMS TARGETS TYPE)
+  foreach(option IN ITEMS TARGETS TYPE SCHEDULE)
     if(arg_${option})
       string(REPLACE ";" "," words "${arg_${option}}")
       string(TOLOWER "--${option}" flag)
@@ -45,7 +82,27 @@ function(attune_add_kernel)
       list(APPEND options "${flag}" "${pair}")
     endforeach()
   endforeach()
+  foreach(file IN LISTS arg_TUNED)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE OUTPUT_VARIABLE path)
+    if(NOT EXISTS "${path}")
+      message(FATAL_ERROR "${who}: TUNED names '${file}', which does not exist; attune tune writes such files")
+    endif()
+    list(APPEND options --tuned "${path}")
+    list(APPEND tuned_files "${path}")
+  endforeach()
+  if(arg_SHARED)
+    list(APPEND options --shared)
+  endif()
+  set(options "${options}" PARENT_SCOPE)
+  set(tuned_files "${tuned_files}" PARENT_SCOPE)
+endfunction()
 
+function(attune_add_kernel)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "SHARED" "NAME;SOURCE;STRUCT" "TARGETS;TYPE;SET;PARAM;SCHEDULE;TUNED;DEPENDS")
+  set(who "attune_add_kernel(NAME ${arg_NAME})")
+  attune_check_kernel_words("${who}")
+  attune_find_kernel_source("${who}")
+  attune_kernel_options("${who}")
   if(TARGET attune)
     set(program attune)
   else()
@@ -55,9 +112,12 @@ function(attune_add_kernel)
   file(MAKE_DIRECTORY "${folder}")
   set(object "${folder}/${arg_NAME}.o")
   set(others "${folder}/${arg_NAME}.h" "${folder}/${arg_NAME}.hpp" "${folder}/${arg_NAME}.json")
+  if(arg_SHARED)
+    list(APPEND others "${folder}/${arg_NAME}.so")
+  endif()
   add_custom_command(OUTPUT "${object}" ${others}
     COMMAND ${program} compile "${source}" ${options} --name "${arg_NAME}" -o "${folder}"
-    DEPENDS ${source_file} ${arg_DEPENDS} ${program}
+    DEPENDS ${source_file} ${tuned_files} ${arg_DEPENDS} ${program}
     COMMENT "Compiling the attention kernel ${arg_NAME}"
     VERBATIM)
 
@@ -66,4 +126,8 @@ function(attune_add_kernel)
   set_target_properties(${arg_NAME} PROPERTIES LINKER_LANGUAGE CXX)
   target_include_directories(${arg_NAME} INTERFACE "${folder}")
   target_link_libraries(${arg_NAME} INTERFACE attune::runtime)
+  if(arg_SHARED)
+    set_target_properties(${arg_NAME} PROPERTIES ATTUNE_KERNEL_FILE "${folder}/${arg_NAME}.so")
+    set_source_files_properties("${folder}/${arg_NAME}.so" PROPERTIES GENERATED TRUE HEADER_FILE_ONLY TRUE)
+  endif()
 endfunction()

@@ -1,16 +1,23 @@
 #!/usr/bin/env bash
-# check.sh package|subproject SOURCE BUILD FOLDER: builds samples/02_own_project in FOLDER with an installed Attune or with its source, and runs it.
+# check.sh package|subproject|devices SOURCE BUILD FOLDER: builds a project in FOLDER and runs it: samples/02_own_project with an installed
+# Attune or with its source, or device_files with an installed Attune.
 set -euo pipefail
 way=$1 source=$2 build=$3 folder=$4
 rm -rf "$folder"
 mkdir -p "$folder"
-if [[ $way == package ]]; then
-  cmake --install "$build" --prefix "$folder/prefix" >"$folder/install.log"
-  where=(-DCMAKE_PREFIX_PATH="$folder/prefix")
-else
+project=$source/samples/02_own_project
+program=own_project
+if [[ $way == devices ]]; then
+  project=$source/tests/install/device_files
+  program=device_files
+fi
+if [[ $way == subproject ]]; then
   # The same options as in BUILD let ccache give what it has; a project that is no test has no need of them.
   where=(-DATTUNE_SOURCE="$source" -DATTUNE_WARNINGS_AS_ERRORS=ON)
+else
+  cmake --install "$build" --prefix "$folder/prefix" >"$folder/install.log"
+  where=(-DCMAKE_PREFIX_PATH="$folder/prefix")
 fi
-cmake -S "$source/samples/02_own_project" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${where[@]}"
+cmake -S "$project" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${where[@]}"
 cmake --build "$folder/build" -j2
-"$folder/build/own_project"
+"$folder/build/$program"

@@ -1,0 +1,46 @@
+# check.cmake: configures a project with wrong words of attune_add_kernel, each of which must be refused in its sentence, and with right ones.
+cmake_minimum_required(VERSION 3.25)
+
+# What CMake says of the project with these words, on one line, and its exit status.
+function(configure words)
+  file(REMOVE_RECURSE "${FOLDER}")
+  execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${FOLDER}" -G Ninja -DATTUNE_SOURCE=${ATTUNE_SOURCE}
+      -DATTUNE_PROGRAM=${ATTUNE_PROGRAM} "-DWORDS=${words}" -DCMAKE_CXX_COMPILER_WORKS=1
+    RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  string(REGEX REPLACE "[ \n]+" " " said "${said}")
+  set(status "${status}" PARENT_SCOPE)
+  set(said "${said}" PARENT_SCOPE)
+endfunction()
+
+function(expect_refusal words sentence)
+  configure("${words}")
+  string(FIND "${said}" "${sentence}" place)
+  if(status EQUAL 0 OR place EQUAL -1)
+    message(SEND_ERROR "'${words}': status ${status}, said: ${said}\nexpected: ${sentence}")
+  endif()
+endfunction()
+
+set(mine NAME mine SOURCE causal)
+set(known "its words are NAME, SOURCE, STRUCT, TARGETS, TYPE, SET, PARAM, SCHEDULE, TUNED, DEPENDS, SHARED")
+expect_refusal("${mine};TARGET;opencl" "attune_add_kernel(NAME mine): does not know 'TARGET;opencl'; ${known}")
+expect_refusal("${mine};PARAM;window=5;SHRAED" "attune_add_kernel(NAME mine): does not know 'SHRAED'; ${known}")
+expect_refusal("${mine};TYPE;f32;SCHEDUL;gemm" "attune_add_kernel(NAME mine): does not know 'SCHEDUL'; ${known}")
+expect_refusal("${mine};TARGETS;opencl;OPTIONS" "attune_add_kernel(NAME mine): does not know 'OPTIONS'; ${known}")
+expect_refusal("${mine};DEPENDS;check.cmake;TUNE" "attune_add_kernel(NAME mine): does not know 'TUNE'; ${known}")
+expect_refusal("${mine};SET;depth" "attune_add_kernel(NAME mine): SET has the value 'depth', which is none;")
+expect_refusal("${mine};STRUCT;SHARED" "attune_add_kernel(NAME mine): STRUCT has no value")
+expect_refusal("${mine};TUNED;nowhere.json" "attune_add_kernel(NAME mine): TUNED names 'nowhere.json', which does not exist; attune tune writes such files")
+expect_refusal("NAME;a-b;SOURCE;causal" "attune_add_kernel(NAME a-b): NAME is 'a-b'; it must be a name in C")
+expect_refusal("NAME;mine;SOURCE;nowhere.h" "attune_add_kernel(NAME mine): SOURCE is 'nowhere.h', which does not exist")
+
+configure("${mine};TARGETS;opencl;x86-64-v3;TYPE;bf16;bias=f32;SET;depth=64;PARAM;window=5;SCHEDULE;gemm;row_tile=4;TUNED;check.cmake;DEPENDS;CMakeLists.txt;SHARED")
+if(NOT status EQUAL 0)
+  message(SEND_ERROR "the right words are refused: ${said}")
+endif()
+file(READ "${FOLDER}/build.ninja" build)
+foreach(word IN ITEMS "--target opencl,x86-64-v3 --type bf16,bias=f32 --schedule gemm,row_tile=4 --set depth=64 --param window=5 --tuned" "--shared --name mine" "mine.so")
+  string(FIND "${build}" "${word}" place)
+  if(place EQUAL -1)
+    message(SEND_ERROR "the build does not have '${word}'")
+  endif()
+endforeach()
