@@ -1,5 +1,5 @@
 // Opens a kernel file that the program knew nothing of when it was built: `attune compile causal --shared` makes one.
-//   build/bin/03_load_at_run_time causal.so
+//   build/bin/03_load_at_run_time causal.so [DEVICE]
 
 #include <cstdio>
 #include <vector>
@@ -11,13 +11,14 @@ namespace {
 using attune::Result;
 using attune::Tensor;
 
-/// Prints what the causal kernel of the file makes of six tokens.
-Result<void> run(const char* path) {
+/// Prints what the causal kernel of the file makes of six tokens, on a device or, where none is named, on the CPU.
+Result<void> run(const char* path, const char* device) {
   // The file is checked before a byte of it runs: a truncated, damaged or newer one is refused in a sentence.
   const auto library = attune::Library::open(path);
   if (!library) return library.error();
   // The kernel keeps the file open. It holds code for several CPUs; the best one that this machine has was chosen.
-  const auto kernel = library->kernel("causal");
+  // On "opencl" it takes and gives memory of the CPU, too.
+  const auto kernel = device == nullptr ? library->kernel("causal") : library->kernel("causal", device);
   if (!kernel) return kernel.error();
   std::printf("%s", kernel->describe().c_str());
 
@@ -43,11 +44,11 @@ Result<void> run(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "03_load_at_run_time: has %d arguments; one kernel file is right\n", argc - 1);
+  if (argc != 2 && argc != 3) {
+    std::fprintf(stderr, "03_load_at_run_time: has %d arguments; a kernel file, and a device if not the CPU, are right\n", argc - 1);
     return 2;
   }
-  if (const auto done = run(argv[1]); !done) {
+  if (const auto done = run(argv[1], argc == 3 ? argv[2] : nullptr); !done) {
     std::fprintf(stderr, "%s\n", done.error().message.c_str());
     return 1;
   }

@@ -1,5 +1,5 @@
 /* The same kernel file from C: runtime/attune.h and libattune_rt.so are all that is needed.
-     build/bin/04_from_c causal.so */
+     build/bin/04_from_c causal.so [DEVICE] */
 
 #include <stdio.h>
 
@@ -8,13 +8,14 @@
 enum { tokens = 6, depth = 16 };
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fprintf(stderr, "04_from_c: has %d arguments; one kernel file is right\n", argc - 1);
+  if (argc != 2 && argc != 3) {
+    fprintf(stderr, "04_from_c: has %d arguments; a kernel file, and a device if not the CPU, are right\n", argc - 1);
     return 2;
   }
   /* What fails gives null or -1, and attune_last_error() says why in a sentence. */
   struct attune_library* library = attune_open(argv[1]);
-  const struct attune_kernel* kernel = library ? attune_find_kernel(library, "causal") : NULL;
+  const struct attune_kernel* kernel = NULL;
+  if (library) kernel = argc == 3 ? attune_find_kernel_on(library, "causal", argv[2]) : attune_find_kernel(library, "causal");
   if (!kernel) {
     fprintf(stderr, "%s\n", attune_last_error());
     attune_close(library);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The same kernel file from Python: ctypes calls libattune_rt.so on numpy's memory, and numpy checks the numbers.
 
-  samples/05_from_python/causal.py build/lib/libattune_rt.so build/samples/causal.so
+  samples/05_from_python/causal.py build/lib/libattune_rt.so build/samples/causal.so [DEVICE]
 """
 
 import ctypes
@@ -35,10 +35,11 @@ class Runtime:
 
     def __init__(self, path):
         self.c = ctypes.CDLL(path)
-        for function in self.c.attune_open, self.c.attune_find_kernel:
+        for function in self.c.attune_open, self.c.attune_find_kernel, self.c.attune_find_kernel_on:
             function.restype = ctypes.c_void_p
         self.c.attune_open.argtypes = [ctypes.c_char_p]
         self.c.attune_find_kernel.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+        self.c.attune_find_kernel_on.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]
         self.c.attune_call.argtypes = [ctypes.c_void_p, ctypes.POINTER(Tensor), ctypes.c_int32]
         self.c.attune_last_error.restype = ctypes.c_char_p
 
@@ -47,10 +48,13 @@ class Runtime:
             sys.exit(self.c.attune_last_error().decode())
         return result
 
-    def kernel(self, path, name):
-        """kernel(q=array, ..., out=array) of a file that `attune compile --shared` wrote."""
+    def kernel(self, path, name, device=None):
+        """kernel(q=array, ..., out=array) of a file that `attune compile --shared` wrote, by its code for a device ("cpu", "opencl", "cuda")."""
         library = self.checked(self.c.attune_open(path.encode()))
-        kernel = self.checked(self.c.attune_find_kernel(library, name.encode()))
+        if device is None:  # the CPU's code first
+            kernel = self.checked(self.c.attune_find_kernel(library, name.encode()))
+        else:
+            kernel = self.checked(self.c.attune_find_kernel_on(library, name.encode(), device.encode()))
 
         def call(**arrays):
             tensors = (Tensor * len(arrays))(*(Tensor(*item) for item in arrays.items()))
@@ -68,8 +72,8 @@ def expected(q, k, v):
     return weights / weights.sum(-1, keepdims=True) @ v
 
 
-def main(runtime_path, kernel_path):
-    causal = Runtime(runtime_path).kernel(kernel_path, "causal")
+def main(runtime_path, kernel_path, device=None):
+    causal = Runtime(runtime_path).kernel(kernel_path, "causal", device)
     random = numpy.random.default_rng(1)
     q, k, v = (random.standard_normal((2, 3, 37, 64), "float32") for _ in range(3))  # [batch, heads, tokens, depth]
     # Any strides will do if the innermost is 1: this v is a view of [batch, tokens, heads, depth].
@@ -83,6 +87,6 @@ def main(runtime_path, kernel_path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(f"{sys.argv[0]}: has {len(sys.argv) - 1} arguments; libattune_rt.so and a kernel file are right")
+    if len(sys.argv) not in (3, 4):
+        sys.exit(f"{sys.argv[0]}: has {len(sys.argv) - 1} arguments; libattune_rt.so, a kernel file, and a device if not the CPU, are right")
     sys.exit(main(*sys.argv[1:]))

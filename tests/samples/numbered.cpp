@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "tests/folder.h"
@@ -54,6 +55,25 @@ TEST_CASE("sample 03 opens a kernel file and calls it with strides", "[samples]"
 
 TEST_CASE("sample 04 calls a kernel file from C", "[samples]") {
   CHECK(output(run(programs + "04_from_c", kernel_file)) == "the mean of 0 ... i is 0.0 0.5 1.0 1.5 2.0 2.5\n");
+}
+
+TEST_CASE("samples 03 to 05 run on the device that they are told", "[samples]") {
+  std::vector<std::pair<std::string, std::string>> ends = {{programs + "03_load_at_run_time", "head 1: the mean of 0 ... i is 0.0 0.5 1.0 1.5 2.0 2.5\n"},
+                                                           {programs + "04_from_c", "the mean of 0 ... i is 0.0 0.5 1.0 1.5 2.0 2.5\n"}};
+  if (!attune::is_sanitized) ends.emplace_back(SAMPLES_FROM_PYTHON, "");
+  std::string problem;
+  for (const auto& [program, end] : ends) {
+    CAPTURE(program);
+    CHECK_THAT(output(run(program, kernel_file + " cpu")), EndsWith(end));
+    const Run other = run(program, kernel_file + " vulkan");
+    CHECK(other.status == 1);
+    CHECK_THAT(other.err, Contains("kernel 'causal': holds no code for 'vulkan'; it holds x86-64-v4 (cpu), x86-64-v3 (cpu), opencl"));
+    const Run device = run(program, kernel_file + " opencl");
+    problem = device.err;
+    if (problem.find("libOpenCL") != std::string::npos || problem.find("clGet") != std::string::npos) continue;
+    CHECK_THAT(output(device), EndsWith(end));
+  }
+  if (!problem.empty()) attune::skip(problem);
 }
 
 TEST_CASE("samples 03 to 05 refuse what is no kernel file", "[samples]") {
