@@ -21,6 +21,7 @@ def parse(arguments):
                        epilog="examples: bench/tune | bench/tune --rows sdpa,decode --budget 2m | bench/tune --tuned other_machine.json --out /tmp/tuned. "
                        "A run that was stopped goes on where it was.")
     parser.add_argument("--budget", default="60s", help="of attune tune, for each row; rows that differ in extents alone share a kernel, and their budgets")
+    parser.add_argument("--tries", type=int, default=None, help="of attune tune: at most so many candidates of each stage")
     parser.add_argument("--out", type=pathlib.Path, default=None, help="folder of TARGET.json and tuning.json; BUILD/bench/tuned without it")
     return parser.parsed(arguments)
 
@@ -52,14 +53,17 @@ def integer_inputs(attune, options, row, folder):
     return given
 
 
-def tune(attune, options, rows, budget, folder):
+def tune(attune, options, rows, asked, folder):
     """Tunes a kernel for the shapes of its rows. The path of the tuned file, which is there if any kernel of the target got a record."""
     target = json.loads(attune.run("explain", *options, "--json"))["target"]
     out = folder / f"{target}.json"
-    shapes = dict.fromkeys(",".join(f"{dim}={extent}" for dim, extent in row.shape.items()) for row in rows)
-    inputs = integer_inputs(attune, options, rows[0], folder) if len(shapes) == 1 else []
-    attune.run("tune", *options, *(f"--shape={shape}" for shape in shapes), *inputs, "--threads=1", f"--budget={shared(budget, len(shapes))}", f"--out={out}",
-               "--json")
+    shapes = {}  # the first row of each
+    for row in rows:
+        shapes.setdefault(",".join(f"{dim}={extent}" for dim, extent in row.shape.items()), row)
+    inputs = [option for row in shapes.values() for option in integer_inputs(attune, options, row, folder)]
+    tries = [] if asked.tries is None else [f"--tries={asked.tries}"]
+    attune.run("tune", *options, *(f"--shape={shape}" for shape in shapes), *inputs, "--threads=1", f"--budget={shared(asked.budget, len(shapes))}", *tries,
+               f"--out={out}", "--json")
     return out
 
 
@@ -115,7 +119,7 @@ def main(arguments):
         if all(row.name in document["rows"] for row in group):
             continue
         print(f"[{number}/{len(kernels)}] {', '.join(row.name for row in group)}", file=sys.stderr, flush=True)
-        path = tune(by_default, graph, group, options.budget, folder)
+        path = tune(by_default, graph, group, options, folder)
         tuned = Attune(SOURCE, options.build.resolve(), [*([path] if path.exists() else []), *options.tuned], "bench/tuned")
         for row in group:
             document["rows"][row.name] = measure(row, by_default, tuned, 0.0 if options.shrink else 3.0)

@@ -46,7 +46,7 @@ class Tuning(unittest.TestCase):
         self.folder = pathlib.Path(temporary.name)
 
     def tuned(self, rows, *more):
-        result = subprocess.run([SOURCE / "bench/tune", "--shrink", "16", "--rows", rows, "--budget", "1s", "--build", BUILD, "--out", self.folder, *more],
+        result = subprocess.run([SOURCE / "bench/tune", "--shrink", "16", "--rows", rows, "--budget", "250s", "--tries", "1", "--build", BUILD, "--out", self.folder, *more],
                                 capture_output=True, text=True)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result, json.loads((self.folder / "tuning.json").read_text())
@@ -71,7 +71,7 @@ class Tuning(unittest.TestCase):
     def test_a_run_that_was_stopped_goes_on(self):
         measured = {"case": "as no measurement says", "default_s": 7.5, "tuned_s": 1.0, "ratio": 7.5, "codes": []}
         (self.folder / "tuning.json").write_text(json.dumps({
-            "settings": {"rows": ["sdpa", "document", "tiny_16"], "budget": "1s", "tuned": []}, "is_complete": False, "rows": {"sdpa": measured, "tiny_16": measured}}))
+            "settings": {"rows": ["sdpa", "document", "tiny_16"], "budget": "250s", "tuned": []}, "is_complete": False, "rows": {"sdpa": measured, "tiny_16": measured}}))
         result, document = self.tuned("document,tiny_16")  # document brings sdpa, which shares a kernel with tiny_16
         self.assertNotIn("[1/2]", result.stderr)
         self.assertIn("[2/2] document", result.stderr)

@@ -43,10 +43,11 @@ TEST_CASE("bench calls with the ids of a file", "[command line]") {
 TEST_CASE("tune measures calls with the ids of a file", "[tuning]") {
   const Folder folder;
   const std::string out = folder / "tuned.json";
-  const Ran ran = run_attune({"tune", "document", "--shape", shape, "--threads", "1", "--budget", "1s", "--in", "ids=" + ids_file(folder, 128), "--out", out, "--json"});
+  const Ran ran = run_attune({"tune", "document", "--shape", shape, "--threads", "1", "--budget", "250s", "--tries", "1", "--in", "ids=" + ids_file(folder, 128), "--out", out, "--json"});
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   CHECK(nlohmann::json::parse(ran.out)["stages"][0]["failed"] == 0);
+  CHECK(nlohmann::json::parse(ran.out)["stages"][0]["tried"] == 1);
 }
 
 TEST_CASE("tune takes a file for each shape, in their order", "[tuning]") {
@@ -64,6 +65,7 @@ TEST_CASE("tune takes a file for each shape, in their order", "[tuning]") {
     CHECK(ran.status == 2);
     return ran.err;
   };
+  CHECK_THAT(said({long_ids, short_ids}), Catch::Contains("--budget 1e-3s: "));
   CHECK(said({short_ids, long_ids}) == "attune: --in: 'ids' has the extents 1 x 200; by --shape they are 1 x 300\n");
   CHECK(said({long_ids}) == "attune: --in: 'ids' has the extents 1 x 300; by --shape they are 1 x 200; give a file for each --shape, in their order\n");
   CHECK(said({long_ids, short_ids, long_ids}) == "attune: --in: 'ids' has 3 files for 2 --shape; expected one for all, or one for each in their order\n");

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -26,7 +27,7 @@ namespace {
 struct TuneOptions : Options {
   std::vector<std::string> shapes, inputs;
   std::string budget = "60s", out;
-  int threads = 0;
+  int threads = 0, tries = 0;
   std::uint64_t seed = 1;
   bool is_json = false;
 };
@@ -106,12 +107,6 @@ class Progress {
   std::size_t last_task_ = static_cast<std::size_t>(-1);
 };
 
-std::string parameters_text(const std::vector<Parameter>& parameters) {
-  std::string text;
-  for (const Parameter& p : parameters) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", p.name, p.value);
-  return text;
-}
-
 /// The calls that a task was measured with, as text.
 std::string shapes_of(const TunePlan& plan, const TuneTask& task) {
   std::string text;
@@ -124,15 +119,16 @@ void print_text(const TunePlan& plan, const TuneResult& result, const std::strin
   for (const TunedTask& task : result.tasks) {
     fmt::print("{} ({} tried{})\n", task.task->title(), task.tried, task.failed == 0 ? "" : fmt::format(", {} failed", task.failed));
     fmt::print("  calls    {}\n", shapes_of(plan, *task.task));
-    fmt::print("  default  {:.4g} ms  {}\n", task.default_ms, parameters_text(task.task->space.values(task.task->by_default)));
-    if (task.is_better) fmt::print("  tuned    {:.4g} ms  {}  {:.3f} x\n", task.tuned_ms, parameters_text(task.parameters), task.default_ms / task.tuned_ms);
-    else fmt::print("  tuned    nothing was surely faster than the default\n");
+    fmt::print("  default  {:.4g} ms  {}\n", task.default_ms, task.task->describe(task.task->by_default));
+    if (task.is_better) fmt::print("  tuned    {:.4g} ms  {}  {:.3f} x\n", task.tuned_ms, task.task->describe(task.task->space.point(task.parameters)), task.default_ms / task.tuned_ms);
+    else fmt::print("  tuned    {}\n", task.tried == 0 ? "nothing was tried: there was no time, or nothing to choose" : "nothing was surely faster than the default");
     if (!task.first_failure.empty()) fmt::print("  failed   {}\n", task.first_failure);
     if (task.task->small_up_to > 0) fmt::print("  calls are small up to {}{}\n", task.small_up_to, task.small_up_to == task.task->small_up_to ? "" : fmt::format(", not {}", task.task->small_up_to));
     written += is_worth_a_record(task) ? 1 : 0;
   }
   if (written > 0) fmt::print("{} record{} written to {}\n", written, written == 1 ? "" : "s", out);
-  else fmt::print("No record is written\n");
+  else if (std::filesystem::exists(out)) fmt::print("No record is written; {} stays as it was\n", out);
+  else fmt::print("No file is written: kernels are best as they are by default, without --tuned\n");
 }
 
 void print_json(const TunePlan& plan, const TuneResult& result, const TuneSettings& settings, const std::string& out) {
@@ -200,6 +196,7 @@ std::string option_problem(const TuneOptions& options, const Prepared& prepared)
 }
 
 int tune(const TuneOptions& options) {
+  const auto started = std::chrono::steady_clock::now();
   const FileInputs given = read_inputs(options.inputs);
   if (!given.problem.empty()) return refuse(given.problem);
   const Prepared prepared = prepare(options);
@@ -215,8 +212,8 @@ int tune(const TuneOptions& options) {
   if (!options.graph.struct_name.empty()) text = mlir_text(prepared, false);
   if (!text.problem.empty()) return refuse(text.problem);
   TuneSettings settings{graph_arguments(options.graph), text.text, compile_arguments(options, target.name), prepared.graph.name, std::string(target.name),
-                        options.threads == 0 ? num_threads() : options.threads, seconds_of(options.budget), options.seed, out + ".state",
-                        fmt::format("{}", fmt::join(options.inputs, " "))};
+                        options.threads == 0 ? num_threads() : options.threads, seconds_of(options.budget), options.budget, options.tries, options.seed,
+                        out + ".state", fmt::format("{}", fmt::join(options.inputs, " ")), started};
   catch_interrupts();
   Progress progress(settings.budget_s);
   const TuneResult result = run_tuner(prepared, plan, settings, [&](const TuneProgress& p) { progress(p); });
@@ -243,7 +240,8 @@ void add_tune(Program& program) {
   add_graph_options(command, *options);
   command.texts("--shape", options->shapes, "DIM=EXTENT,...: what is measured; given again, all are, and their geometric mean counts", Need::required);
   command.texts("--in", options->inputs, "NAME=FILE.npy: an input of the measured calls, as the ids that a mask depends on; given again, a file for each --shape, in their order; others are random");
-  command.text("--budget", options->budget, "How long to search, as 90s or 2m");
+  command.text("--budget", options->budget, "Wall time of the whole run, as 90s or 2m");
+  command.number("--tries", options->tries, 1, 1000000, "At most so many candidates of each stage; as many as the budget allows without it");
   command.text("--out", options->out, "The tuned file to write or extend; TARGET.json without it");
   command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");
   command.number("--seed", options->seed, "Of the search");

@@ -115,6 +115,12 @@ std::map<SizeClass, std::vector<std::string>> row_dims(const SizeRule& sizes, co
 
 }  // namespace
 
+std::string TuneTask::describe(const Point& point) const {
+  std::string text;
+  for (const Parameter& p : space.values(point)) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", p.name, p.value);
+  return text;
+}
+
 DuelCall TunePlan::with_rows(const Prepared& prepared, const DuelCall& call, SizeClass size, std::int64_t extent) const {
   const Graph& graph = prepared.graph.graph;
   const std::vector<std::string>& rows = row_dims.at(size);

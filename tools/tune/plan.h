@@ -24,6 +24,10 @@ struct TuneTask {
 
   /// "online_softmax, large"
   std::string title() const { return kind + ", " + std::string(name_of(size)); }
+  /// "query_tile=8, key_tile=64"
+  std::string describe(const Point& point) const;
+  /// Attention is worth more time than products, and these more than the rest.
+  double weight() const { return kind == "online_softmax" ? 4 : kind == "gemm" ? 2 : 1; }
 };
 
 struct TunePlan {

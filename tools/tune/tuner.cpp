@@ -5,43 +5,25 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
-#include <map>
 
-#include "codegen/scratch_folder.h"
-#include "codegen/whole_file.h"
 #include "schedules/tuning/limit.h"
+#include "tools/tune/budget.h"
+#include "tools/tune/builder.h"
 #include "tools/tune/child.h"
 
 namespace attune {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// A kernel takes a second or two to compile, much longer on a machine that is busy. A schedule that takes several times as long as the default's
 /// is one that nobody wants.
 constexpr double first_compile_limit_s = 600, least_compile_limit_s = 60, compile_limit_ratio = 5;
-/// Of the budget, for the last duels.
-constexpr double share_of_last_duels = 0.15;
-
-/// A point for each task.
-using Choice = std::vector<Point>;
-
-/// A compiled kernel, or why there is none.
-struct Built {
-  std::string path, problem;
-};
-
-/// For the records of one size of calls, in place of their own; 0 leaves them theirs.
-struct SizeLimit {
-  SizeClass size = SizeClass::large;
-  std::int64_t small_up_to = 0;
-};
+/// What is killed when time is up gets this much at least: a process does not start in no time.
+constexpr double least_limit_s = 0.5;
 
 class Tuner {
  public:
   Tuner(const Prepared& prepared, const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show)
-      : prepared_(prepared), plan_(plan), settings_(settings), show_(show) {
+      : prepared_(prepared), plan_(plan), settings_(settings), show_(show), builder_(plan, settings) {
     for (const TuneTask& task : plan.tasks) {
       defaults_.push_back(task.by_default);
       best_.push_back(task.start);
@@ -58,8 +40,9 @@ class Tuner {
       result.problem = save_problem_;  // what was tried before can be gone on with once there is room again
     }
     if (!result.problem.empty()) return result;
+    int races = static_cast<int>(result.tasks.size());
     for (TunedTask& task : result.tasks)
-      if (!is_interrupted()) verify(task);
+      if (!is_interrupted()) verify(task, races--);
     for (const auto& [size, dims] : plan_.row_dims)
       if (result.problem.empty() && !is_interrupted()) learn_limit(size, result.tasks);
     result.is_interrupted = is_interrupted();
@@ -68,33 +51,59 @@ class Tuner {
   }
 
  private:
-  double elapsed_s() const { return state_.elapsed_s + std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double elapsed_s() const { return budget_.elapsed_s(); }
+
+  /// For a step that may take `most_s` where nothing ends it, up to the time `end_s` of the run.
+  double limited(double most_s, double end_s) const { return std::min(most_s, std::max(end_s - elapsed_s(), least_limit_s)); }
 
   /// Reads the state, compiles the kernel of the defaults, which the others are checked against, and checks it.
   std::string prepare() {
-    if (!folder_.exists()) return no_scratch_folder(folder_);
     TuneStateAnswer answer = read_state(settings_.state_path, state_text());
     if (!answer.problem.empty()) return answer.problem;
     state_ = std::move(answer.state);
     if (std::string problem = tries_problem(); !problem.empty()) return problem;
     state_.tries.resize(plan_.tasks.size());
-    if (!settings_.graph_text.empty()) {
-      graph_ = {folder_.file("graph.mlir")};
-      if (std::string problem = write_whole(graph_[0], {settings_.graph_text}); !problem.empty()) return problem;
-    }
+    if (std::string problem = builder_.prepare(); !problem.empty()) return problem;
+    // What was tried before is worth its last race however little of the budget is left.
+    const bool is_resumed = std::ranges::any_of(state_.tries, [](const auto& tries) { return !tries.empty(); });
+    const double end_s = is_resumed ? elapsed_s() + first_compile_limit_s : settings_.budget_s;
+    std::string problem = measure_costs(end_s);
+    if (is_interrupted()) return {};
+    if (!problem.empty() && elapsed_s() >= end_s)
+      return fmt::format("--budget {}: is over before the kernel by the default schedules is compiled and called; give several times as much", settings_.budget);
+    return problem.empty() && !is_resumed ? budget_.problem(settings_.budget) : problem;
+  }
+
+  /// Compiles and calls the kernel of the defaults, before `end_s`.
+  std::string measure_costs(double end_s) {
     const double before_s = elapsed_s();
-    const Built trusted = compile(defaults_, folder_.file("trusted"));
-    compile_limit_s_ = std::max(least_compile_limit_s, compile_limit_ratio * (elapsed_s() - before_s));
-    if (!trusted.problem.empty()) return is_interrupted() ? std::string() : trusted.problem;
+    const Built trusted = builder_.compile(defaults_, "trusted", limited(first_compile_limit_s, end_s));
+    if (!trusted.problem.empty()) return trusted.problem;
     trusted_ = trusted.path;
+    TuneCosts costs{elapsed_s() - before_s, 0};
+    compile_limit_s_ = std::max(least_compile_limit_s, compile_limit_ratio * costs.compile_s);
     std::vector<std::size_t> all(plan_.calls.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     RaceRules rules;
     rules.most_pairs = 1;
     constexpr double first_limit_s = 120;
-    const DuelAnswer first = run_duel(duel(trusted_, trusted_, all, rules), first_limit_s);
+    const double duel_s = elapsed_s();
+    const DuelAnswer first = run_duel(duel(trusted_, trusted_, all, rules), limited(first_limit_s, end_s));
+    if (!first.problem.empty()) return "the kernel by the default schedules: " + first.problem;
+    costs.duel_s = elapsed_s() - duel_s;
     call_s_ = first.incumbent_ms * 1e-3 * static_cast<double>(all.size());
-    return first.problem.empty() || is_interrupted() ? std::string() : "the kernel by the default schedules: " + first.problem;
+    budget_.expect(costs, end_of_run());
+    return {};
+  }
+
+  /// Where one stage is tuned alone its kernels are there at the end, but that of the default where the search began elsewhere.
+  TuneEnd end_of_run() const {
+    TuneEnd end{static_cast<int>(plan_.tasks.size()), 0, 0};
+    for (std::size_t i = 0; i < plan_.tasks.size(); ++i)
+      if (plan_.tasks.size() > 1 || best_[i] != defaults_[i]) end.kernels += 1;
+    for (const auto& [size, dims] : plan_.row_dims)
+      if (std::ranges::any_of(plan_.tasks, [&](const TuneTask& t) { return t.size == size && t.small_up_to > 0; })) end.limits += 1;
+    return end;
   }
 
   /// The state's tries are points of the plan's spaces, or a sentence.
@@ -111,41 +120,6 @@ class Tuner {
   std::string state_text() const {
     return fmt::format("{} {} with {} threads for {} and {}{}", fmt::join(settings_.graph, " "), fmt::join(settings_.compile_arguments, " "), settings_.threads, settings_.target,
                        fmt::join(plan_.shapes, " and "), settings_.inputs.empty() ? "" : " of " + settings_.inputs);
-  }
-
-  /// The kernel of the choice for calls of one size, compiled at most once. For large calls it takes three fifths of the time of one for all
-  /// sizes, for tiny ones a seventh.
-  Built built(SizeClass size, const Choice& choice) {
-    const auto [place, is_fresh] = kernels_.try_emplace({size, choice});
-    if (is_fresh) place->second = compile(choice, folder_.file(std::to_string(++built_)), {"--size", std::string(name_of(size))});
-    return place->second;
-  }
-
-  Built compile(const Choice& choice, const std::string& folder, const std::vector<std::string>& more = {}, const SizeLimit& limit = {}) {
-    std::error_code error;
-    std::filesystem::create_directory(folder, error);
-    if (error) return {{}, cannot_be_written(folder, error)};
-    TunedFile file;
-    file.target = settings_.target;
-    for (std::size_t i = 0; i < choice.size(); ++i) {
-      const TuneTask& task = plan_.tasks[i];
-      const Measured nothing{"none", "none", "none", "none", 1, 1, 1};
-      insert(file, {task.schedule, task.size, task.key.stage, task.key.types, task.key.extents, task.space.values(choice[i]),
-                    limit.small_up_to > 0 && task.size == limit.size ? limit.small_up_to : task.small_up_to, nothing},
-             task.key.body);
-    }
-    const std::string tuned = folder + "/tuned.json";
-    if (std::string problem = write_whole(tuned, {tuned_text(file)}); !problem.empty()) return {{}, std::move(problem)};
-    std::vector<std::string> arguments{"compile"};
-    arguments.insert(arguments.end(), graph_.begin(), graph_.end());
-    arguments.insert(arguments.end(), {"--tuned", tuned});  // before the user's: of records at the same distance the first is taken
-    arguments.insert(arguments.end(), settings_.compile_arguments.begin(), settings_.compile_arguments.end());
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    for (const char* word : {"--shared", "--name", settings_.kernel.c_str(), "-o", folder.c_str()}) arguments.emplace_back(word);
-    const ChildAnswer child = run_self(arguments, compile_limit_s_);
-    if (child.problem.empty()) return {folder + "/" + settings_.kernel + ".so", {}};
-    const std::string sentence = child.text.substr(0, child.text.find('\n'));
-    return {{}, sentence.starts_with("attune: ") ? sentence.substr(8) : "the compiler " + child.problem};
   }
 
   Duel duel(const std::string& incumbent, const std::string& candidate, const std::vector<std::size_t>& calls, const RaceRules& rules) const {
@@ -171,43 +145,42 @@ class Tuner {
     return rules;
   }
 
-  Try compare(std::size_t i, const Point& candidate, const Point& incumbent, TunedTask& report) {
+  /// Compiles and races until `end_s`. A candidate that this ends is a failure that counts as none.
+  Try compare(std::size_t i, const Point& candidate, const Point& incumbent, double end_s, TunedTask& report) {
     Choice with = best_, without = best_;
     with[i] = candidate;
     without[i] = incumbent;
     const SizeClass size = plan_.tasks[i].size;
-    const Built one = built(size, with), other = built(size, without);
+    const Built one = builder_.built(size, with, limited(compile_limit_s_, end_s)), other = builder_.built(size, without, limited(compile_limit_s_, end_s));
     DuelAnswer answer;
     answer.problem = one.problem.empty() ? other.problem : one.problem;
-    const auto race = [&](const RaceRules& rules) { answer = run_duel(duel(other.path, one.path, plan_.tasks[i].calls, rules), duel_limit_s(rules)); };
+    const auto race = [&](const RaceRules& rules) {
+      answer = run_duel(duel(other.path, one.path, plan_.tasks[i].calls, rules), limited(duel_limit_s(rules), end_s));
+    };
     const RaceRules rules = rules_of(64, 8);
     if (answer.problem.empty()) race(rules);
     // What is faster by a percent on a machine with noise shows it in a longer race only.
     if (answer.problem.empty() && answer.verdict != Verdict::faster && answer.ratio < 1 - rules.least_gain)
-      race(rules_of_long_race(std::min(30., settings_.budget_s / 5)));
-    std::error_code ignored;
-    if (answer.verdict != Verdict::faster && !one.path.empty()) std::filesystem::remove_all(std::filesystem::path(one.path).parent_path(), ignored);
-    if (answer.verdict != Verdict::faster) kernels_.erase({size, with});
-    if (!answer.problem.empty() && report.first_failure.empty()) report.first_failure = describe(i, candidate) + ": " + answer.problem;
+      race(rules_of_long_race(std::min({30., settings_.budget_s / 5, end_s - elapsed_s()})));
+    if (answer.verdict != Verdict::faster) builder_.forget(size, with);
+    if (!other.problem.empty()) builder_.forget(size, without);
+    const bool is_stopped = elapsed_s() >= end_s || is_interrupted();
+    if (!answer.problem.empty() && !is_stopped && report.first_failure.empty()) report.first_failure = plan_.tasks[i].describe(candidate) + ": " + answer.problem;
     if (!answer.problem.empty()) return {candidate, Outcome::failed, 0};
     return {candidate, answer.verdict == Verdict::faster ? Outcome::won : Outcome::lost, answer.ratio};
   }
 
-  std::string describe(std::size_t i, const Point& point) const {
-    std::string text;
-    for (const Parameter& p : plan_.tasks[i].space.values(point)) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", p.name, p.value);
-    return text;
-  }
-
-  /// Attention is worth more time than products, and these more than the rest.
-  static double weight(const TuneTask& task) { return task.kind == "online_softmax" ? 4 : task.kind == "gemm" ? 2 : 1; }
-
-  /// When the task has had its share of what is left of the budget.
+  /// When the task has had its share of what is left of the search.
   double end_of(std::size_t i) const {
     double all = 0;
-    for (std::size_t j = i; j < plan_.tasks.size(); ++j) all += weight(plan_.tasks[j]);
-    const double left_s = settings_.budget_s * (1 - share_of_last_duels) - elapsed_s();
-    return elapsed_s() + left_s * weight(plan_.tasks[i]) / all;
+    for (std::size_t j = i; j < plan_.tasks.size(); ++j) all += plan_.tasks[j].weight();
+    return budget_.end_of(plan_.tasks[i].weight(), all);
+  }
+
+  /// A candidate that would not be done in time is not begun.
+  bool is_over(double end_s, const TunedTask& report) const {
+    const bool has_tried_all = settings_.most_tries > 0 && report.tried >= static_cast<std::size_t>(settings_.most_tries);
+    return elapsed_s() + budget_.candidate_s() > end_s || has_tried_all || is_interrupted() || !save_problem_.empty();
   }
 
   TunedTask search(std::size_t i) {
@@ -227,8 +200,8 @@ class Tuner {
     show();
     const double end_s = end_of(i);
     run_search(
-        search, [&](const Point& candidate, const Point& incumbent) { return compare(i, candidate, incumbent, report); },
-        [&] { return elapsed_s() >= end_s || is_interrupted() || !save_problem_.empty(); },
+        search, [&](const Point& candidate, const Point& incumbent) { return compare(i, candidate, incumbent, end_s, report); },
+        [&] { return is_over(end_s, report); },
         [&] {
           count(search.tries().back());
           state_.tries[i] = search.tries();
@@ -246,17 +219,24 @@ class Tuner {
     return write_state(settings_.state_path, state);
   }
 
-  /// The best so far against the default once more, in pairs that did not choose it: luck does not repeat itself.
-  void verify(TunedTask& report) {
+  /// The best so far against the default once more, in pairs that did not choose it: luck does not repeat itself. `races` are left with this one.
+  void verify(TunedTask& report, int races) {
     const std::size_t i = static_cast<std::size_t>(report.task - plan_.tasks.data());
     Choice with = best_, without = best_;
     without[i] = defaults_[i];
-    const Built one = built(report.task->size, with), other = built(report.task->size, without);
-    RaceRules rules = rules_of_long_race(std::max(15., share_of_last_duels * settings_.budget_s));
+    Built one{trusted_, {}}, other = one;
+    if (best_[i] != defaults_[i]) {
+      const double limit_s = std::max(budget_.left_s(), 2 * budget_.costs().compile_s);
+      one = builder_.built(report.task->size, with, limit_s);
+      other = builder_.built(report.task->size, without, limit_s);
+    }
+    const bool is_changed = best_[i] != defaults_[i] && one.problem.empty() && other.problem.empty();
+    RaceRules rules = rules_of_long_race(std::min(std::max(15., Budget::share_of_end * settings_.budget_s), budget_.end_race_s(races)));
     rules.hopeless = 1e9;
     rules.doubt_of_losing = rules.doubt_of_winning;
-    const bool is_changed = best_[i] != defaults_[i] && one.problem.empty() && other.problem.empty();
-    const DuelAnswer answer = run_duel(duel(other.path, is_changed ? one.path : other.path, report.task->calls, rules), duel_limit_s(rules));
+    if (!is_changed) rules.most_pairs = 1, one = other = {trusted_, {}};  // only to say how long a call takes
+    const double limit_s = std::min(duel_limit_s(rules), std::max(budget_.left_s(), 2 * budget_.last_race_s()));
+    const DuelAnswer answer = run_duel(duel(other.path, one.path, report.task->calls, rules), limit_s);
     report.is_better = is_changed && answer.problem.empty() && answer.verdict == Verdict::faster;
     if (!report.is_better) best_[i] = defaults_[i];
     report.default_ms = answer.incumbent_ms;
@@ -266,13 +246,15 @@ class Tuner {
 
   /// Up to which extent of their rows calls of the size are better off with its schedules than with those for longer ones, all as they are best:
   /// measured at extents 2, 4, 8 ... of all the dims that tell them apart.
+  /// A limit for which there is no time stays that of the defaults.
   void learn_limit(SizeClass size, std::vector<TunedTask>& reports) {
     const auto is_limited = [&](const TunedTask& t) { return t.task->size == size && t.task->small_up_to > 0; };
     const auto first = std::ranges::find_if(reports, is_limited);
-    if (first == reports.end()) return;
+    if (first == reports.end() || !budget_.has_limit_time()) return;
     constexpr std::int64_t most = 256;
     const std::string name(name_of(size));
-    const Built always = compile(best_, folder_.file("always_" + name), {}, {size, most}), never = compile(best_, folder_.file("never_" + name), {}, {size, 1});
+    const auto compiled = [&](const char* kind, std::int64_t up_to) { return builder_.compile(best_, kind + name, limited(compile_limit_s_, settings_.budget_s), {size, up_to}); };
+    const Built always = compiled("always_", most), never = compiled("never_", 1);
     if (!always.problem.empty() || !never.problem.empty()) return;
     RaceRules rules;  // no winner is looked for: the median of all pairs is wanted
     rules.doubt_of_winning = rules.doubt_of_losing = 0;
@@ -282,25 +264,23 @@ class Tuner {
         [&](std::int64_t extent) {
           Duel d = duel(never.path, always.path, {}, rules);
           for (const std::size_t call : first->task->calls) d.races.push_back(plan_.with_rows(prepared_, plan_.calls[call], size, extent));
-          const DuelAnswer answer = run_duel(d, duel_limit_s(rules));
+          const DuelAnswer answer = run_duel(d, limited(duel_limit_s(rules), settings_.budget_s));
           return answer.problem.empty() ? answer.ratio : rules.hopeless;
         },
         most);
+    if (is_interrupted() || budget_.left_s() <= 0) return;  // a duel that was ended has no winner
     for (TunedTask& report : reports)
-      if (is_limited(report) && !is_interrupted()) report.small_up_to = limit;
+      if (is_limited(report)) report.small_up_to = limit;
   }
 
   const Prepared& prepared_;
   const TunePlan& plan_;
   const TuneSettings& settings_;
   const std::function<void(const TuneProgress&)>& show_;
-  const ScratchFolder folder_;
-  const Clock::time_point start_ = Clock::now();
-  std::vector<std::string> graph_ = settings_.graph;  // what candidates are compiled from
+  Builder builder_;
   TuneState state_;
+  Budget budget_{settings_.budget_s, [this] { return state_.elapsed_s + std::chrono::duration<double>(std::chrono::steady_clock::now() - settings_.started).count(); }};
   Choice defaults_, best_;
-  std::map<std::pair<SizeClass, Choice>, Built> kernels_;
-  int built_ = 0;
   std::string trusted_, save_problem_;
   double compile_limit_s_ = first_compile_limit_s;
   double call_s_ = 0;  // of all shapes, by the default schedules

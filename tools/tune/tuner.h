@@ -6,22 +6,10 @@
 #include <vector>
 
 #include "tools/tune/plan.h"
+#include "tools/tune/settings.h"
 #include "tools/tune/state.h"
 
 namespace attune {
-
-struct TuneSettings {
-  std::vector<std::string> graph;              ///< as the user says it: GRAPH with --struct and --param
-  std::string graph_text;                      ///< the same as MLIR, if a candidate's process would have to compile a header to get it
-  std::vector<std::string> compile_arguments;  ///< of `attune compile`, after the graph: how it is specialised, tuned files
-  std::string kernel;                          ///< its name
-  std::string target;
-  int threads = 1;
-  double budget_s = 60;
-  std::uint64_t seed = 1;
-  std::string state_path;
-  std::string inputs = {};  ///< as --in gives them: a state is of them
-};
 
 /// What came of a task. Times and ratio are of the last duel against the default, in which the record had to win once more.
 struct TunedTask {

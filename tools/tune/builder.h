@@ -1,0 +1,56 @@
+/// Kernels of a tuning run: each is compiled by `attune compile` in a process and a folder of its own, at most once.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/scratch_folder.h"
+#include "tools/tune/plan.h"
+#include "tools/tune/settings.h"
+
+namespace attune {
+
+/// A point for each task of the plan.
+using Choice = std::vector<Point>;
+
+/// A compiled kernel, or why there is none.
+struct Built {
+  std::string path, problem;
+};
+
+/// For the records of one size of calls, in place of their own; 0 leaves them theirs.
+struct SizeLimit {
+  SizeClass size = SizeClass::large;
+  std::int64_t small_up_to = 0;
+};
+
+class Builder {
+ public:
+  Builder(const TunePlan& plan, const TuneSettings& settings) : plan_(plan), settings_(settings) {}
+  Builder(const Builder&) = delete;
+
+  /// Writes what kernels are compiled from; the problem in words.
+  std::string prepare();
+
+  /// The kernel of the choice for calls of all sizes, in a folder of the name.
+  Built compile(const Choice& choice, const std::string& name, double limit_s, const SizeLimit& limit = {});
+  /// The kernel of the choice for calls of one size, compiled at most once. For large calls it takes three fifths of the time of one for all
+  /// sizes, for tiny ones a seventh.
+  Built built(SizeClass size, const Choice& choice, double limit_s);
+  /// Removes what built() gave.
+  void forget(SizeClass size, const Choice& choice);
+
+ private:
+  Built compile(const Choice& choice, const std::string& name, double limit_s, const SizeLimit& limit, const std::vector<std::string>& more);
+
+  const TunePlan& plan_;
+  const TuneSettings& settings_;
+  const ScratchFolder folder_;
+  std::vector<std::string> graph_ = settings_.graph;  // what candidates are compiled from
+  std::map<std::pair<SizeClass, Choice>, Built> kernels_;
+  int built_ = 0;
+};
+
+}  // namespace attune
