@@ -43,6 +43,17 @@ TEST_CASE("a tuned file chooses the schedule, and the same file gives the same k
   CHECK(objects[0] != contents(folder / "untuned" / "causal.o"));
 }
 
+TEST_CASE("a tuned file of a target that the kernel is not for is refused", "[tuned]") {
+  const Folder folder;
+  const std::string tuned = folder.write("tuned.json", tuned_file());
+  for (const char* command : {"compile", "explain"}) {
+    const Ran ran = run_attune({command, "causal", "--target", "x86-64-v4", "--tuned", tuned});
+    CHECK(ran.status == 2);
+    CHECK(ran.err == "attune: tuned file '" + tuned + "': is for target 'x86-64-v3'; the kernel is for x86-64-v4\n");
+  }
+  attune_says({"compile", "causal", "--set", "queries=64,keys=64,depth=16", "--target", "x86-64-v4,x86-64-v3", "--tuned", tuned, "-o", folder / "both"});
+}
+
 TEST_CASE("a tuned file that is wrong is refused before anything is compiled", "[tuned]") {
   const Folder folder;
   const std::string wrong = folder.write("wrong.json", R"({"target": "x86-64-v3", "defaults": [], "stages": {}})");

@@ -72,7 +72,7 @@ void add_graph_options(const Command& command, Options& options) {
   command.text("--type", options.types, "Storage of reals: f32 or bf16, and NAME=TYPE for single tensors");
   command.text("--target", options.targets, "What to compile for, as x86-64-v3,x86-64-v4; attune list targets");
   command.text("--schedule", options.schedule, "NAME,parameter=value,...; attune list schedules. 'unfused' fuses nothing");
-  command.texts("--tuned", options.tuned, "FILE of `attune tune`: its records and defaults come before the built-in ones; may be given again");
+  command.texts("--tuned", options.tuned, "FILE of `attune tune`, for one of the targets: its records and defaults come before the built-in ones; may be given again");
 }
 
 TunedFileAnswer read_tuned(const std::string& path) {
@@ -89,6 +89,20 @@ TunedFileAnswer read_tuned(const std::string& path) {
   answer.problem = tuned_problem(answer.file, machine_of(*target));
   return answer;
 }
+
+namespace {
+
+/// A file whose records no kernel of the targets can use is one that was meant for another command.
+std::string target_problem(const TunedFile& file, const std::vector<const TargetInfo*>& targets) {
+  std::string names;
+  for (const TargetInfo* target : targets) {
+    if (target->name == file.target) return {};
+    names += (names.empty() ? "" : ", ") + std::string(target->name);
+  }
+  return fmt::format("tuned file '{}': is for target '{}'; the kernel is for {}", file.name, file.target, names);
+}
+
+}  // namespace
 
 Prepared prepare(const Options& options) {
   Prepared prepared;
@@ -111,6 +125,7 @@ Prepared prepare(const Options& options) {
   for (const std::string& path : options.tuned) {
     TunedFileAnswer answer = read_tuned(path);
     if (!answer.problem.empty()) return fail(std::move(answer.problem));
+    if (std::string problem = target_problem(answer.file, prepared.targets); !problem.empty()) return fail(std::move(problem));
     prepared.schedule.tuned.push_back(std::move(answer.file));
   }
   prepared.graph = load_graph(options.graph);
