@@ -1,6 +1,7 @@
 // Extents that are given or follow, and storage, become part of the types.
 // RUN: attune-opt %s --attn-specialise="set=tokens=5,model=24 type=bf16,bias=f32" | FileCheck %s
 // RUN: attune-opt %s --attn-specialise | FileCheck %s --check-prefix=DEFAULT
+// RUN: attune-opt %s --attn-specialise="type=bf16,lse=bf16" | FileCheck %s --check-prefix=NAMED
 // RUN: not attune-opt %s --attn-specialise="set=dpth=64" 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not attune-opt %s --attn-specialise="set=tokens=0" 2>&1 | FileCheck %s --check-prefix=ZERO
 // RUN: not attune-opt %s --attn-specialise="set=depth=8,model=25" 2>&1 | FileCheck %s --check-prefix=DIVIDES
@@ -24,6 +25,7 @@
 // INTEGER: error: specialise: 'lengths' is i32; only the storage of reals is chosen
 
 // CHECK: func.func @f(%arg0: !attn.tensor<tokens=5, model=24, bf16> {attn.name = "x"}, %arg1: !attn.tensor<model=24, f32> {attn.name = "bias"}, %arg2: !attn.tensor<tokens=5, i32> {attn.name = "lengths"}) -> (!attn.tensor<heads=3, keys=5, depth=8, bf16>, !attn.tensor<tokens=5, f32>)
+// NAMED: func.func @f({{.*}} -> (!attn.tensor<heads=3, keys, depth, bf16>, !attn.tensor<tokens, bf16>)
 // DEFAULT: func.func @f(%arg0: !attn.tensor<tokens, model, f32> {attn.name = "x"}, %arg1: !attn.tensor<model, f32> {{.*}}, %arg2: !attn.tensor<tokens, i32> {{.*}}) -> (!attn.tensor<heads=3, keys, depth, f32>, !attn.tensor<tokens, f32>)
 func.func @f(%x: !attn.tensor<tokens, model, real> {attn.name = "x"}, %bias: !attn.tensor<model, real> {attn.name = "bias"}, %lengths: !attn.tensor<tokens, i32> {attn.name = "lengths"}) -> (!attn.tensor<heads, keys, depth, real>, !attn.tensor<tokens, real>) {
   // CHECK: attn.add {{.*}} : (!attn.tensor<tokens=5, model=24, bf16>, !attn.tensor<model=24, f32>) -> !attn.tensor<tokens=5, model=24, f32>
