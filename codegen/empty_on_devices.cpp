@@ -11,7 +11,7 @@ namespace {
 using namespace Halide::Internal;
 using Halide::Expr;
 
-/// The ranks of the buffers whose extents are asked for, by the buffers' names.
+/// The ranks of arguments: of the buffers whose extents are asked for, by their names.
 class FindRanks : public IRVisitor {
  public:
   std::map<std::string, int> ranks;
@@ -23,17 +23,9 @@ class FindRanks : public IRVisitor {
     IRVisitor::visit(op);
     const Variable* buffer = op->args.empty() ? nullptr : op->args[0].as<Variable>();
     if (buffer == nullptr || op->name != Call::buffer_get_extent) return;
-    if (const auto dim = as_const_int(op->args[1])) raise(buffer->name, static_cast<int>(*dim) + 1);
+    int& rank = ranks[buffer->name];
+    if (const auto dim = as_const_int(op->args[1])) rank = std::max(rank, static_cast<int>(*dim) + 1);
   }
-  void visit(const LetStmt* op) override {
-    IRVisitor::visit(op);
-    Expr value = op->value;
-    while (const Let* let = value.as<Let>()) value = let->body;
-    constexpr std::size_t rank_argument = 7;
-    if (const Call* init = value.as<Call>(); init != nullptr && init->name == Call::buffer_init)
-      if (const auto rank = as_const_int(init->args[rank_argument])) raise(op->name, static_cast<int>(*rank));
-  }
-  void raise(const std::string& name, int rank) { ranks[name] = std::max(ranks[name], rank); }
 };
 
 /// The buffer, of which each dim gets its extent first: a call that gives the buffer itself.
@@ -76,6 +68,18 @@ class AllowEmpty : public IRMutator {
     return op->for_type == ForType::GPUBlock ? IfThenElse::make(op->extent > 0, loop) : loop;
   }
 
+  /// The shape of what a kernel stores between its stages: {minimum, extent, stride, flags} of each dim.
+  Expr visit(const Call* op) override {
+    const bool is_shape = op->is_intrinsic(Call::make_struct) && op->type.handle_type != nullptr &&
+                          op->type.handle_type->inner_name.name == "halide_dimension_t";
+    if (!is_shape) return IRMutator::visit(op);
+    constexpr std::size_t fields = 4, extent = 1;
+    std::vector<Expr> arguments = op->args;
+    for (std::size_t i = extent; i < arguments.size(); i += fields) arguments[i] = max(arguments[i], 1);
+    return Call::make(op->type, op->name, arguments, op->call_type);
+  }
+
+  /// Of an argument, whose extents the loops go by:
   /// let result = device_malloc(buffer, device) in body ->
   /// let extent_0 = buffer.extent[0], ... in let result = device_malloc(buffer with max(extent_0, 1), ..., device) in {buffer with extent_0, ...; body}
   Stmt visit(const LetStmt* op) override {

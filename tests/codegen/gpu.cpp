@@ -102,6 +102,7 @@ TEST_CASE("attention without keys, queries or heads on OpenCL agrees with the in
   check_on_opencl("masked", {.types = "bf16"}, {"queries=5,keys=0,depth=7", "queries=5,keys=37,depth=7"});
   check_on_opencl("multi_head", {.settings = {"weights=true", "biases=true", "lengths=true"}},
                   {"batch=2,tokens=5,heads=2,depth=3,model=0", "batch=2,tokens=5,heads=0", "batch=2,tokens=0,heads=2", "batch=0,tokens=5"});
+  check_on_opencl("grouped_query", {}, {"queries=5,keys=0,group=3", "queries=5,keys=3,group=0"});
   check_on_opencl("additive", {}, {"batch=2,queries=5,keys=0", "batch=2,queries=5,keys=37,hidden=0"});
 }
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "dsl/variants.h"
+#include "tests/hostile/small_graph.h"
 #include "tests/skip.h"
 #include "tests/tools/infinite_literals.h"
 #include "tests/tools/program.h"
@@ -118,14 +119,15 @@ TEST_CASE("a file for CPUs and devices opens whatever their order, and the CPU's
 #else
   if (!__builtin_cpu_supports("avx2")) return skip("this CPU has no AVX2");
   const Folder folder;
+  const std::string graph = folder.write("twice.mlir", twice);
   for (const char* targets : {"opencl,x86-64-v3", "cuda,opencl,x86-64-v3", "x86-64-v3,cuda"}) {
     INFO(targets);
-    attune_says({"compile", "causal", "--shared", "--target", targets, "-o", folder / "."});
-    CHECK(run_program({PRINT_TARGET, folder / "causal.so", "causal"}).out == "x86-64-v3\n");
-    CHECK(run_program({PRINT_TARGET, folder / "causal.so", "causal", "cpu"}).out == "x86-64-v3\n");
-    const Ran missing = run_program({PRINT_TARGET, folder / "causal.so", "causal", "arm64"});
+    attune_says({"compile", graph, "--shared", "--target", targets, "-o", folder / "."});
+    CHECK(run_program({PRINT_TARGET, folder / "twice.so", "twice"}).out == "x86-64-v3\n");
+    CHECK(run_program({PRINT_TARGET, folder / "twice.so", "twice", "cpu"}).out == "x86-64-v3\n");
+    const Ran missing = run_program({PRINT_TARGET, folder / "twice.so", "twice", "arm64"});
     CHECK(missing.status == 1);
-    CHECK_THAT(missing.err, Catch::StartsWith("kernel 'causal': holds no code for 'arm64'; it holds x86-64-v3 (cpu), "));
+    CHECK_THAT(missing.err, Catch::StartsWith("kernel 'twice': holds no code for 'arm64'; it holds x86-64-v3 (cpu), "));
   }
 #endif
 }
@@ -135,7 +137,9 @@ TEST_CASE("a command runs the code of the device that it is told", "[kernel file
   return skip("these targets are of x86-64");
 #else
   if (!__builtin_cpu_supports("avx2")) return skip("this CPU has no AVX2");
-  const Words words{"check", "causal", "--target", "x86-64-v3,opencl", "--shape", "queries=5,keys=7,depth=3"};
+  const Folder folder;
+  const std::string graph = folder.write("twice.mlir", twice);
+  const Words words{"check", graph, "--target", "x86-64-v3,opencl"};
   const auto on = [&](const std::string& device) {
     Words more = words;
     more.insert(more.end(), {"--device", device});
@@ -145,12 +149,11 @@ TEST_CASE("a command runs the code of the device that it is told", "[kernel file
   CHECK_THAT(on("cpu").out, Catch::Contains("target 'x86-64-v3'"));
   const Ran missing = on("cuda");
   CHECK(missing.status == 2);
-  CHECK(missing.err == "attune: kernel 'causal': holds no code for 'cuda'; it holds x86-64-v3 (cpu), opencl\n");
-  const Folder folder;
-  attune_says({"compile", "causal", "--target", "x86-64-v3,opencl", "--shared", "-o", folder / "."});
-  const Ran file = run_attune({"run", folder / "causal.so", "--device", "arm64"});
+  CHECK(missing.err == "attune: kernel 'twice': holds no code for 'cuda'; it holds x86-64-v3 (cpu), opencl\n");
+  attune_says({"compile", graph, "--target", "x86-64-v3,opencl", "--shared", "-o", folder / "."});
+  const Ran file = run_attune({"run", folder / "twice.so", "--device", "arm64"});
   CHECK(file.status == 2);
-  CHECK(file.err == "attune: kernel 'causal': holds no code for 'arm64'; it holds x86-64-v3 (cpu), opencl\n");
+  CHECK(file.err == "attune: kernel 'twice': holds no code for 'arm64'; it holds x86-64-v3 (cpu), opencl\n");
   CHECK(run_attune({"run", "causal", "--interpret", "--device", "cpu"}).err == "attune: --device: is for kernels; --interpret runs none\n");
   const Ran device = on("opencl");
   if (device.status == 2 && (device.err.find("libOpenCL") != std::string::npos || device.err.find("clGetPlatformIDs") != std::string::npos)) return skip(device.err);
@@ -181,11 +184,12 @@ TEST_CASE("a shared kernel file needs nothing but the C library", "[kernel files
 
 TEST_CASE("a shared kernel file is written to a folder of any name", "[kernel files]") {
   const Folder folder;
+  const std::string graph = folder.write("twice.mlir", twice);
   for (const char* name : {"with blanks", "a,b", "-a=b;c", "$(d) 'e' \"f\""}) {
     INFO(name);
     const std::string inside = folder / name;
-    attune_says({"compile", "causal", "--shared", "-o", inside});
-    const Ran ran = run_program({PRINT_TARGET, inside + "/causal.so", "causal"});
+    attune_says({"compile", graph, "--shared", "-o", inside});
+    const Ran ran = run_program({PRINT_TARGET, inside + "/twice.so", "twice"});
     INFO(ran.err);
     CHECK(ran.status == 0);
   }
