@@ -21,7 +21,9 @@ endif()
 
 install(DIRECTORY dsl runtime DESTINATION "${attune_headers}" FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES "${ATTUNE_HALIDE}/include/HalideRuntime.h" DESTINATION "${attune_headers}")
-install(FILES LICENSE NOTICE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# Laid out as in the source, so that links between pages hold.
+install(FILES CONTRIBUTING.md LICENSE NOTICE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
 if(ATTUNE_BUILD_COMPILER)
   install(FILES "${ATTUNE_HALIDE}/lib64/libHalide.so" DESTINATION "${CMAKE_INSTALL_LIBDIR}/attune")
   install(FILES "${ATTUNE_HALIDE}/share/doc/Halide/LICENSE.txt" DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME LICENSE.Halide)

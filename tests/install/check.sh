@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check.sh package|subproject|devices SOURCE BUILD FOLDER: builds a project in FOLDER and runs it: samples/02_own_project with an installed
-# Attune or with its source, or device_files with an installed Attune.
+# Attune or with its source, or device_files with an installed Attune. An installed Attune has its documentation.
 set -euo pipefail
 way=$1 source=$2 build=$3 folder=$4
 rm -rf "$folder"
@@ -16,6 +16,7 @@ if [[ $way == subproject ]]; then
   where=(-DATTUNE_SOURCE="$source" -DATTUNE_WARNINGS_AS_ERRORS=ON)
 else
   cmake --install "$build" --prefix "$folder/prefix" >"$folder/install.log"
+  /usr/bin/python3 links.py "$folder/prefix/share/doc/attune"
   where=(-DCMAKE_PREFIX_PATH="$folder/prefix")
 fi
 cmake -S "$project" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${where[@]}"
