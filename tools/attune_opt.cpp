@@ -7,6 +7,7 @@
 #include <mlir/Tools/mlir-opt/MlirOptMain.h>
 #include <mlir/Transforms/Passes.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -78,6 +79,23 @@ struct FormStagesPass : ModulePass<FormStagesPass> {
   Option<bool> fuse{*this, "fuse", llvm::cl::desc("several loops in one stage"), llvm::cl::init(true)};
 };
 
+/// Registers the passes of Attune; their names in the order in which a kernel takes them.
+std::array<llvm::StringRef, 4> register_passes() {
+  mlir::PassRegistration<SpecialisePass>();
+  mlir::PassRegistration<ExpandPass>();
+  mlir::PassRegistration<CanonicalisePass>();
+  mlir::PassRegistration<FormStagesPass>();
+  return {SpecialisePass::argument, ExpandPass::argument, CanonicalisePass::argument, FormStagesPass::argument};
+}
+
+/// Prints the passes with their options; those of LLVM, some hundred lines, follow where the command line is read.
+void print_help(llvm::ArrayRef<llvm::StringRef> passes) {
+  constexpr std::size_t indent = 4, column = 30;
+  llvm::outs() << "attune-opt [passes] INPUT.mlir -o OUTPUT.mlir: text of the dialect attn in, text out\n\n  Passes of Attune:\n";
+  for (const llvm::StringRef pass : passes) mlir::PassInfo::lookup(pass)->printHelpStr(indent, column);
+  llvm::outs() << "\n  Options of a pass stand in one word: --attn-specialise=\"set=depth=64 type=bf16,lse=f32\"\n\n";
+}
+
 /// The text of the module goes out when all of it is there: a disk that is full leaves the file that was there before.
 std::string write_out(const std::string& path, const std::string& text) {
   if (path != "-") return write_whole(path, {text});
@@ -113,10 +131,9 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that is too large is a write that fails, with a sentence
   mlir::DialectRegistry registry;
   registry.insert<attune::AttnDialect, mlir::func::FuncDialect>();
-  mlir::PassRegistration<attune::SpecialisePass>();
-  mlir::PassRegistration<attune::ExpandPass>();
-  mlir::PassRegistration<attune::CanonicalisePass>();
-  mlir::PassRegistration<attune::FormStagesPass>();
+  const auto passes = attune::register_passes();
+  if (llvm::any_of(llvm::ArrayRef(argv, static_cast<std::size_t>(argc)), [](llvm::StringRef word) { return word.ltrim('-') == "help" || word == "-h"; }))
+    attune::print_help(passes);
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerSymbolDCEPass();

@@ -1,0 +1,12 @@
+// RUN: attune-opt --help | FileCheck %s
+// The passes of Attune come first, those that LLVM brings behind them.
+// CHECK: attune-opt [passes] INPUT.mlir -o OUTPUT.mlir
+// CHECK-NOT: Options:
+// CHECK: --attn-specialise
+// CHECK-NEXT: --set=<string>
+// CHECK-NEXT: --type=<string>
+// CHECK-NEXT: --attn-expand
+// CHECK-NEXT: --attn-canonicalise
+// CHECK-NEXT: --attn-form-stages
+// CHECK-NEXT: --fuse
+// CHECK: USAGE:
