@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace attune {
 namespace {
@@ -18,11 +19,25 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Deadline = std::optional<Clock::time_point>;
 
+/// The variables, those of this process that they do not replace, and the null that ends the list.
+std::vector<char*> with_own(const std::vector<std::string>& variables) {
+  std::vector<char*> all;
+  for (const std::string& variable : variables) all.push_back(const_cast<char*>(variable.c_str()));
+  for (char** own = environ; *own != nullptr; ++own) {
+    const std::string_view text(*own), name = text.substr(0, text.find('=') + 1);
+    if (std::ranges::none_of(variables, [&](const std::string& variable) { return variable.starts_with(name); })) all.push_back(*own);
+  }
+  all.push_back(nullptr);
+  return all;
+}
+
 /// Starts the program, as a process group of its own, with its outputs in the pipe; an error number, or 0.
-int start(const std::string& program, const std::vector<std::string>& arguments, const int ends[2], pid_t& child) {
+int start(const std::string& program, const std::vector<std::string>& arguments, const std::vector<std::string>& environment, const int ends[2],
+          pid_t& child) {
   std::vector<char*> words{const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
+  std::vector<char*> variables = with_own(environment);
   posix_spawn_file_actions_t actions;
   if (const int error = posix_spawn_file_actions_init(&actions); error != 0) return error;
   int error = 0;
@@ -32,7 +47,7 @@ int start(const std::string& program, const std::vector<std::string>& arguments,
   if (error == 0) error = posix_spawnattr_init(&attributes);
   if (error == 0) {
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    error = posix_spawnp(&child, program.c_str(), &actions, &attributes, words.data(), environ);
+    error = posix_spawnp(&child, program.c_str(), &actions, &attributes, words.data(), variables.data());
     posix_spawnattr_destroy(&attributes);
   }
   posix_spawn_file_actions_destroy(&actions);
@@ -72,12 +87,13 @@ std::string reason_of(const std::string& output, int status) {
 
 }  // namespace
 
-ProgramEnd run_program(const std::string& program, const std::vector<std::string>& arguments, std::optional<std::chrono::seconds> longest) {
+ProgramEnd run_program(const std::string& program, const std::vector<std::string>& arguments, std::optional<std::chrono::seconds> longest,
+                       const std::vector<std::string>& environment) {
   const Deadline deadline = longest ? Deadline(Clock::now() + *longest) : std::nullopt;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {true, false, false, {}, std::string("no pipe: ") + std::strerror(errno)};
   pid_t child = -1;
-  const int error = start(program, arguments, ends, child);
+  const int error = start(program, arguments, environment, ends, child);
   close(ends[1]);
   ProgramEnd end;
   if (error == 0) {

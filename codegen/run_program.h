@@ -18,6 +18,8 @@ struct ProgramEnd {
   /// Why it is no success: the first line that it said, or how it ended.
   std::string reason;
 };
-ProgramEnd run_program(const std::string& program, const std::vector<std::string>& arguments, std::optional<std::chrono::seconds> longest = {});
+/// `environment`: "NAME=VALUE" each, added to this process's own.
+ProgramEnd run_program(const std::string& program, const std::vector<std::string>& arguments, std::optional<std::chrono::seconds> longest = {},
+                       const std::vector<std::string>& environment = {});
 
 }  // namespace attune

@@ -72,12 +72,12 @@ bool read_parameter(std::string_view text, T& value) {
   }
 }
 
-/// The parameters of a struct with `fields`, in their order.
+/// The parameters of a struct with `fields`, its own or those of a struct that it derives from, in their order.
 template <class Variant>
 std::vector<Setting> parameters_of(const Variant& variant) {
   std::vector<Setting> parameters;
   std::apply(
-      [&]<class... T>(const Field<Variant, T>&... field) {
+      [&]<class... Owner, class... T>(const Field<Owner, T>&... field) {
         (parameters.push_back({std::string(field.name), type_of_parameter<T>(), text_of_parameter(variant.*field.member)}), ...);
       },
       Variant::fields);
@@ -94,7 +94,7 @@ std::string set_parameter(Variant& variant, std::string_view setting) {
   const std::string_view name = setting.substr(0, equals), text = setting.substr(equals + 1);
   std::string known, problem;
   bool is_found = false;
-  const auto set = [&]<class T>(const Field<Variant, T>& field) {
+  const auto set = [&]<class Owner, class T>(const Field<Owner, T>& field) {
     known += (known.empty() ? "" : ", ") + std::string(field.name);
     if (field.name != name) return;
     is_found = true;

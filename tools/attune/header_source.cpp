@@ -4,13 +4,14 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <sstream>
 
 #include "codegen/compile.h"
 #include "codegen/identifier.h"
 #include "codegen/run_program.h"
 #include "codegen/scratch_folder.h"
 #include "codegen/whole_file.h"
+#include "dsl/variant_library.h"
+#include "tools/attune/compiler_error.h"
 #include "tools/attune/graph_source.h"
 #include "tools/tune/child.h"
 
@@ -31,49 +32,30 @@ fs::path include_folder() {
   return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "include/attune";
 }
 
-/// What the library is compiled from. A variant that compiles with its defaults is a valid graph; other parameters are
-/// checked when it is built.
-std::string library_source(const std::string& struct_name) {
+/// The line of what the library is compiled from that names the struct.
+constexpr int line_of_struct = 2;
+
+/// What the library is compiled from. The struct is named from outside of all namespaces: it may be called like something of Attune's that the
+/// header is `using`.
+std::string library_source(std::string_view struct_name) {
+  if (struct_name.starts_with("::")) struct_name.remove_prefix(2);
   return fmt::format(
-      "#include \"dsl/parameters.h\"\n"
-      "static_assert(attune::graph<{0}{{}}>.problem().empty());\n"
-      "extern \"C\" unsigned long attune_graph_size() {{ return sizeof(attune::Graph); }}\n"
-      "extern \"C\" void attune_build(const std::vector<std::string>* settings, attune::Graph* graph, std::string* name, std::string* parameters, "
-      "std::string* problem) {{\n"
-      "  {0} variant;\n"
-      "  for (const std::string& setting : *settings)\n"
-      "    if (problem->empty()) *problem = attune::set_parameter(variant, setting);\n"
-      "  *name = std::string({0}::name);\n"
-      "  for (const attune::Setting& s : attune::parameters_of(variant)) *parameters += (parameters->empty() ? \"\" : \",\") + s.name + \"=\" + s.value;\n"
-      "  if (problem->empty()) *graph = attune::build(variant);\n"
+      "#include \"dsl/variant_library.h\"\n"
+      "namespace attune_library {{ typedef ::{} Variant; }}\n"
+      "extern \"C\" unsigned long attune_described_size() {{ return sizeof(attune::DescribedVariant); }}\n"
+      "extern \"C\" void attune_describe(const std::vector<std::string>* settings, attune::DescribedVariant* described) {{\n"
+      "  attune::describe<attune_library::Variant>(*settings, *described);\n"
       "}}\n",
       struct_name);
 }
 
-/// "PATH:7:3: error: TEXT" as "line 7: TEXT" if the path is the header's, as "--struct NAME: TEXT" if it is that of the source
-/// around it.
-std::string located(const std::string& error, const fs::path& header, const std::string& source, const std::string& struct_name) {
-  const std::size_t text = error.find("error: ") + 7;
-  const std::string beginning = fs::absolute(header).string() + ":";
-  if (error.starts_with(source + ":")) return fmt::format("--struct {}: {}", struct_name, error.substr(text));
-  if (!error.starts_with(beginning)) return error;
-  return fmt::format("line {}: {}", error.substr(beginning.size(), error.find(':', beginning.size()) - beginning.size()), error.substr(text));
-}
-
-/// The sentence in a compiler's message: what stands in graph_error<Text{"..."}> of GCC or a static_assert of Clang; the
-/// first line with an error otherwise, or how the compiler ended.
-std::string sentence_of(const ProgramEnd& end, const fs::path& header, const std::string& source, const std::string& struct_name) {
-  std::istringstream in(end.output);
-  std::string line, first;
-  while (std::getline(in, line)) {
-    const std::size_t error = line.find("error: ");
-    if (error == std::string::npos) continue;
-    if (first.empty()) first = line;
-    const std::size_t open = line.find("Text{\"");
-    const std::size_t close = open == std::string::npos ? open : line.find("\", ", open);
-    if (close != std::string::npos) return line.substr(open + 6, close - open - 6);
-  }
-  return first.empty() ? "does not compile: " + end.reason : located(first, header, source, struct_name);
+/// What is wrong with a header that does not compile.
+std::string problem_of(const ProgramEnd& end, const fs::path& header, const CompiledHeader& compiled, const std::string& struct_name) {
+  const CompilerError error = first_error(end.output, compiled);
+  if (error.sentence.empty()) return fmt::format("'{}': does not compile: {}", header.string(), end.reason);
+  if (error.line_of_source == 0) return fmt::format("'{}': {}", header.string(), error.sentence);
+  if (error.line_of_source != line_of_struct) return fmt::format("'{}': --struct {}: {}", header.string(), struct_name, error.sentence);
+  return fmt::format("'{}': --struct {}: is no struct there: {}; one in a namespace is NAMESPACE::NAME, one of a template NAME<ARGUMENTS>", header.string(), struct_name, error.sentence);
 }
 
 /// Compiles the library; the problem in words, or nothing.
@@ -89,10 +71,10 @@ std::string compile(const fs::path& header, const std::string& struct_name, cons
   const std::string absolute = fs::absolute(header).string();  // as an argument: a path in an #include cannot have every character
   constexpr std::chrono::seconds longest(600);
   const ProgramEnd end =
-      run_program(compiler, {"-std=c++20", "-O0", "-fPIC", "-shared", include, beside, "-include", absolute, source, "-o", library}, longest);
+      run_program(compiler, {"-std=c++20", "-O0", "-fPIC", "-shared", include, beside, "-include", absolute, source, "-o", library}, longest, {"LC_ALL=C"});
   if (!end.is_found) return fmt::format("'{}': is compiled by the system's C++ compiler, and there is no '{}'; CXX names another", header.string(), compiler);
   if (end.is_late) return fmt::format("'{}': takes '{}' more than {} s to compile", header.string(), compiler, longest.count());
-  return end.is_success ? std::string() : fmt::format("'{}': {}", header.string(), sentence_of(end, header, source, struct_name));
+  return end.is_success ? std::string() : problem_of(end, header, {absolute, source}, struct_name);
 }
 
 /// What a process of its own says of the graph: text of the dialect `attn` behind a '+', or a problem in words behind a '-'.
@@ -100,17 +82,17 @@ std::string described(const GraphRequest& request, const std::string& library) {
   const auto refuse = [&](std::string_view problem) { return fmt::format("-'{}': {}", request.graph, problem); };
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return refuse(dlerror());
-  const auto size = reinterpret_cast<unsigned long (*)()>(dlsym(handle, "attune_graph_size"));
-  using Build = void (*)(const std::vector<std::string>*, Graph*, std::string*, std::string*, std::string*);
-  const auto build = reinterpret_cast<Build>(dlsym(handle, "attune_build"));
-  if (size == nullptr || build == nullptr || size() != sizeof(Graph)) return refuse("was compiled with another version of Attune's headers than this attune");
-  Graph graph;
-  std::string name, parameters, problem;
-  build(&request.settings, &graph, &name, &parameters, &problem);
-  if (!problem.empty()) return "-" + problem;
-  if (!graph.problem().empty()) return refuse(graph.problem().view());
+  const auto size = reinterpret_cast<unsigned long (*)()>(dlsym(handle, "attune_described_size"));
+  const auto describe = reinterpret_cast<void (*)(const std::vector<std::string>*, DescribedVariant*)>(dlsym(handle, "attune_describe"));
+  if (size == nullptr || describe == nullptr || size() != sizeof(DescribedVariant))
+    return refuse("was compiled with another version of Attune's headers than this attune");
+  DescribedVariant of;
+  describe(&request.settings, &of);
+  if (!of.lacks.empty()) return refuse(fmt::format("--struct {}: {}", request.struct_name, of.lacks));
+  if (!of.problem.empty()) return "-" + of.problem;
+  if (!of.graph.problem().empty()) return refuse(of.graph.problem().view());
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  StagedModule imported = compile_to_stages(graph, name, parameters, {}, context, Until::imported);
+  StagedModule imported = compile_to_stages(of.graph, of.name, of.parameters, {}, context, Until::imported);
   if (!imported.problem.empty()) return refuse(imported.problem);
   std::string text = "+";
   llvm::raw_string_ostream stream(text);
@@ -129,9 +111,12 @@ std::string described_or_thrown(const GraphRequest& request, const std::string& 
   }
 }
 
-/// Empty, or what is wrong with the name of a struct, which may stand in namespaces.
+/// Empty, or what is wrong with the name of a struct, which may stand in namespaces and be made from a template: "mine::Window<7>".
 std::string struct_problem(std::string_view name) {
-  for (std::string_view rest = name;;) {
+  const std::size_t arguments = name.find('<');
+  if (arguments != std::string_view::npos && (!name.ends_with('>') || name.find_first_of(";#\n\r") != std::string_view::npos))
+    return fmt::format("--struct '{}': is not a name; NAME<ARGUMENTS> is one of a template", excerpt(name));
+  for (std::string_view rest = name.substr(0, arguments);;) {
     const std::size_t end = rest.find("::");
     const std::string_view part = rest.substr(0, end);
     const bool is_global = part.empty() && rest.data() == name.data() && end == 0;  // "::Name"
