@@ -41,7 +41,7 @@ StagedModule compile_to_stages(const Graph& graph, std::string_view name, std::s
   StagedModule staged{import_graph(graph, name, said.dictionary, context), {}};
   if (until == Until::imported) return staged;
   staged.problem = specialise(*staged.module, options.specialisation);
-  if (!staged.problem.empty()) return staged;
+  if (!staged.problem.empty() || until == Until::specialised) return staged;
   expand(*staged.module);
   canonicalise(*staged.module);
   staged.problem = form_stages(*staged.module, options.fuse);

@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
 
+#include <iterator>
 #include <limits>
+#include <sstream>
 
 #include "tests/tools/headers.h"
 #include "tests/tools/program.h"
@@ -123,6 +125,35 @@ TEST_CASE("wrong variants, parameters, dims, types, targets and schedules are re
       whole.words.insert(whole.words.begin(), command);
       check_refused(whole);
     }
+}
+
+TEST_CASE("no command takes a dim or a tensor that the graph lacks", "[command line]") {
+  const std::string dims = "; it has batch, heads, queries, keys, depth, value_depth";
+  for (const char* command : {"show", "show --signature", "compile", "run", "run --interpret", "check", "explain", "bench --shape queries=3", "tune --shape queries=3"}) {
+    std::istringstream in(command);
+    const Words begin(std::istream_iterator<std::string>(in), {});
+    const auto refuses = [&](const char* option, const char* value, const std::string& sentence) {
+      Words words = begin;
+      words.insert(words.begin() + 1, "causal");
+      words.insert(words.end(), {option, value});
+      check_refused({words, sentence});
+    };
+    refuses("--set", "dpeth=64", "dpeth is not a dim of 'causal'; its dims are batch, heads, queries, depth, keys, value_depth");
+    refuses("--type", "x=bf16", "'x' is neither an input nor an output of 'causal'; they are q, k, v, out");
+  }
+  for (const char* command : {"check", "explain", "bench", "tune"})
+    check_refused({{command, "causal", "--shape", "queries=3,dpeth=64"}, "--shape dpeth=64: the graph has no dim 'dpeth'" + dims});
+}
+
+TEST_CASE("dims that a header names and does not use are none of its graph", "[command line]") {
+  const Folder folder;
+  std::string text(good_header);
+  const std::string start = "const attune::Attention a(g);";
+  text.insert(text.find(start), "g.dims(\"spare\", \"dpeth\"); ");
+  const std::string header = folder.write("reach.h", text);
+  CHECK(attune_says({"show", header, "--struct", "Reach", "--signature", "--json"}).find("spare") == std::string::npos);
+  check_refused({{"show", header, "--struct", "Reach", "--set", "dpeth=64"}, "dpeth is not a dim of 'reach'; its dims are batch, heads, queries, depth, keys, value_depth"});
+  check_refused({{"check", header, "--struct", "Reach", "--shape", "dpeth=64"}, "the graph has no dim 'dpeth'; it has batch, heads, queries, depth, keys, value_depth"});
 }
 
 TEST_CASE("files that hold no graph are refused with their line", "[command line]") {

@@ -10,6 +10,8 @@
 #include <set>
 #include <sstream>
 
+#include "codegen/compile.h"
+
 namespace attune {
 namespace {
 
@@ -60,6 +62,13 @@ std::string repetition(const Options& options) {
   for (const auto& [items, option] : lists)
     if (std::string problem = repetition(items, option); !problem.empty()) return problem;
   return {};
+}
+
+/// What the options say of dims and tensors that the graph does not have, or not so: also for commands that compile nothing.
+std::string specialisation_problem(const Prepared& prepared) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const LoadedGraph& loaded = prepared.graph;
+  return compile_to_stages(loaded.graph, loaded.name, loaded.parameters, prepared.staging, context, Until::specialised).problem;
 }
 
 }  // namespace
@@ -130,6 +139,7 @@ Prepared prepare(const Options& options) {
   }
   prepared.graph = load_graph(options.graph);
   if (!prepared.graph.problem.empty()) return fail(prepared.graph.problem);
+  if (std::string problem = specialisation_problem(prepared); !problem.empty()) return fail(std::move(problem));
   return prepared;
 }
 
