@@ -1,6 +1,7 @@
 /// Graph: a variant as a table of operations; `graph<MyVariant{}>`: the same, checked when the program is compiled.
 #pragma once
 
+#include "dsl/constexpr_math.h"
 #include "dsl/ops.h"
 
 namespace attune {

@@ -1,6 +1,8 @@
 /// How a graph grows: the definitions of dsl/graph.h.
 #pragma once
 
+#include <utility>
+
 #include "dsl/graph.h"
 
 namespace attune {
@@ -231,6 +233,19 @@ constexpr void Graph::finish() {
   if (!problem_.empty()) return;
   order_nodes();
   drop_unused_dims();
+}
+
+template <class T>
+  requires std::integral<T> || std::floating_point<T>
+constexpr Value constant(Graph& graph, T value, Here at) {
+  if constexpr (std::is_same_v<T, bool> || std::floating_point<T>) {
+    return literal(&graph, static_cast<double>(value), std::is_same_v<T, bool> ? Kind::boolean : Kind::real, at);
+  } else {
+    constexpr std::int64_t most = std::int64_t{1} << 53;  // a double holds all integers up to it
+    const bool is_exact = !std::cmp_greater(+value, most) && !std::cmp_less(+value, -most);
+    if (!is_exact) graph.fail(at, "constant: the integer is beyond 2^53 in size; a graph holds those from -2^53 to 2^53");
+    return literal(&graph, is_exact ? static_cast<double>(value) : 0, Kind::i64, at);
+  }
 }
 
 namespace detail {

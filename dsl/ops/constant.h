@@ -1,6 +1,8 @@
 /// A number in a graph.
 #pragma once
 
+#include <concepts>
+
 #include "dsl/array.h"
 #include "dsl/op.h"
 
@@ -26,5 +28,10 @@ struct Constant {
 constexpr Value literal(Graph* graph, double value, Kind kind, Here at) {
   return call_in(graph, Constant{value, kind}, {}, at);
 }
+
+/// constant(g, 0) is an i64, constant(g, 0.0) a real, constant(g, true) a boolean. Refuses an integer that a double does not hold.
+template <class T>
+  requires std::integral<T> || std::floating_point<T>
+constexpr Value constant(Graph& graph, T value, Here at = Here::current());
 
 }  // namespace attune

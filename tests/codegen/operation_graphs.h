@@ -11,7 +11,7 @@ inline constexpr std::array all_kinds = {Kind::real, Kind::i32, Kind::i64, Kind:
 struct OperationGraph {
   Graph& g;
   std::size_t output_count = 0, input_count = 0;
-  Dim batch = g.dim("batch"), rows = g.dim("rows"), columns = g.dim("columns"), depth = g.dim("depth");
+  Dim batch = g.dim("batch"), rows = g.dim("rows"), columns = g.dim("columns"), depth = g.dim("depth"), even = g.dim("even");
 
   Value input(std::initializer_list<Dim> dims, Kind kind = Kind::real) { return g.input(numbered('i', input_count++), dims, kind); }
   void put(Value value) {
@@ -87,7 +87,7 @@ struct OperationGraph {
     put(concat({input({rows, depth}), input({rows, depth}), input({rows, depth})}, rows, g.dim("c3")));
   }
   void operator()(const Split&) {
-    const Dim even = g.dim("even"), outer = g.dim("outer"), inner = g.dim("inner");
+    const Dim outer = g.dim("outer"), inner = g.dim("inner");
     for (const Kind kind : {Kind::real, Kind::i32, Kind::boolean}) put(split(input({rows, even}, kind), even, {outer, {inner, 2}}));
   }
   void operator()(const Merge&) {
