@@ -244,6 +244,12 @@ Lowered select(const Lowered& condition, const Lowered& a, const Lowered& b) {
 Lowered exp(const Lowered& x) { return function(x, vector_math::exp(to_real(x).expr)); }
 Lowered log(const Lowered& x) { return function(x, vector_math::log(to_real(x).expr)); }
 Lowered sqrt(const Lowered& x) { return function(x, Halide::sqrt(to_real(x).expr)); }
+Lowered rsqrt(const Lowered& x) { return Lowered::real(1) / sqrt(x); }
+Lowered pow(const Lowered& a, const Lowered& b) {
+  const Lowered base = to_real(a), exponent = to_real(b);
+  if (Halide::Internal::as_const_float(exponent.expr) == 2) return base * base;
+  return {vector_math::pow(base.expr, exponent.expr), {}, may_be_special(base, exponent)};
+}
 Lowered tanh(const Lowered& x) { return function(x, vector_math::tanh(to_real(x).expr)); }
 Lowered sigmoid(const Lowered& x) { return function(x, vector_math::sigmoid(to_real(x).expr)); }
 Lowered erf(const Lowered& x) { return function(x, vector_math::erf(to_real(x).expr)); }

@@ -73,6 +73,8 @@ Lowered select(const Lowered& condition, const Lowered& a, const Lowered& b);
 Lowered exp(const Lowered& x);
 Lowered log(const Lowered& x);
 Lowered sqrt(const Lowered& x);
+Lowered rsqrt(const Lowered& x);
+Lowered pow(const Lowered& a, const Lowered& b);
 Lowered tanh(const Lowered& x);
 Lowered sigmoid(const Lowered& x);
 Lowered erf(const Lowered& x);

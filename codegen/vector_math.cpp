@@ -76,6 +76,51 @@ Quadrant quadrant_by_fma(const Expr& x) {
   return {first + n * 0x1.777a5cp-25f, n * 0x1.ee59dap-50f, bits(shifted)};
 }
 
+/// The sum of two numbers, the second up to half an ulp of the first.
+struct Pair {
+  Expr high, low;
+};
+
+/// a + b exactly, where a is 0 or the larger.
+Pair exact_sum(const Expr& a, const Expr& b) {
+  const Expr sum = strict_add(a, b);
+  return {sum, strict_subtract(b, strict_subtract(sum, a))};
+}
+
+/// a * b exactly, by halves of 12 bits (Dekker 1971).
+Pair exact_product(const Expr& a, const Expr& b) {
+  const auto upper = [](const Expr& x) { return from_bits(bits(x) & Expr(0xfffff000u)); };
+  const Expr p = strict_multiply(a, b), a1 = upper(a), b1 = upper(b), a2 = strict_subtract(a, a1), b2 = strict_subtract(b, b1);
+  const Expr middle = strict_add(strict_add(strict_subtract(strict_multiply(a1, b1), p), strict_multiply(a1, b2)), strict_multiply(a2, b1));
+  return {p, strict_add(middle, strict_multiply(a2, b2))};
+}
+
+/// x > 0 as 2^exponent m, m from a least number to twice that.
+struct Parts {
+  Expr exponent, m;
+};
+
+Parts parts_of(const Expr& x, std::uint32_t bits_of_least) {
+  const Expr is_tiny = strict_less(x, std::numeric_limits<float>::min());
+  const Expr i = bits(select(is_tiny, strict_multiply(x, 8388608.f), x));
+  const Expr e = (i - Expr(bits_of_least)) & Expr(0xff800000u);
+  return {Halide::cast<float>(reinterpret<std::int32_t>(e) >> 23) - select(is_tiny, 23.f, 0.f), from_bits(i - e)};
+}
+
+/// ln x of a finite x > 0, relative error below 4e-9: 2 artanh s + exponent ln 2 with s = (m - 1) / (m + 1), which is divided with a rest.
+Pair accurate_log(const Expr& x) {
+  const Parts parts = parts_of(x, 0x3f3504f3);  // the root of 1/2: the sum below loses least
+  const Expr f = strict_subtract(parts.m, 1.f), d = strict_add(parts.m, 1.f), d_low = strict_subtract(parts.m, strict_subtract(d, 1.f));
+  const Expr s = strict_divide(f, d);
+  const Pair back = exact_product(s, d);
+  const Expr rest = strict_subtract(strict_subtract(strict_subtract(f, back.high), back.low), strict_multiply(s, d_low));
+  const Expr s2 = s * s;
+  // artanh s = s + s^3 (1/3 + s^2/5 ...): |s| is at most 0.172, and the next term below 1e-9 of the result.
+  const Expr series = s * s2 * polynomial(s2, {2.f / 11, 2.f / 9, 2.f / 7, 2.f / 5, 2.f / 3});
+  const Pair sum = exact_sum(strict_multiply(parts.exponent, ln2_high), strict_multiply(s, 2.f));
+  return exact_sum(sum.high, strict_add(sum.low, series + 2.f * strict_divide(rest, d) + parts.exponent * ln2_low));
+}
+
 /// 32 bits of 2 / pi from the place `shift`, 0 to 31, in `words[0]`, the first of two.
 Expr funnel(const Expr& high, const Expr& low, const Expr& shift) { return (high << shift) | ((low >> 1) >> (Expr(31u) - shift)); }
 
@@ -172,12 +217,8 @@ Expr exp2(const Expr& exponent) {
 }
 
 Expr log(const Expr& x) {
-  const Expr is_tiny = strict_less(x, std::numeric_limits<float>::min());
-  const Expr i = bits(select(is_tiny, strict_multiply(x, 8388608.f), x));
-  // x = 2^e (1 + f) with 1 + f from 2/3 to 4/3; 0x3f2aaaab is 2/3.
-  const Expr e = (i - 0x3f2aaaab) & Expr(0xff800000u);
-  const Expr f = strict_subtract(from_bits(i - e), 1.f);
-  const Expr exponent = Halide::cast<float>(reinterpret<std::int32_t>(e) >> 23) - select(is_tiny, 23.f, 0.f);
+  const Parts parts = parts_of(x, 0x3f2aaaab);  // 2/3
+  const Expr f = strict_subtract(parts.m, 1.f), exponent = parts.exponent;
   // ln(1 + f) = f + f^2 q(f), relative error 4.9e-9.
   const Expr q = polynomial(
       f, {-0.128322482f, 0.140027776f, -0.121986270f, 0.140016198f, -0.166793838f, 0.200107142f, -0.249998242f, 0.333332092f, -0.5f});
@@ -185,6 +226,24 @@ Expr log(const Expr& x) {
   const Expr beyond = select((bits(x) & all_but_sign) == 0, -infinity, select(sign_bit(x) != 0, nan, x));
   const Expr is_positive_and_finite = bits(x) - 1 < 0x7f7fffff;
   return select(is_positive_and_finite, result, beyond);
+}
+
+Expr pow(const Expr& a, const Expr& b) {
+  const Expr size = magnitude(a), b_size = bits(b) & all_but_sign;
+  const Pair log = accurate_log(size), product = exact_product(b, log.high);
+  // Where the power is not 0 or infinite, `low` is small: e^(high + low) = e^high (1 + low).
+  const Expr low = select(strict_less(magnitude(product.high), 200.f), strict_add(product.low, strict_multiply(b, log.low)), 0.f);
+  const Expr power = strict_multiply(vector_math::exp(product.high), strict_add(1.f, low));
+  const Expr one = bits(Expr(1.f)), infinite = Expr(0x7f800000u), not_a_number = Expr(0x7fc00000u);
+  const Expr half = strict_multiply(b, 0.5f), is_negative = sign_bit(a) != 0;
+  const Expr is_whole = strict_equal(Halide::floor(b), b), is_odd = is_whole && !strict_equal(Halide::floor(half), half);
+  const Expr is_limit = bits(size) == 0 || bits(size) == infinite;
+  // By bits, which LLVM does not take for finite.
+  Expr result = select(is_limit, select((bits(size) == 0) == (sign_bit(b) != 0), infinite, Expr(0u)), bits(power));
+  result = select(is_negative && is_odd, result | Expr(~all_but_sign), result);
+  result = select(is_negative && !is_whole && !is_limit, not_a_number, result);
+  result = select(bits(size) > infinite || b_size > infinite, not_a_number, result);
+  return from_bits(select(b_size == 0 || bits(a) == one || (bits(size) == one && b_size == infinite), one, result));
 }
 
 Expr tanh(const Expr& x) {

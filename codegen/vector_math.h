@@ -21,6 +21,8 @@ Halide::Expr exp(const Halide::Expr& x);
 Halide::Expr exp2(const Halide::Expr& x);
 /// ln x within 2 ulp, also of x below 2^-126; -infinity at 0 and -0, NaN below.
 Halide::Expr log(const Halide::Expr& x);
+/// a to the power of b within 6 ulp, results below 2^-126 included; special cases as std::pow.
+Halide::Expr pow(const Halide::Expr& a, const Halide::Expr& b);
 /// tanh x within 4 ulp, never beyond -1 and 1.
 Halide::Expr tanh(const Halide::Expr& x);
 /// 1 / (1 + e^-x) within 4 ulp; 0 where that is below 2^-127.

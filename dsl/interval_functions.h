@@ -1,5 +1,5 @@
 /// The functions and conversions of intervals, monotone ones by their ends. Of a logarithm or root of what may be negative nothing is
-/// known.
+/// known, nor of a root's inverse at 0.
 #pragma once
 
 #include "dsl/interval.h"
@@ -34,6 +34,18 @@ template <class N>
 constexpr Interval<N> sqrt(Interval<N> x) {
   using std::sqrt;
   return detail::unless(detail::may_be_negative(x), detail::after_function(Interval<N>{sqrt(x.low), sqrt(x.high)}));
+}
+template <class N>
+constexpr Interval<N> rsqrt(Interval<N> x) {
+  return detail::unless(x.low <= constant_like(x.low, 0), detail::after_function(Interval<N>{rsqrt(x.high), rsqrt(x.low)}));
+}
+/// Of positive a, between the powers at the corners.
+template <class N>
+constexpr Interval<N> pow(Interval<N> a, Interval<N> b) {
+  using std::pow;
+  const N p = pow(a.low, b.low), q = pow(a.low, b.high), r = pow(a.high, b.low), s = pow(a.high, b.high);
+  const Interval<N> corners{minimum(minimum(p, q), minimum(r, s)), maximum(maximum(p, q), maximum(r, s))};
+  return detail::unless(a.low <= constant_like(a.low, 0), detail::after_function(corners));
 }
 template <class N>
 constexpr Interval<N> tanh(Interval<N> x) {

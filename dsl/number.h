@@ -22,6 +22,8 @@ constexpr double mod(double a, double b) {
   const double rest = b == 0 ? 0 : std::fmod(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest + 0.0;
 }
+/// 1 / sqrt(x).
+inline double rsqrt(double x) { return 1 / std::sqrt(x); }
 /// 1 / (1 + exp(-x)).
 inline double sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
 /// The number as a real: a truth value gives 0 or 1.

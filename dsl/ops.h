@@ -30,7 +30,7 @@ using AnyOp = std::variant<
     // pointwise
     Add, Subtract, Multiply, Divide, FloorDiv, Mod, Negate, Abs, Minimum, Maximum,     //
     Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, And, Or, Not, Select,     //
-    Exp, Log, Sqrt, Tanh, Erf, Sin, Cos, Sigmoid, ToReal, ToI64,                       //
+    Exp, Log, Sqrt, Rsqrt, Pow, Tanh, Erf, Sin, Cos, Sigmoid, ToReal, ToI64,           //
     // composites
     Scale, Mask, Linear>;
 

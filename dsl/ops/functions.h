@@ -43,6 +43,29 @@ struct Sqrt {
   }
 };
 
+struct Rsqrt {
+  static constexpr std::string_view name = "rsqrt", meaning = "1 / sqrt(a); inf at 0, -inf at -0, NaN below";
+  static constexpr int arity = 1;
+  static constexpr Signature signature = Signature::function;
+  static constexpr auto fields = std::tuple{};
+  template <class N>
+  static constexpr auto apply(N a) { return rsqrt(a); }
+};
+
+struct Pow {
+  static constexpr std::string_view name = "pow",
+                                    meaning = "a to the power of b, as C's pow: a negative a has powers of whole b alone, NaN otherwise; 1 where b is 0 or "
+                                              "a is 1, whatever the other is. Kernels are within 6 ulp";
+  static constexpr int arity = 2;
+  static constexpr Signature signature = Signature::function;
+  static constexpr auto fields = std::tuple{};
+  template <class N>
+  static constexpr auto apply(N a, N b) {
+    using std::pow;
+    return pow(a, b);
+  }
+};
+
 struct Tanh {
   static constexpr std::string_view name = "tanh", meaning = "tanh(a)";
   static constexpr int arity = 1;
@@ -108,6 +131,8 @@ struct Sigmoid {
 constexpr Value exp(Value a, Here at = Here::current()) { return call(Exp{}, {a}, at); }
 constexpr Value log(Value a, Here at = Here::current()) { return call(Log{}, {a}, at); }
 constexpr Value sqrt(Value a, Here at = Here::current()) { return call(Sqrt{}, {a}, at); }
+constexpr Value rsqrt(Value a, Here at = Here::current()) { return call(Rsqrt{}, {a}, at); }
+constexpr Value pow(Operand a, Operand b) { return binary<Pow>(a, b); }
 constexpr Value tanh(Value a, Here at = Here::current()) { return call(Tanh{}, {a}, at); }
 constexpr Value erf(Value a, Here at = Here::current()) { return call(Erf{}, {a}, at); }
 constexpr Value sin(Value a, Here at = Here::current()) { return call(Sin{}, {a}, at); }

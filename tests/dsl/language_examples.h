@@ -64,6 +64,8 @@ struct LanguageExamples {
   Value operator()(const Exp&) { return exp(scores); }
   Value operator()(const Log&) { return log(scores); }
   Value operator()(const Sqrt&) { return sqrt(extent(depth)); }
+  Value operator()(const Rsqrt&) { return rsqrt(extent(depth)); }
+  Value operator()(const Pow&) { return pow(scores, 3); }
   Value operator()(const Tanh&) { return tanh(scores); }
   Value operator()(const Erf&) { return erf(scores); }
   Value operator()(const Sin&) { return sin(scores); }

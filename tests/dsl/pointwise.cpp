@@ -111,11 +111,29 @@ TEST_CASE("functions at ordinary and special values", "[pointwise]") {
   check_unary<Exp>({0, 1, -infinity, infinity, quiet_nan, -1000}, {1, 2.718281828459045, 0, infinity, quiet_nan, 0}, ulps);
   check_unary<Log>({1, 10, 0, infinity, -1, quiet_nan}, {0, 2.302585092994046, -infinity, infinity, quiet_nan, quiet_nan}, ulps);
   check_unary<Sqrt>({4, 2, 0, infinity, -1, quiet_nan}, {2, 1.4142135623730951, 0, infinity, quiet_nan, quiet_nan}, ulps);
+  check_unary<Rsqrt>({4, 2, 0, -0.0, infinity, -1, quiet_nan}, {0.5, 0.7071067811865476, infinity, -infinity, 0, quiet_nan, quiet_nan}, ulps);
   check_unary<Tanh>({0, 0.5, -infinity, infinity, quiet_nan}, {0, 0.46211715726000973, -1, 1, quiet_nan}, ulps);
   check_unary<Erf>({0, 0.5, -infinity, infinity, quiet_nan}, {0, 0.5204998778130465, -1, 1, quiet_nan}, ulps);
   check_unary<Sin>({0, 0.5, 1000, infinity, quiet_nan}, {0, 0.479425538604203, 0.8268795405320025, quiet_nan, quiet_nan}, ulps);
   check_unary<Cos>({0, 0.5, 1000, infinity, quiet_nan}, {1, 0.8775825618903728, 0.562379076290703, quiet_nan, quiet_nan}, ulps);
   check_unary<Sigmoid>({0, 0.5, -infinity, infinity, quiet_nan, -800, 800}, {0.5, 0.6224593312018546, 0, 1, quiet_nan, 0, 1}, ulps);
+}
+
+TEST_CASE("pow is that of C", "[pointwise]") {
+  check_binary<Pow>({2, 2, -2, -2, -2, 0, 0, 0, quiet_nan, 1, -1, 0.25, infinity},
+                    {10, -1, 3, 2, 0.5, 2, -1, 0, 0, quiet_nan, infinity, 1.5, -2},
+                    {1024, 0.5, -8, 4, quiet_nan, 0, infinity, 1, 1, 1, 1, 0.125, 0});
+}
+
+TEST_CASE("a constant has the kind of its number", "[constant]") {
+  Graph g;
+  CHECK(kind_of(constant(g, 0)) == Kind::i64);
+  CHECK(kind_of(constant(g, 7u)) == Kind::i64);
+  CHECK(kind_of(constant(g, 0.0)) == Kind::real);
+  CHECK(kind_of(constant(g, 0.5f)) == Kind::real);
+  CHECK(kind_of(constant(g, true)) == Kind::boolean);
+  CHECK(std::get<Constant>(g.node(constant(g, -(std::int64_t{1} << 53)).id).op).value == -9007199254740992.0);
+  CHECK(text(g.problem()) == "");
 }
 
 TEST_CASE("functions of integers are real", "[pointwise]") {
