@@ -13,10 +13,12 @@
 #include "dsl/ops/gather.h"
 #include "dsl/ops/index.h"
 #include "dsl/ops/input.h"
+#include "dsl/ops/joint_softmax.h"
 #include "dsl/ops/linear.h"
 #include "dsl/ops/logic.h"
 #include "dsl/ops/mask.h"
 #include "dsl/ops/matmul.h"
+#include "dsl/ops/mean.h"
 #include "dsl/ops/reduce.h"
 #include "dsl/ops/reshape.h"
 #include "dsl/ops/scale.h"
@@ -32,6 +34,6 @@ using AnyOp = std::variant<
     Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, And, Or, Not, Select,     //
     Exp, Log, Sqrt, Rsqrt, Pow, Tanh, Erf, Sin, Cos, Sigmoid, ToReal, ToI64,           //
     // composites
-    Scale, Mask, Linear>;
+    Scale, Mask, Linear, Mean, JointSoftmax>;
 
 }  // namespace attune

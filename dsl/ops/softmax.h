@@ -1,4 +1,4 @@
-/// Softmax along a dim.
+/// Softmax along a dim (dsl/ops/joint_softmax.h: over several).
 #pragma once
 
 #include <cmath>

@@ -106,6 +106,17 @@ struct OperationGraph {
   }
   void operator()(const Scale&) { put(scale(input({rows, columns}), input({columns}))); }
   void operator()(const Mask&) { put(mask(input({batch, rows, columns}), input({columns, batch}, Kind::boolean))); }
+  void operator()(const Mean&) {
+    put(mean(input({batch, rows, columns}), columns));
+    put(mean(input({batch, rows, columns}), {columns, batch}));
+  }
+  void operator()(const JointSoftmax&) {
+    const Value x = input({batch, rows, columns}), v = input({batch, columns, depth});
+    put(softmax(x, {columns}));
+    put(softmax(x, {batch, columns}));
+    put(softmax(x, {rows, columns, batch}));
+    put(matmul(softmax(x, {columns, batch}), v, {batch, columns}));
+  }
   void operator()(const Linear&) {
     const Value x = input({batch, rows, depth}), weight = input({columns, depth});
     put(linear(x, weight, depth));

@@ -50,6 +50,8 @@ struct Example {
   Value operator()(const Dropout&) const { return dropout(x(), 0.25, scalar("seed"), scalar("offset")); }
   Value operator()(const Scale&) const { return scale(x(), g.input("factor", {keys})); }
   Value operator()(const Mask&) const { return mask(x(), g.input("keep", {queries, keys}, Kind::boolean)); }
+  Value operator()(const Mean&) const { return mean(x(), {depth, batch}); }
+  Value operator()(const JointSoftmax&) const { return softmax(x(), {depth, batch}); }
   Value operator()(const Linear&) const { return linear(x(), g.input("w", {queries, depth}), g.input("bias", {queries}), depth); }
 };
 

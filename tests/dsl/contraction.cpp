@@ -1,4 +1,4 @@
-/// Products and reductions over dims: matmul, linear, reduce_sum, reduce_max, softmax.
+/// Products and reductions over dims: matmul, linear, reduce_sum, reduce_max, mean, softmax, joint_softmax.
 #include "dsl/graph.h"
 #include "tests/dsl/values.h"
 
@@ -103,6 +103,36 @@ Array softmaxed(const Array& x) {
 TEST_CASE("softmax of a row is its exponentials over their sum", "[softmax]") {
   const double total = 1 + std::exp(1) + std::exp(2);
   check_elements(softmaxed(array({2, 3}, {0, 1, 2, 7, 7, 7})), {2, 3}, {1 / total, std::exp(1) / total, std::exp(2) / total, 1. / 3, 1. / 3, 1. / 3}, rounding());
+}
+
+TEST_CASE("a softmax over several dims is one row of all of them", "[softmax]") {
+  const auto [e1, e2, e3] = std::array{std::exp(1.), std::exp(2.), std::exp(3.)};
+  const double total = 1 + e1 + e2 + e3;
+  const Arrays inputs = {{"x", array({3, 2, 2}, {0, 3, 1, 2, -infinity, -infinity, -infinity, -infinity, 0, quiet_nan, 1, 2})}};
+  const Arrays got = outputs_of(inputs, [](Graph& g) {
+    auto [queries, blocks, keys] = g.dims("queries", "blocks", "keys");
+    const Value x = g.input("x", {queries, blocks, keys});
+    g.output("out", softmax(x, {blocks, keys}), {queries, blocks, keys});
+    g.output("one", softmax(x, {keys}), {queries, blocks, keys});
+    g.output("same", softmax(x, keys), {queries, blocks, keys});
+  });
+  check_elements(got.at("out"), {3, 2, 2}, {1 / total, e3 / total, e1 / total, e2 / total, 0, 0, 0, 0, quiet_nan, quiet_nan, quiet_nan, quiet_nan}, rounding());
+  check_close(got.at("one"), got.at("same"));
+}
+
+TEST_CASE("a mean is the sum over the number of terms, NaN over nothing", "[mean]") {
+  const auto means = [](const Array& x) {
+    return outputs_of({{"x", x}}, [](Graph& g) {
+      auto [rows, columns] = g.dims("rows", "columns");
+      const Value in = g.input("x", {rows, columns});
+      g.output("columns", mean(in, columns), {rows});
+      g.output("all", mean(in, {rows, columns}), {});
+    });
+  };
+  const Arrays some = means(array({2, 3}, {1, 2, 6, 0, 0, 12})), none = means(array({1, 0}, {}));
+  check_elements(some.at("columns"), {2}, {3, 4});
+  check_elements(some.at("all"), {}, {3.5});
+  check_elements(none.at("columns"), {1}, {quiet_nan});
 }
 
 TEST_CASE("softmax is not hurt by large scores", "[softmax]") {

@@ -76,6 +76,8 @@ struct LanguageExamples {
 
   Value operator()(const Scale&) { return scale(scores, 1 / sqrt(extent(depth))); }
   Value operator()(const Mask&) { return mask(scores, index(queries) >= index(keys)); }
+  Value operator()(const Mean&) { return mean(x, model); }
+  Value operator()(const JointSoftmax&) { return softmax(scores, {queries, keys}); }
   Value operator()(const Linear&) { return linear(x, weight, offsets, model); }
 };
 
