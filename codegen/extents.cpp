@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-constexpr std::array<std::string_view, 5> formula_names = {"free", "fixed", "product", "quotient", "sum"};
+constexpr std::array<std::string_view, 6> formula_names = {"free", "fixed", "product", "quotient", "sum", "slice"};
 
 /// Calls visit(type) for every type of a value inside the function and of its results.
 void for_each_type(mlir::func::FuncOp function, llvm::function_ref<void(TensorType)> visit) {
@@ -49,6 +49,7 @@ std::optional<Derivation> decode(mlir::NamedAttribute attribute) {
   const Derivation d{attribute.getName().getValue(), static_cast<Formula>(found - formula_names.begin()), *operands, *value};
   switch (d.formula) {
     case Formula::fixed: return operands->empty() ? std::optional(d) : std::nullopt;
+    case Formula::slice: return operands->size() == 1 && Steps::of(*value).step > 0 ? std::optional(d) : std::nullopt;
     case Formula::quotient: return operands->size() == 1 ? std::optional(d) : std::nullopt;
     case Formula::product:
     case Formula::sum: return operands->empty() ? std::nullopt : std::optional(d);
@@ -127,6 +128,10 @@ std::optional<std::int64_t> evaluate(const Derivation& derivation, const KnownEx
     const std::int64_t extent = std::min(found->second, too_large);
     if (derivation.formula == Formula::sum) result = std::min(result + extent, too_large);
     if (derivation.formula == Formula::product) result = std::min(result * extent, too_large);
+    if (derivation.formula == Formula::slice) {
+      const Steps steps = Steps::of(derivation.value);
+      return found->second < steps.least_extent() ? std::nullopt : std::optional(steps.taken_of(found->second));
+    }
     if (derivation.formula != Formula::quotient) continue;
     if (found->second % derivation.value != 0) return std::nullopt;
     result = found->second / derivation.value;

@@ -13,7 +13,7 @@ namespace attune {
 namespace {
 
 constexpr std::array storage_names = {"f32", "bf16", "f16", "f64", "i8", "u8", "i32", "i64", "boolean"};
-constexpr std::array formula_names = {"free", "fixed", "product", "quotient", "sum"};
+constexpr std::array formula_names = {"free", "fixed", "product", "quotient", "sum", "slice"};
 
 std::string shape(const Manifest& m, const Manifest::Tensor& tensor) {
   std::string text;
@@ -42,6 +42,8 @@ std::string description(const Manifest& m, const char* prefix) {
     for (const int operand : d.operands) operands += (operands.empty() ? "" : ", ") + m.dims[static_cast<std::size_t>(operand)].name;
     if (d.formula == static_cast<int>(Formula::fixed))
       text += fmt::format("{}{} = {}\n", prefix, d.name, d.value);
+    else if (d.formula == static_cast<int>(Formula::slice))
+      text += fmt::format("{}{} = {}\n", prefix, d.name, written(Steps::of(d.value), operands).view());
     else
       text += fmt::format("{}{} = {} of {}{}\n", prefix, d.name, formula_names[static_cast<std::size_t>(d.formula)], operands,
                           d.value == 1 ? "" : fmt::format(" and {}", d.value));

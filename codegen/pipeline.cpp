@@ -126,6 +126,11 @@ class Lowering {
   Halide::Expr formula(const Derivation& d) const {
     if (d.formula == Formula::fixed) return static_cast<int>(d.value);
     if (d.formula == Formula::quotient) return extents_.at(std::string(d.operands[0])) / static_cast<int>(d.value);
+    if (d.formula == Formula::slice) {
+      const Steps steps = Steps::of(d.value);
+      if (steps.count > 0) return static_cast<int>(steps.count);
+      return (extents_.at(std::string(d.operands[0])) + static_cast<int>(steps.step - 1 - steps.start)) / static_cast<int>(steps.step);
+    }
     Halide::Expr e = d.formula == Formula::sum ? 0 : static_cast<int>(d.value);
     for (Name operand : d.operands) {
       const Halide::Expr& extent = extents_.at(std::string(operand));

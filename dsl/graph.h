@@ -92,6 +92,7 @@ class Graph {
   constexpr bool is_used(Name dim) const;
   constexpr void drop_unused_dims();
   constexpr void require_extent(Name dim);
+  constexpr void require_positions(const DimInfo& info);
 
   std::array<Node, max_nodes> nodes_{};
   std::array<DimInfo, max_dims> dims_{};

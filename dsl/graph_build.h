@@ -139,6 +139,15 @@ constexpr void Graph::require_extent(Name dim) {
     fail(info == nullptr ? Here{} : info->at, "dim: ", dim, " has no extent; no input has it, and it follows from nothing");
 }
 
+constexpr void Graph::require_positions(const DimInfo& info) {
+  if (info.derivation.formula != Formula::slice) return;
+  const DimInfo* from = find(info.derivation.operands[0]);
+  const std::int64_t least = Steps::of(info.derivation.value).least_extent();
+  if (from != nullptr && from->derivation.formula == Formula::fixed && from->derivation.value < least)
+    fail(info.at, "slice: ", info.name(), " = ", written(Steps::of(info.derivation.value), from->name()), ": ", from->name(), " is ",
+         from->derivation.value, "; it must be at least ", least);
+}
+
 constexpr void Graph::order_dims() {
   std::array<DimInfo, max_dims> ordered{};
   std::array<bool, max_dims> is_done{};
@@ -230,6 +239,7 @@ constexpr void Graph::finish() {
     if (const auto* extent = std::get_if<Extent>(&node.op)) require_extent(extent->dim);
   for (const DimInfo& info : dim_infos())
     for (Name operand : info.derivation.operands) require_extent(operand);
+  for (const DimInfo& info : dim_infos()) require_positions(info);
   if (!problem_.empty()) return;
   order_nodes();
   drop_unused_dims();

@@ -29,6 +29,13 @@ FormulaResult extent_of(const Derivation& d, const DimExtents& known) {
     bool is_too_large = false;
     if (d.formula == Formula::sum) is_too_large = __builtin_add_overflow(result.extent, extent, &result.extent);
     if (d.formula == Formula::product) is_too_large = __builtin_mul_overflow(result.extent, extent, &result.extent);
+    if (d.formula == Formula::slice) {
+      const Steps steps = Steps::of(d.value);
+      result.extent = steps.taken_of(extent);
+      if (extent < steps.least_extent())
+        return {0, who + " = " + std::string(written(steps, operand).view()) + ": " + std::string(operand) + " is " + std::to_string(extent) +
+                       "; it must be at least " + std::to_string(steps.least_extent())};
+    }
     if (is_too_large) return {0, who + " follows from " + std::string(sentence(d.operands).view()) + " and is larger than 63 bits count"};
     if (d.formula != Formula::quotient) continue;
     if (extent % d.value != 0)

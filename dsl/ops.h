@@ -22,13 +22,15 @@
 #include "dsl/ops/reduce.h"
 #include "dsl/ops/reshape.h"
 #include "dsl/ops/scale.h"
+#include "dsl/ops/slice.h"
 #include "dsl/ops/softmax.h"
 
 namespace attune {
 
 using AnyOp = std::variant<
     // primitives
-    Constant, Input, Index, Extent, Matmul, Softmax, ReduceSum, ReduceMax, Concat, Rename, Split, Merge, Gather, Dropout,
+    Constant, Input, Index, Extent, Matmul, Softmax, ReduceSum, ReduceMax, Concat, Rename, Split, Merge, Slice, Gather,
+    Dropout,
     // pointwise
     Add, Subtract, Multiply, Divide, FloorDiv, Mod, Negate, Abs, Minimum, Maximum,     //
     Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, And, Or, Not, Select,     //

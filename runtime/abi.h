@@ -36,7 +36,9 @@ enum attune_formula {
   attune_fixed = 1,    /* is `value` */
   attune_product = 2,  /* value * the product of the operands (rename: one operand, value 1) */
   attune_quotient = 3, /* operand / value, which must divide it */
-  attune_sum = 4       /* the sum of the operands */
+  attune_sum = 4,      /* the sum of the operands */
+  attune_slice = 5     /* positions of the operand: from start = value >> 42 on every step = (value >> 21) % 2^21 -th, count = value % 2^21 of
+                          them, or all (0). The operand has the last of them: start + (count - 1) * step; of 0, at least `start` positions */
 };
 
 struct attune_dim_v1 {

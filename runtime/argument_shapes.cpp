@@ -38,11 +38,13 @@ void bind_free_dims(const attune_kernel_v1& kernel, Arguments arguments, DimExte
   }
 }
 
-/// The extent of a derived dim; a number above max_extent where it would be larger; unbound if a quotient leaves a rest.
+/// The extent of a derived dim; a number above max_extent where it would be larger; unbound if a quotient leaves a rest or a slice
+/// has too few positions.
 std::int64_t derive(const attune_dim_v1& dim, const DimExtents& extents) {
   std::int64_t extent = dim.formula == attune_product ? dim.value : 0;
   for (const std::int32_t number : operands_of(dim)) {
     const std::int64_t operand = extents[static_cast<std::size_t>(number)];
+    if (dim.formula == attune_slice) return operand >= least_sliced(dim) ? slice_extent(dim, operand) : unbound;
     if (dim.formula == attune_quotient) return operand % dim.value == 0 ? operand / dim.value : unbound;
     // Both factors are at most max_extent + 1: neither product nor sum overflows.
     extent = std::min(dim.formula == attune_product ? extent * operand : extent + operand, max_extent + 1);
@@ -57,6 +59,9 @@ Result<void> bind_dims(const attune_kernel_v1& kernel, Arguments arguments, DimE
   for (std::size_t d = 0; d < dims.size(); ++d) {
     if (dims[d].formula <= attune_fixed) continue;
     extents[d] = derive(dims[d], extents);
+    if (extents[d] == unbound && dims[d].formula == attune_slice)
+      return Error{words(who(kernel), ": ", dims[d].name, " = ", formula_text(kernel, dims[d]), ": ", dims[static_cast<std::size_t>(dims[d].operands[0])].name,
+                         " is ", extents[static_cast<std::size_t>(dims[d].operands[0])], "; expected at least ", least_sliced(dims[d]))};
     if (extents[d] == unbound)
       return Error{words(who(kernel), ": ", dims[d].name, " = ", formula_text(kernel, dims[d]), ": ",
                          extents[static_cast<std::size_t>(dims[d].operands[0])], " is not a multiple of ", dims[d].value)};

@@ -17,6 +17,10 @@ std::string write_formula(const attune_dim_v1& dim, const OperandText& operand) 
   if (dim.formula == attune_free) return dim.name;
   if (dim.formula == attune_product && dim.value != 1) text = words(dim.value);
   for (const std::int32_t number : operands_of(dim)) add_to_list(text, operand(number), dim.formula == attune_sum ? " + " : " * ");
+  if (dim.formula == attune_slice) {
+    const SlicedPositions p = sliced_positions(dim);
+    return words(text, "[", p.start, ":", p.count > 0 ? words(least_sliced(dim)) : "", p.step > 1 ? words(":", p.step) : "", "]");
+  }
   return dim.formula == attune_quotient ? words(text, " / ", dim.value) : text;
 }
 
@@ -48,6 +52,8 @@ std::string dim_problem(const attune_kernel_v1& kernel, std::int32_t number) {
       return dim.value >= 0 && dim.value <= max_extent ? "" : words("is a product with ", dim.value);
     case attune_quotient:
       return operands == 1 && dim.value >= 1 ? "" : words("is a quotient of ", operands, " operands by ", dim.value);
+    case attune_slice:
+      return operands == 1 && dim.value >= 1 && sliced_positions(dim).step >= 1 ? "" : words("is a slice of ", operands, " operands by ", dim.value);
     case attune_sum:
       return operands >= 1 ? "" : "is a sum of nothing";
     default:

@@ -29,6 +29,25 @@ inline std::span<const std::int32_t> dims_of(const attune_tensor_v1& tensor) {
 inline std::span<const std::int32_t> operands_of(const attune_dim_v1& dim) {
   return {dim.operands, static_cast<std::size_t>(dim.operand_count)};
 }
+/// What the value of a slice says.
+struct SlicedPositions {
+  std::int64_t start, step, count;
+};
+constexpr SlicedPositions sliced_positions(const attune_dim_v1& dim) {
+  constexpr int bits = 21;
+  constexpr std::int64_t low = (std::int64_t{1} << bits) - 1;
+  return {dim.value >> 2 * bits, (dim.value >> bits) & low, dim.value & low};
+}
+/// The least extent that a slice can be taken of.
+constexpr std::int64_t least_sliced(const attune_dim_v1& dim) {
+  const SlicedPositions p = sliced_positions(dim);
+  return p.count == 0 ? p.start : p.start + (p.count - 1) * p.step + 1;
+}
+/// The extent of a slice of so many positions, which are not too few.
+constexpr std::int64_t slice_extent(const attune_dim_v1& dim, std::int64_t operand) {
+  const SlicedPositions p = sliced_positions(dim);
+  return p.count == 0 ? (operand - p.start + p.step - 1) / p.step : p.count;
+}
 inline std::span<const attune_condition_v1> conditions_of(const attune_code_v1& code) {
   return {code.conditions, static_cast<std::size_t>(code.condition_count)};
 }
@@ -43,7 +62,7 @@ std::string who(const attune_kernel_v1& kernel);
 /// "f16 [batch x heads x keys x 64]": a fixed dim is its number.
 std::string text_of(const attune_kernel_v1& kernel, const attune_tensor_v1& tensor);
 
-/// "heads * depth", "tokens / 4", "keys + memory", "64"; of a free dim its name.
+/// "heads * depth", "tokens / 4", "keys + memory", "keys[1:]", "64"; of a free dim its name.
 std::string formula_text(const attune_kernel_v1& kernel, const attune_dim_v1& dim);
 
 /// The same with the operands' extents: "8 * 64".

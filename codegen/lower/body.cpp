@@ -94,6 +94,12 @@ Interval<Lowered> Body::find_over(int id, const Block& block, std::map<int, Inte
           Block renamed = block;
           renamed[std::string(op.from)] = block.at(std::string(op.to));
           return over(node.inputs[0], renamed);
+        } else if constexpr (std::is_same_v<Op, Slice>) {
+          Block sliced = block;
+          const Span& span = block.at(std::string(op.into));
+          const auto place = [&](const Halide::Expr& i) { return i * static_cast<int>(op.step) + static_cast<int>(op.start); };
+          sliced[std::string(op.from)] = {place(span.first), place(span.last)};
+          return over(node.inputs[0], sliced);
         } else if constexpr (PointwiseOp<Op>) {
           if constexpr (Op::arity == 1) return Op::apply(in(0));
           else if constexpr (Op::arity == 2) return Op::apply(in(0), in(1));

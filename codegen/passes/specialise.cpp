@@ -89,6 +89,9 @@ class Specialiser {
       const auto stated = known_.find(name);
       if (!extent && d.formula == Formula::quotient && known_.contains(d.operands[0]))
         return fmt::format("specialise: {} is {}; it must be a multiple of {}", d.operands[0], known_.find(d.operands[0])->second, d.value);
+      if (!extent && d.formula == Formula::slice && known_.contains(d.operands[0]))
+        return fmt::format("specialise: {} = {}: {} is {}; it must be at least {}", name, written(Steps::of(d.value), d.operands[0]).view(), d.operands[0],
+                           known_.find(d.operands[0])->second, Steps::of(d.value).least_extent());
       if (!extent && stated != known_.end()) return fmt::format("specialise: {} follows from {}; give their extents", name, sources);
       if (extent && stated != known_.end() && stated->second != *extent)
         return fmt::format("specialise: {} is {}; it must be {}, which follows from {}", name, stated->second, *extent, sources);

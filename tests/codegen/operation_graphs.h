@@ -94,6 +94,15 @@ struct OperationGraph {
     const Dim model = g.dim("model");
     for (const Kind kind : {Kind::real, Kind::u8, Kind::boolean}) put(merge(input({rows, batch, depth}, kind), {depth, rows}, model));
   }
+  void operator()(const Slice&) {
+    const Value x = input({rows, columns, even});
+    put(slice(x, rows, {}, g.dim("s0")));
+    put(slice(x, columns, {.step = 3}, g.dim("s1")));
+    const Dim seven = g.dim("seven", 7);
+    put(slice(input({rows, seven}), seven, {.start = 1, .step = 2}, g.dim("s2")));
+    put(slice(input({batch, seven}, Kind::u8), seven, {.start = 2, .step = 2, .count = 2}, g.dim("s3")));
+    put(matmul(slice(x, rows, {.step = 2}, g.dim("s4")), input({even, depth}), even));
+  }
   void operator()(const Gather&) {
     const Value ids = input({depth}, Kind::i64), narrow_ids = input({batch, depth}, Kind::i32);
     for (const Kind kind : all_kinds) put(gather(input({rows, columns}, kind), ids, rows));

@@ -125,6 +125,22 @@ void check_operation(const KernelOptions& options) {
 
 }  // namespace
 
+TEST_CASE("a slice of a dim of any extent is that of the interpreter, and of too few positions refused", "[operation]") {
+  Graph g;
+  const Dim keys = g.dim("keys"), odd = g.dim("odd"), three = g.dim("three");
+  const Value x = g.input("x", {keys});
+  g.output("odd", slice(x, keys, {.start = 1, .step = 2}, odd), {odd});
+  g.output("three", slice(x, keys, {.start = 2, .count = 3}, three), {three});
+  g.finish();
+  REQUIRE(std::string(g.problem().view()) == "");
+  const KernelCase kernel(g, "sliced");
+  for (const char* shape : {"keys=5", "keys=6", "keys=37", "keys=129"}) CHECK(kernel.difference(shape, 1) == "");
+  std::vector<float> elements(4), two(2), all(3);
+  const auto refused = kernel.kernel()(Tensor(elements.data(), {4}), Tensor(two.data(), {2}), Tensor(all.data(), {3}));
+  REQUIRE(!refused);
+  CHECK(refused.error().message == "kernel 'sliced': three = keys[2:5]: keys is 4; expected at least 5");
+}
+
 TEMPLATE_LIST_TEST_CASE("an operation's kernel agrees with the interpreter", "[operation]", AnyOp) { check_operation<TestType>({}); }
 
 TEMPLATE_LIST_TEST_CASE("an operation's kernels for other CPUs and in bf16 agree with the interpreter", "[operation]", AnyOp) {

@@ -46,6 +46,7 @@ struct Example {
   Value operator()(const Rename&) const { return rename(x(), keys, g.dim("tokens")); }
   Value operator()(const Split&) const { return split(x(), depth, {g.dim("outer"), {g.dim("inner"), 2}}); }
   Value operator()(const Merge&) const { return merge(x(), {depth, batch}, g.dim("model")); }
+  Value operator()(const Slice&) const { return slice(x(), keys, {.start = 1, .step = 2, .count = 3}, g.dim("few")); }
   Value operator()(const Gather&) const { return gather(x(), g.input("ids", {queries}, Kind::i32), keys); }
   Value operator()(const Dropout&) const { return dropout(x(), 0.25, scalar("seed"), scalar("offset")); }
   Value operator()(const Scale&) const { return scale(x(), g.input("factor", {keys})); }

@@ -10,7 +10,7 @@ struct LanguageExamples {
   Graph& g;
   Dim batch = g.dim("batch"), heads = g.dim("heads"), queries = g.dim("queries"), keys = g.dim("keys"), depth = g.dim("depth");
   Dim tokens = g.dim("tokens"), past_tokens = g.dim("past_tokens"), model = g.dim("model"), hidden = g.dim("hidden");
-  Dim vocabulary = g.dim("vocabulary"), width = g.dim("width");
+  Dim vocabulary = g.dim("vocabulary"), width = g.dim("width"), odd_tokens = g.dim("odd_tokens");
   Value q = g.input("q", {batch, heads, queries, depth});
   Value k = g.input("k", {batch, heads, keys, depth});
   Value scores = g.input("scores", {batch, heads, queries, keys});
@@ -38,6 +38,7 @@ struct LanguageExamples {
   Value operator()(const Rename&) { return rename(x, tokens, keys); }
   Value operator()(const Split&) { return split(x, model, {{heads, 12}, width}); }
   Value operator()(const Merge&) { return merge(q, {heads, depth}, width); }
+  Value operator()(const Slice&) { return slice(x, tokens, {.start = 1, .step = 2}, odd_tokens); }
   Value operator()(const Gather&) { return gather(table, ids, vocabulary); }
   Value operator()(const Dropout&) { return dropout(softmax(scores, keys), 0.1, seed, offset); }
 

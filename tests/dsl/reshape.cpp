@@ -1,4 +1,4 @@
-/// Other arrangements of the same elements: concat, rename, split, merge, gather; and the positions of elements.
+/// Other arrangements of the same elements: concat, rename, split, merge, slice, gather; and the positions of elements.
 #include "dsl/graph.h"
 #include "tests/dsl/values.h"
 
@@ -30,6 +30,45 @@ TEST_CASE("concat with nothing is the other operand", "[concat]") {
     g.output("out", concat({{g.input("past", {past, depth}), past}, {g.input("fresh", {fresh, depth}), fresh}}, keys), {keys, depth});
   });
   check_elements(got, {2, 2}, {1, 2, 3, 4});
+}
+
+namespace {
+
+/// Of keys that run from 10 on, those that `steps` say.
+Interpretation sliced(std::size_t keys, Steps steps) {
+  Graph g;
+  const Dim from = g.dim("keys"), into = g.dim("some");
+  g.output("out", slice(g.input("x", {from}, Kind::i32), from, steps, into), {into});
+  g.finish();
+  REQUIRE(text(g.problem()) == "");
+  Array x = array({static_cast<std::int64_t>(keys)}, {});
+  for (std::size_t i = 0; i < keys; ++i) x.data.push_back(static_cast<double>(10 + i));
+  return interpret(g, {{"x", x}});
+}
+
+}  // namespace
+
+TEST_CASE("a slice takes every step-th position from the start on", "[slice]") {
+  check_elements(sliced(5, {}).outputs.at("out"), {5}, {10, 11, 12, 13, 14});
+  check_elements(sliced(5, {.start = 2}).outputs.at("out"), {3}, {12, 13, 14});
+  check_elements(sliced(5, {.start = 5}).outputs.at("out"), {0}, {});
+  check_elements(sliced(5, {.step = 2}).outputs.at("out"), {3}, {10, 12, 14});
+  check_elements(sliced(5, {.start = 1, .step = 3}).outputs.at("out"), {2}, {11, 14});
+  check_elements(sliced(5, {.start = 1, .step = 3, .count = 2}).outputs.at("out"), {2}, {11, 14});
+  check_elements(sliced(5, {.start = 1, .count = 3}).outputs.at("out"), {3}, {11, 12, 13});
+}
+
+TEST_CASE("a slice of too few positions is refused", "[slice]") {
+  CHECK(sliced(5, {.start = 6}).problem == "dim some = keys[6:]: keys is 5; it must be at least 6");
+  CHECK(sliced(4, {.start = 1, .step = 3, .count = 2}).problem == "dim some = keys[1:5:3]: keys is 4; it must be at least 5");
+}
+
+TEST_CASE("a slice of a middle dim leaves the others alone", "[slice]") {
+  const Array got = result_of({{"x", array({2, 3, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})}}, [](Graph& g) {
+    auto [batch, keys, depth, last] = g.dims("batch", "keys", "depth", "last");
+    g.output("out", slice(g.input("x", {batch, keys, depth}), keys, {.start = 1}, last), {depth, batch, last});
+  });
+  check_elements(got, {2, 2, 2}, {2, 4, 8, 10, 3, 5, 9, 11});
 }
 
 TEST_CASE("concat keeps integers and booleans what they are", "[concat]") {

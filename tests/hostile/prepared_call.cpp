@@ -26,6 +26,8 @@ std::int64_t extent_of(const attune_dim_v1& dim, const std::vector<std::int64_t>
       return static_cast<std::int64_t>(product);
     case attune_quotient:
       return static_cast<std::int64_t>(sum) / dim.value;
+    case attune_slice:
+      return std::max<std::int64_t>(slice_extent(dim, static_cast<std::int64_t>(sum)), 0);
     default:
       return static_cast<std::int64_t>(sum);
   }

@@ -8,7 +8,7 @@
 namespace attune {
 namespace {
 
-constexpr std::array formula_names = {"free", "fixed", "product", "quotient", "sum"};
+constexpr std::array formula_names = {"free", "fixed", "product", "quotient", "sum", "slice"};
 
 std::string_view formula_name(Formula formula) { return formula_names[static_cast<std::size_t>(formula)]; }
 
@@ -59,6 +59,7 @@ std::string signature_text(const LoadedGraph& loaded) {
   for (const DimInfo& info : loaded.graph.dim_infos()) {
     const Derivation& d = info.derivation;
     if (d.formula == Formula::fixed) text += fmt::format("dim    {} = {}\n", info.name(), d.value);
+    else if (d.formula == Formula::slice) text += fmt::format("dim    {} = {}\n", info.name(), written(Steps::of(d.value), d.operands[0]).view());
     else if (d.formula != Formula::free)
       text += fmt::format("dim    {} = {} of {}{}\n", info.name(), formula_name(d.formula), sentence(d.operands).view(), d.value == 1 ? "" : fmt::format(" and {}", d.value));
   }

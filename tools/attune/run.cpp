@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "dsl/interpret.h"
+#include "runtime/signature.h"
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/converted.h"
@@ -98,6 +99,7 @@ class FileCall {
     for (int i = 0; i < d.operand_count; ++i) {
       const std::int64_t other = extent_of(d.operands[i]);
       bool is_too_large = false;
+      if (d.formula == attune_slice) return std::max<std::int64_t>(slice_extent(d, other), 0);
       if (d.formula == attune_quotient) extent = other / d.value;
       else is_too_large = d.formula == attune_sum ? __builtin_add_overflow(extent, other, &extent) : __builtin_mul_overflow(extent, other, &extent);
       if (is_too_large) return std::numeric_limits<std::int64_t>::max();

@@ -53,10 +53,10 @@ std::int64_t value_count(const Graph& graph, int input, const Shape& extents) {
   return largest;
 }
 
-/// The shape as it follows from `chosen` and the defaults; where a dim cannot be divided as its formula wants, that dim.
+/// The shape as it follows from `chosen` and the defaults; where a dim cannot be divided, or has too few positions, as a formula wants, that dim.
 struct FollowedShape {
   FilledShape filled;
-  std::string indivisible;
+  std::string too_short;
 };
 FollowedShape follow(const Graph& graph, const Shape& chosen) {
   FollowedShape followed;
@@ -77,8 +77,16 @@ FollowedShape follow(const Graph& graph, const Shape& chosen) {
     for (Name operand : d.operands) {
       const std::int64_t other = filled.extents.at(std::string(operand));
       if (d.formula == Formula::quotient && other % d.value != 0) {
-        followed.indivisible = operand;
+        followed.too_short = operand;
         fail("--shape: " + std::string(operand) + " is " + std::to_string(other) + "; it must be a multiple of " + std::to_string(d.value));
+        return followed;
+      }
+      if (d.formula == Formula::slice) {
+        const Steps steps = Steps::of(d.value);
+        extent = steps.taken_of(other);
+        if (other >= steps.least_extent()) continue;
+        followed.too_short = operand;
+        fail("--shape: " + std::string(operand) + " is " + std::to_string(other) + "; it must be at least " + std::to_string(steps.least_extent()));
         return followed;
       }
       if (d.formula == Formula::quotient) extent = other / d.value;
@@ -122,7 +130,7 @@ FilledShape fill_shape(const Graph& graph, const Shape& given) {
   Shape chosen = given;
   for (int step = 0;; ++step) {
     FollowedShape followed = follow(graph, chosen);
-    const std::string open = followed.indivisible.empty() ? std::string() : open_dim(graph, followed.indivisible, given);
+    const std::string open = followed.too_short.empty() ? std::string() : open_dim(graph, followed.too_short, given);
     if (open.empty() || step == most_steps) return std::move(followed.filled);
     chosen[open] = followed.filled.extents.at(open) + 1;
   }
