@@ -21,6 +21,7 @@
 #include "dsl/ops/mean.h"
 #include "dsl/ops/reduce.h"
 #include "dsl/ops/reshape.h"
+#include "dsl/ops/rotary_angle.h"
 #include "dsl/ops/scale.h"
 #include "dsl/ops/slice.h"
 #include "dsl/ops/softmax.h"
@@ -36,6 +37,6 @@ using AnyOp = std::variant<
     Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, And, Or, Not, Select,     //
     Exp, Log, Sqrt, Rsqrt, Pow, Tanh, Erf, Sin, Cos, Sigmoid, ToReal, ToI64,           //
     // composites
-    Scale, Mask, Linear, Mean, JointSoftmax>;
+    Scale, Mask, Linear, Mean, JointSoftmax, RotaryAngle>;
 
 }  // namespace attune

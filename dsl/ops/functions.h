@@ -93,7 +93,7 @@ struct Erf {
 };
 
 struct Sin {
-  static constexpr std::string_view name = "sin", meaning = "sin(a), a in radians";
+  static constexpr std::string_view name = "sin", meaning = "sin(a), a in radians; within 2 ulp for every a. Angles of positions: rotary_angle";
   static constexpr int arity = 1;
   static constexpr double roundings = 4;
   static constexpr Signature signature = Signature::function;
@@ -106,7 +106,7 @@ struct Sin {
 };
 
 struct Cos {
-  static constexpr std::string_view name = "cos", meaning = "cos(a), a in radians";
+  static constexpr std::string_view name = "cos", meaning = "cos(a), a in radians; within 2 ulp for every a. Angles of positions: rotary_angle";
   static constexpr int arity = 1;
   static constexpr double roundings = 4;
   static constexpr Signature signature = Signature::function;

@@ -126,6 +126,10 @@ struct OperationGraph {
     put(softmax(x, {rows, columns, batch}));
     put(matmul(softmax(x, {columns, batch}), v, {batch, columns}));
   }
+  void operator()(const RotaryAngle&) {
+    for (const Kind kind : {Kind::i64, Kind::i32}) put(rotary_angle(input({rows}, kind), input({columns}, Kind::i64)));
+    put(rotary_angle(index(rows), 0.1));
+  }
   void operator()(const Linear&) {
     const Value x = input({batch, rows, depth}), weight = input({columns, depth});
     put(linear(x, weight, depth));

@@ -53,6 +53,7 @@ struct Example {
   Value operator()(const Mask&) const { return mask(x(), g.input("keep", {queries, keys}, Kind::boolean)); }
   Value operator()(const Mean&) const { return mean(x(), {depth, batch}); }
   Value operator()(const JointSoftmax&) const { return softmax(x(), {depth, batch}); }
+  Value operator()(const RotaryAngle&) const { return rotary_angle(g.input("position", {keys}, Kind::i32), g.input("steps", {depth}, Kind::i64)); }
   Value operator()(const Linear&) const { return linear(x(), g.input("w", {queries, depth}), g.input("bias", {queries}), depth); }
 };
 

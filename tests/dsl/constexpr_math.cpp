@@ -1,6 +1,7 @@
-/// Functions of doubles while a program is compiled.
+/// Functions of doubles while a program is compiled, and the angles of positions.
 #include "dsl/constexpr_math.h"
 
+#include <numbers>
 #include <random>
 
 #include "dsl/graph.h"
@@ -47,6 +48,18 @@ TEST_CASE("constexpr_exp and its like have the special values of C", "[constexpr
   }
   CHECK(constexpr_pow(-2, 3) == -8);
   CHECK(constexpr_pow(-infinity, 3) == -infinity);
+}
+
+TEST_CASE("a rotary angle is position * step, modulo a turn", "[rotary_angle]") {
+  constexpr double pi = std::numbers::pi;
+  CHECK(turn_units(pi) == std::int64_t{1} << 43);
+  CHECK(turn_units(-pi / 2) == 3 * (std::int64_t{1} << 42));
+  CHECK(turn_units(2 * pi) == 0);
+  const Array got = result_of({{"positions", array({5}, {0, 1, 3, -1, 1000001})}}, [](Graph& g) {
+    const Dim rows = g.dim("rows");
+    g.output("out", rotary_angle(g.input("positions", {rows}, Kind::i32), std::numbers::pi / 2), {rows});
+  });
+  check_elements(got, {5}, {0, pi / 2, -pi / 2, -pi / 2, pi / 2}, 3e-8);
 }
 
 }  // namespace attune

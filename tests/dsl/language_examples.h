@@ -23,6 +23,7 @@ struct LanguageExamples {
   Value offsets = g.input("offsets", {hidden});
   Value table = g.input("table", {vocabulary, model});
   Value ids = g.input("ids", {batch, tokens}, Kind::i64);
+  Value steps = g.input("steps", {width}, Kind::i64);
   Value seed = g.input("seed", {}, Kind::i64);
   Value offset = g.input("offset", {}, Kind::i64);
 
@@ -79,6 +80,7 @@ struct LanguageExamples {
   Value operator()(const Mask&) { return mask(scores, index(queries) >= index(keys)); }
   Value operator()(const Mean&) { return mean(x, model); }
   Value operator()(const JointSoftmax&) { return softmax(scores, {queries, keys}); }
+  Value operator()(const RotaryAngle&) { return rotary_angle(index(tokens), steps); }
   Value operator()(const Linear&) { return linear(x, weight, offsets, model); }
 };
 
