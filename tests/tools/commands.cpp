@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include <fstream>
+
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -289,7 +291,7 @@ TEST_CASE("check says what is wrong with a shape before it compiles", "[command 
 
 TEST_CASE("bench in JSON has these members and no others", "[command line]") {
   const json one = json::parse(attune_says({"bench", "causal", "--json", "--threads", "1", "--shape", "batch=1,heads=2,queries=100,keys=100,depth=16"}));
-  CHECK(keys_of(one) == std::set<std::string>{"variant", "target", "type", "shape", "threads", "milliseconds_min", "milliseconds_median", "gflops",
+  CHECK(keys_of(one) == std::set<std::string>{"variant", "parameters", "target", "type", "shape", "threads", "milliseconds_min", "milliseconds_median", "gflops",
                                               "peak_gflops", "peak_share", "visited_blocks", "all_blocks"});
   CHECK(one["variant"] == "causal");
   CHECK(one["type"] == "f32");
@@ -302,6 +304,23 @@ TEST_CASE("bench in JSON has these members and no others", "[command line]") {
   CHECK(one["peak_share"].get<double>() == Approx(one["gflops"].get<double>() / one["peak_gflops"].get<double>()));
   CHECK(one["visited_blocks"] > 0);
   CHECK(one["visited_blocks"] <= one["all_blocks"]);
+}
+
+TEST_CASE("bench says parameters, and bytes where there is no product", "[command line]") {
+  const Words shape = {"--threads", "1", "--shape", "batch=1,heads=2,queries=100,keys=100,depth=16"};
+  const auto bench = [&](Words words) {
+    words.insert(words.begin(), "bench");
+    words.insert(words.end(), shape.begin(), shape.end());
+    return attune_says(words);
+  };
+  CHECK_THAT(bench({"sliding_window", "--param", "window=7"}), Catch::StartsWith("sliding_window (window=7) for ") && Catch::Contains(" GFLOP/s of visible pairs"));
+  CHECK(json::parse(bench({"sliding_window", "--param", "window=7", "--json"}))["parameters"] == "window=7");
+  const Folder folder;
+  std::ofstream(folder / "twice.mlir") << "func.func @twice(%x: !attn.tensor<queries, real> {attn.name = \"x\"}) -> !attn.tensor<queries, real> {\n"
+                                          "  %0 = attn.add %x, %x : (!attn.tensor<queries, real>, !attn.tensor<queries, real>) -> !attn.tensor<queries, real>\n"
+                                          "  attn.return %0 {names = [\"out\"], dims = [[\"queries\"]]} : !attn.tensor<queries, real>\n}\n";
+  const std::string said = attune_says({"bench", folder / "twice.mlir", "--threads", "1", "--shape", "queries=5000"});
+  CHECK_THAT(said, Catch::Contains(" GB/s of inputs and outputs, each once; there is no product\n") && !Catch::Contains("GFLOP"));
 }
 
 TEST_CASE("every help text ends with examples", "[command line]") {

@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include <fstream>
+
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -50,6 +52,68 @@ TEST_CASE("explain says what is kept in memory, and how much of it", "[command l
   const json gpu = json::parse(explained({"--target", "cuda", "--json", shape[0], shape[1]}));
   CHECK(gpu["stages"][0]["kept"][0] == json{{"what", "scores"}, {"dims", {"batch", "heads", "queries", "keys"}}, {"bytes", 4e6}});
   CHECK(json::parse(explained({"--target", "x86-64-v3", "--json"}))["stages"][0]["kept"].empty());
+}
+
+namespace {
+
+/// A variant in a header of its own: causal attention whose queries, keys and values are `a`'s, changed by `body`.
+Words header(const Folder& folder, const std::string& body) {
+  const std::string path = folder / "variant.h";
+  std::ofstream(path) << "#include \"dsl/variants/attention.h\"\nusing namespace attune;\nstruct Variant {\n  std::int64_t stride = 8;\n"
+                         "  static constexpr std::string_view name = \"variant\";\n"
+                         "  static constexpr auto fields = std::tuple{Field{\"stride\", &Variant::stride}};\n"
+                         "  constexpr void operator()(Graph& g) const {\n    const Attention a(g);\n"
+                      << body << "  }\n};\n";
+  return {path, "--struct", "Variant"};
+}
+
+std::string explained(const std::string& body, Words more = {}) {
+  const Folder folder;
+  Words words = header(folder, body);
+  words.insert(words.begin(), "explain");
+  words.insert(words.end(), more.begin(), more.end());
+  return attune_says(words);
+}
+
+const char* const two_readers =
+    "    const Value scores = a.scores();\n    a.output(scores);\n    g.output(\"greatest\", max(scores, a.keys), {a.batch, a.heads, a.queries});\n";
+const char* const two_caches =  // of queries that differ, so that no stage can compute both
+    "    const Dim past = g.dim(\"past\"), all = g.dim(\"all\");\n"
+    "    const Value q = g.input(\"other_q\", {a.batch, a.heads, a.queries, a.depth}), k = g.input(\"past_k\", {a.batch, past, a.depth});\n"
+    "    const Value v = g.input(\"past_v\", {a.batch, past, a.value_depth});\n"
+    "    const Value scores = concat({{matmul(q, k, a.depth), past}, {mask(a.scores(), index(a.queries) >= index(a.keys)), a.keys}}, all);\n"
+    "    const Value out = matmul(softmax(scores, all), concat({{v, past}, {a.v, a.keys}}, all), all);\n"
+    "    g.output(\"out\", out, {a.batch, a.heads, a.queries, a.value_depth});\n";
+const char* const strided =
+    "    const Value age = index(a.queries) - index(a.keys);\n"
+    "    a.output(mask(a.scores(), age >= 0 && (age < 32 || mod(age, stride) == 0)));\n";
+
+}  // namespace
+
+TEST_CASE("explain begins with the stages that store scores", "[command line]") {
+  const Words shape = {"--shape", "batch=1,heads=2,queries=1000,keys=500,depth=8"};
+  const std::string stored = explained(two_readers, shape);
+  // 4 bytes of 2 x 1000 x 500, of scores and of weights
+  CHECK_THAT(stored, Catch::Contains(" (stride=8) for ") && Catch::Contains(
+      ", f32\n  Stores queries x keys, 4 MB: stage 1 of 4, gemm: no operand is the result of a softmax\n"
+      "  Stores queries x keys, 4 MB: stage 2 of 4, row_softmax: the scores are used elsewhere too and must be stored\n"));
+  CHECK_THAT(explained(two_caches), Catch::Contains("  Stores queries x past: stage ") && Catch::Contains("  Instead: concat k and v, not scores; "));
+  CHECK_THAT(attune_says({"explain", "multi_head"}), !Catch::Contains("Stores "));
+  const json one = json::parse(explained(two_readers, {"--json", shape[0], shape[1]}));
+  REQUIRE(one["stored_scores"].size() == 2);
+  CHECK(one["stored_scores"][1] == json{{"stage", 1}, {"dims", {"queries", "keys"}}, {"is_part", false}, {"bytes", 4e6}});
+}
+
+TEST_CASE("explain counts the pairs of masked scores that a concat lays one behind the other", "[command line]") {
+  const json one = json::parse(explained(two_caches, {"--json", "--shape", "batch=1,heads=1,queries=100,keys=100,past=50,depth=8"}));
+  CHECK(one["call"]["pairs"][0] == json{{"visible", 5050 + 5000}, {"all", 15000}, {"doubt", 0}});
+}
+
+TEST_CASE("explain says where masks leave out few blocks", "[command line]") {
+  const std::string shape = "batch=1,heads=1,queries=2048,keys=2048,depth=8";
+  CHECK_THAT(explained(strided, {"--shape", shape}), Catch::Contains("docs/examples.md, 'Strided windows'"));
+  for (const char* variant : {"causal", "sliding_window", "scaled_dot_product"})
+    CHECK_THAT(attune_says({"explain", variant, "--shape", shape}), !Catch::Contains("examples.md"));
 }
 
 }  // namespace attune

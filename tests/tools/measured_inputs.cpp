@@ -1,4 +1,4 @@
-// Inputs from files in place of random ones, where kernels are measured: attune bench and attune tune with --in.
+// Inputs from files in place of random ones, where kernels are measured: attune bench, tune and explain with --in.
 #include <catch2/catch.hpp>
 
 #include <nlohmann/json.hpp>
@@ -40,6 +40,19 @@ TEST_CASE("bench calls with the ids of a file", "[command line]") {
   CHECK(visited(64) < 0.6);
 }
 
+TEST_CASE("explain counts what the ids of a file let through", "[command line]") {
+  const Folder folder;
+  const auto explain = [&](std::int64_t length) {
+    return nlohmann::json::parse(attune_says({"explain", "document", "--json", "--shape", shape, "--in", "ids=" + ids_file(folder, length)}))["call"];
+  };
+  CHECK(explain(64)["pairs"][0]["visible"] == 512 * 64);
+  CHECK(explain(512)["pairs"][0]["visible"] == 512 * 512);
+  CHECK(explain(64)["visited_blocks"] < explain(512)["visited_blocks"]);
+  const Ran ran = run_attune({"explain", "document", "--in", "ids=" + ids_file(folder, 64)});
+  CHECK(ran.status == 2);
+  CHECK(ran.err == "attune: --in: explain looks at inputs of a call; --shape says its extents\n");
+}
+
 TEST_CASE("tune measures calls with the ids of a file", "[tuning]") {
   const Folder folder;
   const std::string out = folder / "tuned.json";
@@ -79,7 +92,7 @@ TEST_CASE("inputs that do not fit what is measured are refused in one sentence",
   };
   const std::string few = save("few.npy", NpyArray::of<std::int64_t>({1, 5}, std::vector<std::int64_t>(5)));
   const std::string halves = save("halves.npy", NpyArray::of<double>({1, 512}, std::vector<double>(512, 0.5)));
-  for (const char* command : {"bench", "tune"}) {
+  for (const char* command : {"bench", "tune", "explain"}) {
     INFO(command);
     CHECK(problem_of(command, "ids") == "attune: --in 'ids': is not NAME=FILE.npy\n");
     CHECK(problem_of(command, "names=" + few) == "attune: --in: the graph has no input 'names'; it has q, k, v, ids\n");

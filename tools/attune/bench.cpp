@@ -78,11 +78,12 @@ Measurement measure(Trial& trial, const Kernel& kernel, const std::function<doub
 }
 
 struct Figures {
-  std::string variant, target, type;
+  std::string variant, parameters, target, type;
   Shape shape;  ///< free dims
   int threads = 1;
   std::size_t calls = 0;
   double minimum_ms = 0, median_ms = 0, gflops = 0, peak_gflops = 0;
+  double bytes = 0;  ///< of inputs and outputs
   Portion blocks;
   double peak_share() const { return gflops / peak_gflops; }
 };
@@ -91,6 +92,7 @@ void print_json(const Figures& f) {
   nlohmann::ordered_json shape = nlohmann::ordered_json::object();
   for (const auto& [dim, extent] : f.shape) shape[dim] = extent;
   const nlohmann::ordered_json root = {{"variant", f.variant},
+                                       {"parameters", f.parameters},
                                        {"target", f.target},
                                        {"type", f.type},
                                        {"shape", shape},
@@ -106,9 +108,11 @@ void print_json(const Figures& f) {
 }
 
 void print_text(const Figures& f, const std::string& shape) {
-  fmt::print("{} for {}, {}, {} thread{}\n{}\n", f.variant, f.target, f.type, f.threads, f.threads == 1 ? "" : "s", shape);
+  const std::string variant = f.parameters.empty() ? f.variant : fmt::format("{} ({})", f.variant, f.parameters);
+  fmt::print("{} for {}, {}, {} thread{}\n{}\n", variant, f.target, f.type, f.threads, f.threads == 1 ? "" : "s", shape);
   fmt::print("  time    {:.4g} ms at least, {:.4g} ms in the median of {} calls\n", f.minimum_ms, f.median_ms, f.calls);
-  fmt::print("  speed   {:.4g} GFLOP/s of visible pairs, {:.1f} % of the measured peak of {:.4g} GFLOP/s\n", f.gflops, 100 * f.peak_share(), f.peak_gflops);
+  if (f.gflops == 0) fmt::print("  speed   {:.4g} GB/s of inputs and outputs, each once; there is no product\n", f.bytes / f.minimum_ms * 1e-6);
+  else fmt::print("  speed   {:.4g} GFLOP/s of visible pairs, {:.1f} % of the measured peak of {:.4g} GFLOP/s\n", f.gflops, 100 * f.peak_share(), f.peak_gflops);
   if (f.blocks.whole > 0) fmt::print("  blocks  {} of {} visited ({:.1f} %)\n", f.blocks.part, f.blocks.whole, 100 * f.blocks.share());
 }
 
@@ -138,14 +142,16 @@ int bench(const BenchOptions& options) {
   const KernelReport report = report_kernel(prepared, target);
   if (!report.problem.empty()) return refuse(report.problem);
 
-  const Work work = work_of(prepared, report, filled.extents, inputs);
+  const Work work = work_of(report, filled.extents, inputs);
   Trial trial = trial_of(*open.kernel, filled.extents, inputs);
   if (!trial.problem.empty()) return refuse(trial.problem);
   const Measurement measured = measure(trial, *open.kernel, [&](double seconds) { return peak_gflops(prepared, target, num_threads(), seconds); });
   if (!measured.problem.empty()) return refuse(measured.problem);
 
-  Figures figures{prepared.graph.name, std::string(target.name), options.types, {}, num_threads(), measured.milliseconds.size(),
-                  measured.minimum(), measured.median(), work.flops / measured.minimum() * 1e-6, measured.peak_gflops, work.all_blocks()};
+  double bytes = 0;
+  for (const StoredArray& array : trial.arrays) bytes += static_cast<double>(array.bytes.size());
+  Figures figures{prepared.graph.name, prepared.graph.parameters, std::string(target.name), options.types, {}, num_threads(), measured.milliseconds.size(),
+                  measured.minimum(), measured.median(), work.flops / measured.minimum() * 1e-6, measured.peak_gflops, bytes, work.all_blocks()};
   for (const DimInfo& info : prepared.graph.graph.dim_infos())
     if (info.derivation.formula == Formula::free) figures.shape.emplace(info.name(), filled.extents.find(info.name())->second);
   if (options.is_json) print_json(figures);

@@ -5,6 +5,8 @@
 #include <sstream>
 
 #include "tools/attune/commands.h"
+#include "tools/attune/file_inputs.h"
+#include "tools/attune/stored_scores.h"
 #include "tools/attune/trial.h"
 #include "tools/attune/work.h"
 #include "tools/measure/score_mask.h"
@@ -14,6 +16,7 @@ namespace {
 
 struct ExplainOptions : Options {
   std::string shape;
+  std::vector<std::string> inputs;
   bool is_json = false;
 };
 
@@ -39,13 +42,6 @@ std::string schedule_text(const LoweredStage& stage) {
   std::string text = stage.schedule;
   for (const Parameter& p : stage.parameters) text += fmt::format("{} {}={}", text == stage.schedule ? ":" : ",", p.name, p.value);
   return fmt::format("{} ({}, {})", text, stage.origin, stage.file);
-}
-
-/// Of a table of f32.
-double bytes_of(const KeptTable& table, const Shape& extents) {
-  double bytes = 4;
-  for (const std::string& dim : table.dims) bytes *= static_cast<double>(extents.find(dim)->second);
-  return bytes;
 }
 
 std::string kept_text(const StageReport& stage, const Call* call) {
@@ -86,12 +82,29 @@ void print_call(const Prepared& prepared, const Call& call) {
   for (const VisiblePairs& visible : work.pairs)
     fmt::print("  pairs       {}\n", portion_text(visible.pairs, "visible"));
   if (!work.blocks.empty()) fmt::print("  blocks      {}\n", portion_text(work.all_blocks(), "visited"));
-  fmt::print("  arithmetic  {:.4g} GFLOP of visible pairs\n", work.flops * 1e-9);
+  if (work.is_sparse)
+    fmt::print("  note        masks leave out few whole blocks, and most pairs of those that are visited are hidden, as where every n-th key is\n"
+               "              visible; docs/examples.md, 'Strided windows', shows a form that visits fewer\n");
+  if (work.flops > 0) fmt::print("  arithmetic  {:.4g} GFLOP of visible pairs\n", work.flops * 1e-9);
+}
+
+/// What decides first: the stages that store a value for each pair of a query and a key, and what to write instead where that helps.
+void print_stored(const KernelReport& report, const Call* call) {
+  bool has_part = false;
+  const std::vector<StoredScores> all = stored_scores(report);
+  for (const StoredScores& stored : all) {
+    const StageReport& stage = report.stages[stored.stage];
+    const std::string size = call == nullptr ? "" : fmt::format(", {:.4g} MB", stored_bytes(stage, extents_in(report, call->extents)) * 1e-6);
+    fmt::print("  Stores {} x {}{}: stage {} of {}, {}: {}\n", stored.queries, stored.keys, size, stored.stage + 1, report.stages.size(), stage.kind, stage.reason);
+    has_part = has_part || stored.is_part;
+  }
+  if (has_part) fmt::print("  Instead: concat k and v, not scores; one product of the queries and all keys is computed in tiles.\n");
 }
 
 void print_text(const Prepared& prepared, const std::string& types, const KernelReport& report, const Call* call) {
   const std::string& parameters = prepared.graph.parameters;
   fmt::print("{}{} for {}, {}\n", prepared.graph.name, parameters.empty() ? "" : " (" + parameters + ")", prepared.targets[0]->name, types);
+  print_stored(report, call);
   print_sizes(report.sizes);
   for (std::size_t i = 0; i < report.stages.size(); ++i) {
     fmt::print("\n  stage {} of {}: {}\n", i + 1, report.stages.size(), report.stages[i].kind);
@@ -133,7 +146,8 @@ Json json_of(const Call& call) {
           {"pairs", pairs},
           {"visited_blocks", call.work.all_blocks().part},
           {"all_blocks", call.work.all_blocks().whole},
-          {"blocks_doubt", call.work.all_blocks().doubt}};
+          {"blocks_doubt", call.work.all_blocks().doubt},
+          {"is_sparse", call.work.is_sparse}};
 }
 
 void print_json(const Prepared& prepared, const std::string& types, const KernelReport& report, const Call* call) {
@@ -154,44 +168,61 @@ void print_json(const Prepared& prepared, const std::string& types, const Kernel
     one["blocks"] = has_blocks ? json_of(call->work.blocks[walk++], "visited") : Json();
     stages.push_back(std::move(one));
   }
+  Json stored = Json::array();
+  for (const StoredScores& scores : stored_scores(report)) {
+    const StageReport& stage = report.stages[scores.stage];
+    stored.push_back({{"stage", scores.stage}, {"dims", {scores.queries, scores.keys}}, {"is_part", scores.is_part},
+                      {"bytes", call != nullptr ? Json(stored_bytes(stage, extents_in(report, call->extents))) : Json()}});
+  }
   const Json root = {{"variant", prepared.graph.name},
                      {"parameters", prepared.graph.parameters},
                      {"target", prepared.targets[0]->name},
                      {"type", types},
                      {"sizes", sizes},
+                     {"stored_scores", stored},
                      {"stages", stages},
                      {"call", call != nullptr ? json_of(*call) : Json()}};
   fmt::print("{}\n", root.dump(2));
 }
 
 /// Pairs and blocks are counted in 64 bits.
-std::string counting_problem(const Graph& graph, const Shape& extents) {
+std::string counting_problem(const Graph& graph, const Shape& extents, bool has_inputs) {
   for (const Node& node : graph.nodes()) {
     double elements = 1;
     for (const Name dim : node.type.dims) elements *= static_cast<double>(extents.find(dim)->second);
     if (elements > 0x1p62)
       return fmt::format("--shape: {} would have {:.3g} elements; up to {:.3g} are counted", sentence(node.type.dims).view(), elements, 0x1p62);
   }
-  return !mask_inputs(graph).empty() ? memory_problem(graph, extents, false) : std::string();
+  return has_inputs ? memory_problem(graph, extents, false) : std::string();
+}
+
+/// The call that --shape and --in say, or the problem in words.
+std::string read_call(const ExplainOptions& options, const Prepared& prepared, const KernelReport& report, const Arrays& given, Call& call) {
+  FilledShape filled = fill_shape(prepared, options.shape);
+  if (!filled.problem.empty()) return filled.problem;
+  const Graph& graph = prepared.graph.graph;
+  const bool has_inputs = !given.empty() || !mask_inputs(report.staged).empty();
+  if (std::string problem = counting_problem(graph, filled.extents, has_inputs); !problem.empty()) return problem;
+  Arrays inputs = has_inputs ? random_inputs(graph, filled.extents, 1) : Arrays{};
+  if (std::string problem = put_inputs(graph, given, inputs); !problem.empty()) return problem;
+  call = {filled.extents, work_of(report, filled.extents, inputs)};
+  return {};
 }
 
 int explain(const ExplainOptions& options) {
+  if (options.shape.empty() && !options.inputs.empty()) return refuse("--in: explain looks at inputs of a call; --shape says its extents");
+  const FileInputs given = read_inputs(options.inputs);
+  if (!given.problem.empty()) return refuse(given.problem);
   const Prepared prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
   if (prepared.targets.size() > 1) return refuse(fmt::format("--target {}: explain takes one target", options.targets));
   const KernelReport report = report_kernel(prepared, *prepared.targets[0]);
   if (!report.problem.empty()) return refuse(report.problem);
-  std::optional<Call> call;
-  if (!options.shape.empty()) {
-    const FilledShape filled = fill_shape(prepared, options.shape);
-    if (!filled.problem.empty()) return refuse(filled.problem);
-    const Graph& graph = prepared.graph.graph;
-    if (const std::string problem = counting_problem(graph, filled.extents); !problem.empty()) return refuse(problem);
-    const Arrays inputs = mask_inputs(graph).empty() ? Arrays{} : random_inputs(graph, filled.extents, 1);
-    call = Call{filled.extents, work_of(prepared, report, filled.extents, inputs)};
-  }
+  Call call;
+  if (!options.shape.empty())
+    if (const std::string problem = read_call(options, prepared, report, given.arrays, call); !problem.empty()) return refuse(problem);
   const auto print = options.is_json ? print_json : print_text;
-  print(prepared, options.types, report, call ? &*call : nullptr);
+  print(prepared, options.types, report, options.shape.empty() ? nullptr : &call);
   return 0;
 }
 
@@ -202,6 +233,7 @@ void add_explain(Program& program) {
   const Command command = program.command("explain", "Say what a kernel is made of: stages, why, schedules, blocks visited of how many");
   add_graph_options(command, *options);
   command.text("--shape", options->shape, "DIM=EXTENT,...: also what a call of these extents does; masks that read inputs see random ones");
+  command.texts("--in", options->inputs, "NAME=FILE.npy: an input of the call, as the ids that a mask depends on; others are random");
   command.flag("--json", options->is_json, "Print one JSON object");
   command.footer(
       "A block is query_tile x edge_tile of the schedule's tiles; a larger one counts as those in it. Of very long sequences what masks let\n"

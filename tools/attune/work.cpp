@@ -22,6 +22,12 @@ bool is_leaf(const Node& node) {
       node.op);
 }
 
+/// Of one element; a real that nobody chose a storage for is computed as f32.
+int bytes_of(Element element) {
+  constexpr std::array<int, element_names.size()> bytes = {4, 4, 2, 2, 4, 8, 1, 1, 1};
+  return bytes[static_cast<std::size_t>(element)];
+}
+
 /// What the stages are and hold; their schedules come from the pipelines.
 std::vector<StageReport> stages_of(mlir::func::FuncOp function) {
   std::vector<StageReport> stages;
@@ -30,6 +36,7 @@ std::vector<StageReport> stages_of(mlir::func::FuncOp function) {
     StageReport report;
     report.kind = stage.kind().str();
     report.dims = dims_between_stages(stage);
+    report.element_bytes = bytes_of(llvm::cast<TensorType>(stage->getResult(0).getType()).element());
     report.result = fmt::format("[{}]", fmt::join(report.dims, " x "));
     for (const Node& node : graph.nodes())
       if (!is_leaf(node)) report.operations.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, node.op));
@@ -76,6 +83,13 @@ void add_kept_tables(KernelReport& report) {
   }
 }
 
+/// A window hides nearly all blocks and a triangle shows nearly all of those that are visited; a mask that shows less than half of
+/// what is visited, and leaves out less than 60 % of all, shows a bit of everything. Of a few blocks nothing is said.
+bool hides_few_blocks(const Portion& pairs, const Portion& blocks) {
+  constexpr std::int64_t few = 64;
+  return blocks.whole > few && blocks.share() > 0.4 && pairs.share() < 0.5 * blocks.share();
+}
+
 }  // namespace
 
 KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target) {
@@ -110,6 +124,12 @@ KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target) {
   return report;
 }
 
+double bytes_of(const KeptTable& table, const Shape& extents) {
+  double bytes = sizeof(float);
+  for (const std::string& dim : table.dims) bytes *= static_cast<double>(extents.find(dim)->second);
+  return bytes;
+}
+
 Portion Work::all_blocks() const {
   Portion all;
   for (const Portion& blocks : this->blocks) {
@@ -120,8 +140,17 @@ Portion Work::all_blocks() const {
   return all;
 }
 
-Work work_of(const Prepared& prepared, const KernelReport& report, const Shape& extents, const Arrays& inputs) {
-  const Graph graph = expanded(prepared.graph.graph);
+Shape extents_in(const KernelReport& report, const Shape& extents) {
+  Shape all = extents;
+  for (const DimInfo& info : report.staged.dim_infos())
+    if (const std::optional<std::int64_t> extent = evaluate(info.derivation, all)) all.try_emplace(std::string(info.name()), *extent);
+  return all;
+}
+
+Work work_of(const KernelReport& report, const Shape& given, const Arrays& inputs) {
+  const Shape extents = extents_in(report, given);
+  // as the compiler writes the graph: there the masks of scores stand outside of a concat
+  const Graph& graph = report.staged;
   Work work;
   work.size = report.sizes.size_of(extents);
   work.pairs = count_visible_pairs(graph, extents, inputs);
@@ -132,7 +161,9 @@ Work work_of(const Prepared& prepared, const KernelReport& report, const Shape& 
     KeyWalk walk = report.walks[next++];
     if (!stage.kept.empty()) continue;  // all scores are stored: no block is left out
     set_tiles(stage.schedules.at(work.size), walk);
-    work.blocks.push_back(count_visited_blocks(report.staged, walk, extents, inputs));
+    work.blocks.push_back(count_visited_blocks(graph, walk, extents, inputs));
+    const auto visible = std::ranges::find(work.pairs, walk.softmax, &VisiblePairs::softmax);
+    work.is_sparse = work.is_sparse || (visible != work.pairs.end() && hides_few_blocks(visible->pairs, work.blocks.back()));
   }
   return work;
 }

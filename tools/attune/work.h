@@ -17,6 +17,7 @@ struct KeptTable {
   std::string what;               ///< "scores"
   std::vector<std::string> dims;
 };
+double bytes_of(const KeptTable& table, const Shape& extents);
 
 /// A stage: what it stores, of which operations, and its schedule for calls of each size.
 struct StageReport {
@@ -24,6 +25,7 @@ struct StageReport {
   std::string result;                   ///< "[batch x heads x queries x value_depth]"
   std::vector<std::string> operations;  ///< in order
   std::vector<std::string> dims;        ///< of the result, as other stages find it in memory
+  int element_bytes = 0;                ///< of the result
   std::map<SizeClass, LoweredStage> schedules;
   std::vector<KeptTable> kept;          ///< of an online_softmax on a GPU; on a CPU its scores stand in tiles
 };
@@ -38,17 +40,21 @@ struct KernelReport {
 };
 KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target);
 
-/// For one call. Inputs decide only where masks read them (mask_inputs).
+/// The extents of all dims of `staged`, some of which only the compiler makes.
+Shape extents_in(const KernelReport& report, const Shape& extents);
+
+/// For one call. Inputs decide only where masks of `staged` read them (mask_inputs).
 struct Work {
   SizeClass size = SizeClass::large;
   double flops = 0;                ///< of the matmuls, over visible pairs only
-  std::vector<VisiblePairs> pairs; ///< of each softmax as the variant says it
+  std::vector<VisiblePairs> pairs; ///< of each softmax
   std::vector<Portion> blocks;     ///< of each stage that is an online_softmax in tiles
+  bool is_sparse = false;          ///< the masks of such a stage hide most pairs, and yet too few whole blocks to leave out
 
   /// Over all stages; none of none without any.
   Portion all_blocks() const;
 };
-Work work_of(const Prepared& prepared, const KernelReport& report, const Shape& extents, const Arrays& inputs);
+Work work_of(const KernelReport& report, const Shape& extents, const Arrays& inputs);
 
 /// The extents of --shape with those of --set and defaults for what neither says; the problem in words.
 FilledShape fill_shape(const Prepared& prepared, const std::string& shape);

@@ -47,13 +47,16 @@ Portion count_pairs(const Graph& graph, int softmax, const Shape& extents, const
   return times(mask.count(whole_box(mask, rows, columns, extents)), product(scores.without(counted), extents));
 }
 
-/// Whether a matmul computes the scores that the masks of `softmax` change.
-bool makes_scores(const Graph& graph, int matmul, int from) {
-  if (from == matmul) return true;
+/// Whether a matmul computes the scores that the masks of `softmax` change, or those of some of the keys that a concat joins.
+bool makes_scores(const Graph& graph, int matmul, int from, Name keys) {
   const Node& node = graph.node(from);
+  if (from == matmul) return node.type.dims.has(keys);
   const bool is_pointwise = std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, node.op);
-  if (from < matmul || !is_pointwise) return false;
-  return std::ranges::any_of(node.operands(), [&](int operand) { return makes_scores(graph, matmul, operand); });
+  const auto* concat = std::get_if<Concat>(&node.op);
+  if (from < matmul || !(is_pointwise || (concat != nullptr && concat->into == keys))) return false;
+  for (std::size_t i = 0; i < node.operands().size(); ++i)
+    if (makes_scores(graph, matmul, node.operands()[i], concat != nullptr ? concat->along_of(i) : keys)) return true;
+  return false;
 }
 
 /// Whether a value is the weights of `softmax`, changed element by element.
@@ -67,10 +70,11 @@ bool is_weights(const Graph& graph, int value, int softmax) {
 
 bool is_over_scores(const Graph& graph, int matmul, int softmax) {
   const Node& node = graph.node(matmul);
+  const Name keys = std::get<Softmax>(graph.node(softmax).op).over;
   Names walked = node.type.dims;
   walked.unite(std::get<Matmul>(node.op).over);
-  if (!mask_dims(graph, softmax).without(walked).empty()) return false;
-  return makes_scores(graph, matmul, peel_masks(graph, graph.node(softmax).inputs[0]).score) || is_weights(graph, node.inputs[0], softmax) ||
+  if (!mask_dims(graph, softmax).without(walked).without({keys}).empty()) return false;
+  return makes_scores(graph, matmul, peel_masks(graph, graph.node(softmax).inputs[0]).score, keys) || is_weights(graph, node.inputs[0], softmax) ||
          is_weights(graph, node.inputs[1], softmax);
 }
 
