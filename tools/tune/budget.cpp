@@ -17,7 +17,10 @@ constexpr double limit_kernels = 2, limit_races = 8 * 37. / 7;
 
 }  // namespace
 
-double Budget::candidate_s() const { return one_size * costs_.compile_s + lost_race * costs_.duel_s; }
+double Budget::candidate_s() const {
+  const double expected_s = one_size * costs_.compile_s + lost_race * costs_.duel_s;
+  return seen_s_ > 0 ? std::min(seen_s_, expected_s) : expected_s;
+}
 
 double Budget::last_race_s() const { return least_race * costs_.duel_s; }
 

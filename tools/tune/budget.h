@@ -22,7 +22,7 @@ struct TuneEnd {
 class Budget {
  public:
   /// Of the budget, for the end of the run if that needs no more.
-  static constexpr double share_of_end = 0.15;
+  static constexpr double share_of_end = 0.1;
 
   /// `elapsed_s()` counts from when the user gave the command, with what earlier runs of the same state took.
   Budget(double seconds, std::function<double()> elapsed_s) : seconds_(seconds), elapsed_s_(std::move(elapsed_s)) {}
@@ -34,6 +34,8 @@ class Budget {
   void expect(const TuneCosts& costs, const TuneEnd& end);
   const TuneCosts& costs() const { return costs_; }
 
+  /// From now on a candidate is expected to take so long, if that is less than the default kernel lets expect; 0 forgets it.
+  void saw_candidate(double seconds) { seen_s_ = seconds; }
   /// What compiling a candidate and a race that it loses take; the shortest race that can be won.
   double candidate_s() const;
   double last_race_s() const;
@@ -57,7 +59,7 @@ class Budget {
   std::function<double()> elapsed_s_;
   TuneCosts costs_;
   TuneEnd end_;
-  double reserve_s_ = 0, limits_reserve_s_ = 0;
+  double reserve_s_ = 0, limits_reserve_s_ = 0, seen_s_ = 0;
 };
 
 }  // namespace attune

@@ -150,6 +150,7 @@ class Tuner {
     Choice with = best_, without = best_;
     with[i] = candidate;
     without[i] = incumbent;
+    const double before_s = elapsed_s();
     const SizeClass size = plan_.tasks[i].size;
     const Built one = builder_.built(size, with, limited(compile_limit_s_, end_s)), other = builder_.built(size, without, limited(compile_limit_s_, end_s));
     DuelAnswer answer;
@@ -164,6 +165,7 @@ class Tuner {
       race(rules_of_long_race(std::min({30., settings_.budget_s / 5, end_s - elapsed_s()})));
     if (answer.verdict != Verdict::faster) builder_.forget(size, with);
     if (!other.problem.empty()) builder_.forget(size, without);
+    budget_.saw_candidate(elapsed_s() - before_s);
     const bool is_stopped = elapsed_s() >= end_s || is_interrupted();
     if (!answer.problem.empty() && !is_stopped && report.first_failure.empty()) report.first_failure = plan_.tasks[i].describe(candidate) + ": " + answer.problem;
     if (!answer.problem.empty()) return {candidate, Outcome::failed, 0};
@@ -198,6 +200,7 @@ class Tuner {
     for (const Try& tried : state_.tries[i]) search.tell(tried), count(tried);
     const auto show = [&] { show_({elapsed_s(), task.title(), i, plan_.tasks.size(), report.tried, report.failed, speedup}); };
     show();
+    budget_.saw_candidate(0);
     const double end_s = end_of(i);
     run_search(
         search, [&](const Point& candidate, const Point& incumbent) { return compare(i, candidate, incumbent, end_s, report); },
