@@ -50,7 +50,7 @@ struct Example {
   Value operator()(const Gather&) const { return gather(x(), g.input("ids", {queries}, Kind::i32), keys); }
   Value operator()(const Dropout&) const { return dropout(x(), 0.25, scalar("seed"), scalar("offset")); }
   Value operator()(const Scale&) const { return scale(x(), g.input("factor", {keys})); }
-  Value operator()(const Mask&) const { return mask(x(), g.input("keep", {queries, keys}, Kind::boolean)); }
+  Value operator()(const Mask&) const { return mask(x(), g.input("keep", {depth, keys}, Kind::boolean)); }
   Value operator()(const Mean&) const { return mean(x(), {depth, batch}); }
   Value operator()(const JointSoftmax&) const { return softmax(x(), {depth, batch}); }
   Value operator()(const RotaryAngle&) const { return rotary_angle(g.input("position", {keys}, Kind::i32), g.input("steps", {depth}, Kind::i64)); }
