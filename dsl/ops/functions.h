@@ -1,4 +1,4 @@
-/// Functions of a real, elementwise; an integer operand becomes real. Kernels compute those with `roundings` of 4 to 2 ulp of f32.
+/// Functions of a real, elementwise; an integer operand becomes real. Kernels compute those with `roundings` of 2 n to n ulp of f32.
 #pragma once
 
 #include "dsl/ops/pointwise.h"
@@ -46,6 +46,7 @@ struct Sqrt {
 struct Rsqrt {
   static constexpr std::string_view name = "rsqrt", meaning = "1 / sqrt(a); inf at 0, -inf at -0, NaN below";
   static constexpr int arity = 1;
+  static constexpr double roundings = 4;
   static constexpr Signature signature = Signature::function;
   static constexpr auto fields = std::tuple{};
   template <class N>
@@ -57,6 +58,7 @@ struct Pow {
                                     meaning = "a to the power of b, as C's pow: a negative a has powers of whole b alone, NaN otherwise; 1 where b is 0 or "
                                               "a is 1, whatever the other is. Kernels are within 6 ulp";
   static constexpr int arity = 2;
+  static constexpr double roundings = 12;
   static constexpr Signature signature = Signature::function;
   static constexpr auto fields = std::tuple{};
   template <class N>
