@@ -197,11 +197,11 @@ std::string counting_problem(const Graph& graph, const Shape& extents, bool has_
 }
 
 /// The call that --shape and --in say, or the problem in words.
-std::string read_call(const ExplainOptions& options, const Prepared& prepared, const KernelReport& report, const Arrays& given, Call& call) {
+std::string read_call(const ExplainOptions& options, const Prepared& prepared, const KernelReport& report, const FileInputs& given, Call& call) {
   FilledShape filled = fill_shape(prepared, options.shape);
   if (!filled.problem.empty()) return filled.problem;
   const Graph& graph = prepared.graph.graph;
-  const bool has_inputs = !given.empty() || !mask_inputs(report.staged).empty();
+  const bool has_inputs = !given.files.empty() || !mask_inputs(report.staged).empty();
   if (std::string problem = counting_problem(graph, filled.extents, has_inputs); !problem.empty()) return problem;
   Arrays inputs = has_inputs ? random_inputs(graph, filled.extents, 1) : Arrays{};
   if (std::string problem = put_inputs(graph, given, inputs); !problem.empty()) return problem;
@@ -220,7 +220,7 @@ int explain(const ExplainOptions& options) {
   if (!report.problem.empty()) return refuse(report.problem);
   Call call;
   if (!options.shape.empty())
-    if (const std::string problem = read_call(options, prepared, report, given.arrays, call); !problem.empty()) return refuse(problem);
+    if (const std::string problem = read_call(options, prepared, report, given, call); !problem.empty()) return refuse(problem);
   const auto print = options.is_json ? print_json : print_text;
   print(prepared, options.types, report, options.shape.empty() ? nullptr : &call);
   return 0;
