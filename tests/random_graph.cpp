@@ -28,10 +28,11 @@ class Drawing : RandomValues {
  private:
   void step() {
     using Step = void (Drawing::*)();
-    constexpr std::array<Step, 16> steps = {&Drawing::arithmetic, &Drawing::arithmetic, &Drawing::function,    &Drawing::comparison,
+    constexpr std::array<Step, 17> steps = {&Drawing::arithmetic, &Drawing::arithmetic, &Drawing::function,    &Drawing::comparison,
                                             &Drawing::logic,      &Drawing::selection,  &Drawing::contraction, &Drawing::contraction,
                                             &Drawing::layer,      &Drawing::reduction,  &Drawing::softmaxed,   &Drawing::joined,
-                                            &Drawing::renamed,    &Drawing::parted,     &Drawing::chosen,      &Drawing::dropped};
+                                            &Drawing::renamed,    &Drawing::parted,     &Drawing::chosen,      &Drawing::dropped,
+                                            &Drawing::sliced};
     const bool has_room = g().nodes().size() < Graph::max_nodes / 2 && fresh_count_ + free_names.size() < Graph::max_dims - 4;
     if (has_room) (this->*steps[below(steps.size())])();
   }
@@ -63,7 +64,7 @@ class Drawing : RandomValues {
     if (!found) return;
     const Drawn& a = *found;
     const Value x = a.value;
-    switch (below(9)) {
+    switch (below(12)) {
       case 0: return keep(exp(minimum(x, 2)), 7.4);
       case 1: return keep(log(abs(x) + 0.5), std::log(a.size + 1) + 1);
       case 2: return keep(sqrt(abs(x) + 0.25), std::sqrt(a.size + 1));
@@ -72,6 +73,9 @@ class Drawing : RandomValues {
       case 5: return keep(sin(x), 1);
       case 6: return keep(cos(x), 1);
       case 7: return keep(sigmoid(x), 1);
+      case 8: return keep(rsqrt(abs(x) + 0.25), 2);
+      case 9: return keep(pow(abs(x) + 0.5, 1.5), std::pow(a.size + 0.5, 1.5));
+      case 10: return keep(rotary_angle(index(dim(some_dim(dims(drawn_[0])))), 2.5) + x * 0.5, a.size / 2 + 4);
       default: return keep(to_real(index(dim(some_dim(dims(drawn_[0]))))) + x * 0.5, a.size / 2 + 8);
     }
   }
@@ -151,6 +155,7 @@ class Drawing : RandomValues {
     if (!found) return;
     const Drawn& a = *found;
     const Name over = some_dim(dims(a));
+    if (kind(a) == Kind::real && extents_.at(over) > 0 && below(3) == 0) return keep(mean(a.value, dim(over)), a.size);
     if (below(2) == 0) return keep(sum(a.value, dim(over)), a.size * static_cast<double>(extents_.at(over)));
     if (extents_.at(over) > 0) keep(max(a.value, dim(over)), a.size);
   }
@@ -159,6 +164,8 @@ class Drawing : RandomValues {
     if (!found) return;
     const Drawn& a = *found;
     const Dim over = dim(some_dim(dims(a)));
+    const Name other = some_dim(dims(a));
+    if (other != over.name && below(3) == 0) return keep(softmax(a.value, {over, dim(other)}), 1);
     if (below(2) == 0) return keep(softmax(a.value, over), 1);
     const Drawn visible = boolean(dims(a));
     if (fits(dims(a), dims(visible))) keep(softmax(masked(a, visible), over), 1);
@@ -185,6 +192,16 @@ class Drawing : RandomValues {
     const Drawn& a = *found;
     const Name from = some_dim(dims(a));
     keep(rename(a.value, dim(from), fresh(extents_.at(from))), a.size);
+  }
+  void sliced() {
+    const std::optional<Drawn> found = find([&](const Drawn& d) { return !dims(d).empty(); });
+    if (!found) return;
+    const Drawn& a = *found;
+    const Name from = some_dim(dims(a));
+    const std::int64_t extent = extents_.at(from), start = static_cast<std::int64_t>(below(static_cast<std::size_t>(extent) + 1));
+    const std::int64_t step = 1 + static_cast<std::int64_t>(below(3)), taken = (extent - start + step - 1) / step;
+    const Steps steps{start, step, below(2) == 0 ? 0 : taken};
+    keep(slice(a.value, dim(from), steps, fresh(taken)), a.size);
   }
   void parted() {
     const std::optional<Drawn> found = find([&](const Drawn& d) { return dims(d).size() >= 2; });
