@@ -99,12 +99,13 @@ class Rounder {
     storage_.push_back(storage_of(at, storage_, rounding_));
     if (at.type.kind != Kind::real || std::holds_alternative<Input>(at.op)) return;
     if (is_sum(at.op)) return round_sum(node, at);
-    const double relative = unit * roundings_of(at.op, node.extents);
+    const double roundings = roundings_of(at.op, node.extents), relative = unit * roundings;
+    const bool is_exact_where_it_can_be = roundings <= 1;  // a kernel's exp(0) need not be 1
     const std::vector<double>& exact = node.lanes[0].data;
     for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)
       for (std::size_t i = 0; i < exact.size(); ++i) {
         double& x = node.lanes[lane].data[i];
-        if (!is_f32(exact[i])) x = in_range(x * (1 + relative * signs_.next()));
+        if (!is_exact_where_it_can_be || !is_f32(exact[i])) x = in_range(x * (1 + relative * signs_.next()));
       }
   }
 

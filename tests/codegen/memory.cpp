@@ -127,8 +127,9 @@ TEST_CASE("a process without memory for a kernel or for threads says so, and cal
   CHECK(in_a_process([&] {
           if (!set_num_threads(4)) return std::string("no threads");
           limit_address_space(address_space() + 2 * 1024 * 1024);
-          const std::string alone = small.problem_of_next();
+          const std::string refusal = small();
           limit_address_space(RLIM_INFINITY);
+          const std::string alone = refusal + small.difference();
           const std::string together = small.problem_of_next();
           std::size_t threads = 0;
           if (FILE* file = std::fopen("/proc/self/stat", "r")) {
