@@ -42,7 +42,7 @@ const std::vector<Fault> faults = {
      "but only 2 names were provided, in 'auto [queries, keys] = g.dims("},
     {"softmax(scores, keys);", "softmax(scores, keys)", "line 15: expected ',' or ';' before 'g', in 'g.output(",
      "line 14: expected ';' at end of declaration, in 'Value weights = softmax(scores, keys)'"},
-    {"softmax(scores, keys)", "softmax(scores)", "line 14: too few arguments to function",
+    {"softmax(scores, keys)", "softmax(scores)", "line 14: no matching function for call to 'softmax(attune::Value&)': candidate expects",
      "line 14: no matching function for call to 'softmax': requires at least 2 arguments, but 1 was provided"},
     {"matmul(q, k, depth)", "matmul(q, \"k\", depth)", "no known conversion for argument 2 from 'const char [2]' to 'attune::Value', in 'Value scores",
      "line 13: no matching function for call to 'matmul': no known conversion from 'const char[2]' to 'Value' for 2nd argument, in 'Value scores"},
