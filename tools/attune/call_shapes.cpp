@@ -98,8 +98,9 @@ std::set<std::string> summed_dims(const Graph& graph) {
   return free_dims_of(graph, std::move(summed));
 }
 
-/// The free dims outside of `kept`, the outermost first, become 1 until no value has more than 2^20 elements, where calls keep their size.
+/// The free dims outside of `kept`, the outermost first, become short until no value has more than 2^20 elements, where calls keep their size.
 Shape made_smaller(const Graph& graph, Shape given, const std::set<std::string>& kept, const std::function<bool(const Shape&)>& keeps_size) {
+  const std::set<std::string> summed = summed_dims(graph);
   const auto most_elements = [&](const Shape& extents) {
     double most = 0;
     for (const Node& node : graph.nodes()) {
@@ -109,15 +110,20 @@ Shape made_smaller(const Graph& graph, Shape given, const std::set<std::string>&
     }
     return most;
   };
-  for (const DimInfo& info : graph.dim_infos()) {
-    if (most_elements(fill_shape(graph, given).extents) <= 0x1p20) break;
-    if (info.derivation.formula != Formula::free || kept.contains(std::string(info.name()))) continue;
-    Shape smaller = given;
-    smaller[std::string(info.name())] = 1;
-    const FilledShape filled = fill_shape(graph, smaller);
-    const bool is_smaller = filled.problem.empty() && most_elements(filled.extents) < most_elements(fill_shape(graph, given).extents);
-    if (is_smaller && keeps_size(filled.extents)) given = std::move(smaller);
-  }
+  constexpr double enough = 0x1p20;
+  // Dims that sums run over keep two terms, and are cut after all others.
+  for (const bool is_summed : {false, true})
+    for (const DimInfo& info : graph.dim_infos()) {
+      const FilledShape before = fill_shape(graph, given);
+      const std::string name(info.name());
+      if (most_elements(before.extents) <= enough) return given;
+      if (info.derivation.formula != Formula::free || kept.contains(name) || summed.contains(name) != is_summed) continue;
+      Shape smaller = given;
+      smaller[name] = std::min<std::int64_t>(before.extents.at(name), is_summed ? 2 : 1);
+      const FilledShape filled = fill_shape(graph, smaller);
+      const bool is_smaller = filled.problem.empty() && most_elements(filled.extents) < most_elements(before.extents);
+      if (is_smaller && keeps_size(filled.extents)) given = std::move(smaller);
+    }
   return given;
 }
 
@@ -153,7 +159,7 @@ Shape shape_for(const Prepared& prepared, const KernelReport& report, SizeClass 
     if (far < least) least = far, best = shape;
   }
   if (!std::isfinite(least)) return {};
-  std::set<std::string> kept = summed_dims(graph);
+  std::set<std::string> kept;
   for (const auto& dims : {wish.queries, wish.keys}) kept.insert(dims.begin(), dims.end());
   for (const auto& [dim, extent] : known) kept.insert(dim);
   best = made_smaller(graph, std::move(best), kept, [&](const Shape& extents) { return report.sizes.size_of(extents) == size; });

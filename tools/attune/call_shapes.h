@@ -17,8 +17,8 @@ struct CallShape {
 CallShape call_shape(const KernelReport& report, const Shape& extents);
 
 /// One shape for each size of call that the kernel tells apart on the target, in the order in which a call tries them. Extents are odd where they may
-/// be. Those of calls of few queries and of large ones go beyond one tile of keys and queries; dims that no schedule is chosen by are 1 where values would
-/// become large. A size that no shape was found for is not in the list.
+/// be. Those of calls of few queries and of large ones go beyond one tile of keys and queries; other dims are short where
+/// values would become large. A size that no shape was found for is not in the list.
 std::vector<CallShape> shapes_of_sizes(const Prepared& prepared, const KernelReport& report, const TargetInfo& target);
 
 }  // namespace attune
