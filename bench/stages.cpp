@@ -47,7 +47,6 @@ OpenStage open_stage(const StageBenchmark& stage) {
   const FilledShape filled = fill_shape(result.prepared->graph.graph, parsed.extents);
   if (!(result.problem = filled.problem).empty()) return result;
   result.trial = trial_of(*result.open.kernel, filled.extents, random_inputs(result.prepared->graph.graph, filled.extents, 1));
-  result.problem = result.trial.problem;
   return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "dsl/follow.h"
 #include "dsl/graph.h"
 
 namespace attune {
@@ -142,10 +143,9 @@ constexpr void Graph::require_extent(Name dim) {
 constexpr void Graph::require_positions(const DimInfo& info) {
   if (info.derivation.formula != Formula::slice) return;
   const DimInfo* from = find(info.derivation.operands[0]);
-  const std::int64_t least = Steps::of(info.derivation.value).least_extent();
-  if (from != nullptr && from->derivation.formula == Formula::fixed && from->derivation.value < least)
-    fail(info.at, "slice: ", info.name(), " = ", written(Steps::of(info.derivation.value), from->name()), ": ", from->name(), " is ",
-         from->derivation.value, "; it must be at least ", least);
+  if (from == nullptr || from->derivation.formula != Formula::fixed) return;
+  const Text problem = follow(info.derivation, [&](Name) { return from->derivation.value; }).problem;
+  if (!problem.empty()) fail(info.at, "slice: ", info.name(), " = ", written(Steps::of(info.derivation.value), from->name()), ": ", problem);
 }
 
 constexpr void Graph::order_dims() {

@@ -6,6 +6,8 @@
 #include <set>
 #include <sstream>
 
+#include "dsl/follow.h"
+
 namespace attune {
 namespace {
 
@@ -14,35 +16,6 @@ std::string text_of(std::span<const std::int64_t> extents) {
   for (std::size_t i = 0; i < extents.size(); ++i) s << (i == 0 ? "[" : " x ") << extents[i];
   s << (extents.empty() ? "[]" : "]");
   return s.str();
-}
-
-/// The extent that a formula gives, or why it gives none.
-struct FormulaResult {
-  std::int64_t extent = 0;
-  std::string problem;
-};
-FormulaResult extent_of(const Derivation& d, const DimExtents& known) {
-  FormulaResult result{d.formula == Formula::sum ? 0 : d.value, {}};
-  const std::string who = "dim " + std::string(d.dim);
-  for (Name operand : d.operands) {
-    const std::int64_t extent = known.at(operand);
-    bool is_too_large = false;
-    if (d.formula == Formula::sum) is_too_large = __builtin_add_overflow(result.extent, extent, &result.extent);
-    if (d.formula == Formula::product) is_too_large = __builtin_mul_overflow(result.extent, extent, &result.extent);
-    if (d.formula == Formula::slice) {
-      const Steps steps = Steps::of(d.value);
-      result.extent = steps.taken_of(extent);
-      if (extent < steps.least_extent())
-        return {0, who + " = " + std::string(written(steps, operand).view()) + ": " + std::string(operand) + " is " + std::to_string(extent) +
-                       "; it must be at least " + std::to_string(steps.least_extent())};
-    }
-    if (is_too_large) return {0, who + " follows from " + std::string(sentence(d.operands).view()) + " and is larger than 63 bits count"};
-    if (d.formula != Formula::quotient) continue;
-    if (extent % d.value != 0)
-      return {0, who + ": " + std::string(operand) + " is " + std::to_string(extent) + "; it must be a multiple of " + std::to_string(d.value)};
-    result.extent = extent / d.value;
-  }
-  return result;
 }
 
 /// `op` on numbers, each operand as a bool where the signature wants one.
@@ -177,14 +150,25 @@ Bound bind_extents(const Graph& graph, const std::map<std::string, std::vector<s
       if (place != given.end()) bound.extents[info.name()] = place->second.first;
       continue;
     }
-    const auto [extent, problem] = extent_of(d, bound.extents);
-    if (!problem.empty()) return {{}, problem};
+    const auto [extent, problem, too_short, is_too_large] = follow(d, [&](Name operand) { return bound.extents.at(operand); });
+    const std::string who = "dim " + std::string(info.name());
+    if (is_too_large) return {{}, who + " follows from " + std::string(sentence(d.operands).view()) + " and is larger than 63 bits count"};
+    if (!problem.empty()) {
+      const std::string sliced = d.formula == Formula::slice ? " = " + std::string(written(Steps::of(d.value), too_short).view()) : std::string();
+      return {{}, who + sliced + ": " + std::string(problem.view())};
+    }
     if (place != given.end() && place->second.first != extent)
       return {{}, "input '" + place->second.second + "' has " + std::string(info.name()) + " = " +
                       std::to_string(place->second.first) + "; it must be " + std::to_string(extent)};
     bound.extents[info.name()] = extent;
   }
   return bound;
+}
+
+Bound bind_extents(const Graph& graph, const Arrays& inputs) {
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> extents;
+  for (const auto& [name, array] : inputs) extents[name] = array.extents;
+  return bind_extents(graph, extents);
 }
 
 Graph expanded(const Graph& graph) {
@@ -216,9 +200,7 @@ WalkedGraph walk(const Graph& described, const Arrays& inputs, int lanes, const 
   if (!described.problem().empty()) return fail(std::string(described.problem().view()));
   const Graph graph = expanded(described);
   if (!graph.problem().empty()) return fail("internal: " + std::string(graph.problem().view()));
-  std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes;
-  for (const auto& [name, array] : inputs) shapes[name] = array.extents;
-  const Bound bound = bind_extents(graph, shapes);
+  const Bound bound = bind_extents(graph, inputs);
   if (!bound.problem.empty()) return fail(bound.problem);
   if (std::string problem = refuse_unknown(graph, inputs); !problem.empty()) return fail(std::move(problem));
   if (std::string problem = refuse_arrays(graph, bound.extents, inputs); !problem.empty()) return fail(std::move(problem));

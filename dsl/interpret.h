@@ -28,6 +28,7 @@ struct Bound {
   std::string problem;
 };
 Bound bind_extents(const Graph& graph, const std::map<std::string, std::vector<std::int64_t>, std::less<>>& inputs);
+Bound bind_extents(const Graph& graph, const Arrays& inputs);
 
 /// The same graph with every composite replaced by what it expands to.
 Graph expanded(const Graph& graph);

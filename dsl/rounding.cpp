@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "dsl/splitmix64.h"
+#include "dsl/summed_over.h"
+
 namespace attune {
 namespace {
 
@@ -12,20 +15,15 @@ constexpr double unit = 0x1p-24, bf16_unit = 0x1p-9;
 /// Random numbers of random sign, between a half and one and a half in size: none is so small that a rounding goes unnoticed.
 class Signs {
  public:
-  explicit Signs(std::uint64_t seed) : state_(seed) {}
-  /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+  explicit Signs(std::uint64_t seed) : words_(seed) {}
   double next() {
-    state_ += 0x9E3779B97F4A7C15u;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    z ^= z >> 31;
+    const std::uint64_t z = words_.next();
     const double size = 0.5 + static_cast<double>(z >> 12) * 0x1p-52;
     return (z & 1) != 0 ? size : -size;
   }
 
  private:
-  std::uint64_t state_;
+  SplitMix64 words_;
 };
 
 /// What is known of a node's value, for the rounding of weights to bf16.
@@ -60,12 +58,7 @@ Array sum_errors(const Evaluated& node, bool rounds_weights) {
   Array errors(sum.type, node.extents);
   evaluate(node.graph.node(node.node).op, node.extents, squares, errors);
   double count = 1;
-  std::visit(
-      [&](const auto& op) {
-        if constexpr (requires { op.is_sum_of_products; })
-          for (Name dim : op.over) count *= static_cast<double>(node.extents.at(dim));
-      },
-      node.graph.node(node.node).op);
+  for (Name dim : summed_over(node.graph.node(node.node).op)) count *= static_cast<double>(node.extents.at(dim));
   for (std::size_t i = 0; i < errors.data.size(); ++i) {
     const double s2 = sum.data[i] * sum.data[i], t2 = errors.data[i];
     const double partial_sums = std::max(0.0, count * t2 - s2) / 6 + count * s2 / 3;
@@ -85,10 +78,6 @@ double roundings_of(const AnyOp& any, const DimExtents& extents) {
       any);
 }
 
-bool is_sum(const AnyOp& any) {
-  return std::visit([](const auto& op) { return requires { op.is_sum_of_products; }; }, any);
-}
-
 /// Changes lanes 1 and up by random roundings.
 class Rounder {
  public:
@@ -98,7 +87,7 @@ class Rounder {
     const Node& at = node.graph.node(node.node);
     storage_.push_back(storage_of(at, storage_, rounding_));
     if (at.type.kind != Kind::real || std::holds_alternative<Input>(at.op)) return;
-    if (is_sum(at.op)) return round_sum(node, at);
+    if (!summed_over(at.op).empty()) return round_sum(node, at);
     const double roundings = roundings_of(at.op, node.extents), relative = unit * roundings;
     const bool is_exact_where_it_can_be = roundings <= 1;  // a kernel's exp(0) need not be 1
     const std::vector<double>& exact = node.lanes[0].data;
@@ -129,17 +118,10 @@ class Rounder {
   std::vector<Storage> storage_;
 };
 
-double distance(double a, double b) {
-  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
-  return std::isfinite(a) && std::isfinite(b) ? std::abs(a - b) : std::numeric_limits<double>::infinity();
-}
-
 /// So many that every output has at least 16 numbers that moved.
-int lanes_of(const Graph& graph, const Arrays& inputs, int roundings) {
+int lanes_of(const Graph& graph, const Arrays& inputs) {
   constexpr std::int64_t enough = 16;
-  std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes;
-  for (const auto& [name, array] : inputs) shapes[name] = array.extents;
-  const Bound bound = bind_extents(graph, shapes);
+  const Bound bound = bind_extents(graph, inputs);
   if (!bound.problem.empty()) return 1;  // the walk says it
   std::int64_t fewest = enough;
   for (const Output& output : graph.outputs()) {
@@ -147,14 +129,19 @@ int lanes_of(const Graph& graph, const Arrays& inputs, int roundings) {
     for (Name dim : output.dims) elements = std::min(enough, elements * std::min(enough, bound.extents.at(dim)));
     if (elements > 0) fewest = std::min(fewest, elements);
   }
-  return 1 + std::max<int>(roundings, static_cast<int>((enough + fewest - 1) / fewest));
+  return 1 + std::max<int>(Rounding::fewest, static_cast<int>((enough + fewest - 1) / fewest));
 }
 
 }  // namespace
 
+double distance(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  return std::isfinite(a) && std::isfinite(b) ? std::abs(a - b) : std::numeric_limits<double>::infinity();
+}
+
 RoundedInterpretation interpret_rounded(const Graph& graph, const Arrays& inputs, const Rounding& rounding) {
   Rounder rounder(rounding);
-  WalkedGraph walked = walk(graph, inputs, graph.problem().empty() ? lanes_of(graph, inputs, rounding.roundings) : 1, std::ref(rounder));
+  WalkedGraph walked = walk(graph, inputs, graph.problem().empty() ? lanes_of(graph, inputs) : 1, std::ref(rounder));
   if (!walked.problem.empty()) return {{}, {}, std::move(walked.problem)};
   RoundedInterpretation result{std::move(walked.lanes[0]), {}, {}};
   for (const auto& [name, exact] : result.outputs) {

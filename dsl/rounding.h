@@ -8,15 +8,17 @@
 
 namespace attune {
 
+/// |a - b|; 0 for NaN and NaN and for equal infinities, else infinite where one is not finite.
+double distance(double a, double b);
+
 /// Where the reals of a kernel have fewer bits than f32, and which random roundings are tried.
 struct Rounding {
   std::set<std::string, std::less<>> bf16;  ///< the inputs that are stored as bf16
-  int roundings = 3;                        ///< how often the whole graph is rounded; more where an output has few elements
+  static constexpr int fewest = 3;          ///< so often the whole graph is rounded; more often where an output has few elements
   std::uint64_t seed = 1;
 };
 
-/// The interpreter's outputs, and `moved`, of the same shape: the farthest that each element came in any of the random roundings, infinite
-/// where one of them is not finite and the other is.
+/// The interpreter's outputs, and `moved`, of the same shape: the farthest that each element came in any of the random roundings (`distance`).
 struct RoundedInterpretation {
   Arrays outputs, moved;
   std::string problem;

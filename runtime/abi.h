@@ -17,6 +17,9 @@ extern "C" {
 #define ATTUNE_MAX_EXTENT (INT64_C(1) << 30)
 #define ATTUNE_MAX_ELEMENTS ((INT64_C(1) << 31) - 1)
 
+/* Each of the three numbers of a slice has so many bits of its dim's `value`. */
+#define ATTUNE_SLICE_BITS 21
+
 /* How an element is stored. bf16 is the upper half of an f32; boolean is one byte, 0 or 1. */
 enum attune_storage {
   attune_f32 = 0,
@@ -37,8 +40,8 @@ enum attune_formula {
   attune_product = 2,  /* value * the product of the operands (rename: one operand, value 1) */
   attune_quotient = 3, /* operand / value, which must divide it */
   attune_sum = 4,      /* the sum of the operands */
-  attune_slice = 5     /* positions of the operand: from start = value >> 42 on every step = (value >> 21) % 2^21 -th, count = value % 2^21 of
-                          them, or all (0). The operand has the last of them: start + (count - 1) * step; of 0, at least `start` positions */
+  attune_slice = 5     /* positions of the operand: with B = ATTUNE_SLICE_BITS, from start = value >> 2 B on every step = (value >> B) % 2^B -th,
+                          count = value % 2^B of them, or all (0). The operand has the last of them: start + (count - 1) * step; of 0, at least `start` positions */
 };
 
 struct attune_dim_v1 {

@@ -34,9 +34,8 @@ struct SlicedPositions {
   std::int64_t start, step, count;
 };
 constexpr SlicedPositions sliced_positions(const attune_dim_v1& dim) {
-  constexpr int bits = 21;
-  constexpr std::int64_t low = (std::int64_t{1} << bits) - 1;
-  return {dim.value >> 2 * bits, (dim.value >> bits) & low, dim.value & low};
+  constexpr std::int64_t low = (std::int64_t{1} << ATTUNE_SLICE_BITS) - 1;
+  return {dim.value >> 2 * ATTUNE_SLICE_BITS, (dim.value >> ATTUNE_SLICE_BITS) & low, dim.value & low};
 }
 /// The least extent that a slice can be taken of.
 constexpr std::int64_t least_sliced(const attune_dim_v1& dim) {

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "codegen/import.h"
+#include "dsl/follow.h"
 #include "runtime/abi.h"
 
 namespace attune {
@@ -87,11 +88,10 @@ class Specialiser {
       const std::string name(info.name()), sources(sentence(d.operands).view());
       const std::optional<std::int64_t> extent = evaluate(d, known_);
       const auto stated = known_.find(name);
-      if (!extent && d.formula == Formula::quotient && known_.contains(d.operands[0]))
-        return fmt::format("specialise: {} is {}; it must be a multiple of {}", d.operands[0], known_.find(d.operands[0])->second, d.value);
-      if (!extent && d.formula == Formula::slice && known_.contains(d.operands[0]))
-        return fmt::format("specialise: {} = {}: {} is {}; it must be at least {}", name, written(Steps::of(d.value), d.operands[0]).view(), d.operands[0],
-                           known_.find(d.operands[0])->second, Steps::of(d.value).least_extent());
+      if (!extent && (d.formula == Formula::quotient || d.formula == Formula::slice) && known_.contains(d.operands[0])) {
+        const std::string whose = d.formula == Formula::slice ? fmt::format("{} = {}: ", name, written(Steps::of(d.value), d.operands[0]).view()) : std::string();
+        return fmt::format("specialise: {}{}", whose, follow(d, [&](Name operand) { return known_.find(operand)->second; }).problem.view());
+      }
       if (!extent && stated != known_.end()) return fmt::format("specialise: {} follows from {}; give their extents", name, sources);
       if (extent && stated != known_.end() && stated->second != *extent)
         return fmt::format("specialise: {} is {}; it must be {}, which follows from {}", name, stated->second, *extent, sources);

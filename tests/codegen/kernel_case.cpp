@@ -99,9 +99,7 @@ std::map<std::string, std::vector<double>> KernelCase::outputs(const Shape& exte
 }
 
 Shape KernelCase::extents_of(const Arrays& inputs) const {
-  std::map<std::string, std::vector<std::int64_t>, std::less<>> given;
-  for (const auto& [name, array] : inputs) given[name] = array.extents;
-  const Bound bound = bind_extents(graph(), given);
+  const Bound bound = bind_extents(graph(), inputs);
   if (!bound.problem.empty()) throw std::runtime_error(bound.problem);
   return {bound.extents.begin(), bound.extents.end()};
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dsl/summed_over.h"
 #include "dsl/variants.h"
 #include "tests/decoder_block.h"
 #include "tools/measure/allowance.h"
@@ -18,20 +19,12 @@ enum class Fault { sign, off_by_one, inverted, wrong_angle, dropped_tail };
 constexpr std::array faults = {Fault::sign, Fault::off_by_one, Fault::inverted, Fault::wrong_angle, Fault::dropped_tail};
 constexpr std::array fault_names = {"sign", "off by one", "inverted", "wrong angle", "dropped tail"};
 
-bool is_sum(const AnyOp& any) {
-  return std::visit([](const auto& op) { return requires { op.is_sum_of_products; }; }, any) || std::holds_alternative<Softmax>(any);
-}
-
 /// The last term of the sum, or of the softmax, left out.
 void drop_tail(const AnyOp& op, const Evaluated& at, Array& out) {
   const auto* softmax = std::get_if<Softmax>(&op);
   std::vector<Array> in(at.in.begin(), at.in.end());
-  Name last = softmax != nullptr ? softmax->over : Name();
-  std::visit(
-      [&](const auto& any) {
-        if constexpr (requires { any.is_sum_of_products; }) last = any.over[any.over.size() - 1];
-      },
-      op);
+  const Names over = softmax != nullptr ? Names{softmax->over} : summed_over(op);
+  const Name last = over[over.size() - 1];
   for (Array& array : in) {
     const std::int64_t stride = array.stride(last), extent = at.extents.at(last);
     for (std::size_t i = 0; i < array.data.size(); ++i)
@@ -48,7 +41,7 @@ bool is_possible(Fault fault, const Node& node) {
     case Fault::off_by_one: return std::holds_alternative<Index>(node.op);
     case Fault::inverted: return node.type.kind == Kind::boolean;
     case Fault::wrong_angle: return std::holds_alternative<Sin>(node.op) || std::holds_alternative<Cos>(node.op);
-    case Fault::dropped_tail: return is_sum(node.op);
+    case Fault::dropped_tail: return std::holds_alternative<Softmax>(node.op) || !summed_over(node.op).empty();
   }
   return false;
 }

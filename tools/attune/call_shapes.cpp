@@ -8,19 +8,10 @@
 #include <limits>
 #include <set>
 
+#include "dsl/summed_over.h"
+
 namespace attune {
 namespace {
-
-/// The free dims that the dims are or follow from.
-std::set<std::string> free_dims_of(const Graph& graph, std::set<std::string> dims) {
-  const auto infos = graph.dim_infos();
-  for (std::size_t i = infos.size(); i-- > 0;)
-    if (dims.contains(std::string(infos[i].name()))) dims.insert(infos[i].derivation.operands.begin(), infos[i].derivation.operands.end());
-  std::set<std::string> free;
-  for (const DimInfo& info : infos)
-    if (info.derivation.formula == Formula::free && dims.contains(std::string(info.name()))) free.emplace(info.name());
-  return free;
-}
 
 /// The longest tile of keys that a stage's schedule for the size has; 0 without any.
 std::int64_t longest_tile(const KernelReport& report, SizeClass size) {
@@ -34,7 +25,6 @@ std::int64_t longest_tile(const KernelReport& report, SizeClass size) {
 
 /// What extents are wished for: beyond a tile where calls are long.
 struct Wish {
-  const Graph& graph;
   std::set<std::string> limited, queries, keys;  ///< free dims that sizes are told by; those of the rows of stages; those that a softmax runs over
   std::int64_t beyond_keys = 0, beyond_queries = 0;
 
@@ -45,7 +35,7 @@ struct Wish {
 };
 
 Wish wish_for(const Graph& graph, const KernelReport& report, SizeClass size, bool is_cpu) {
-  Wish wish{graph, {}, {}, {}, 0, 0};
+  Wish wish;
   std::set<std::string> limited, queries, keys;
   for (const SizeRule::Entry& entry : report.sizes.entries)
     for (const ExtentLimit& limit : entry.limits) limited.insert(limit.dim);
@@ -63,7 +53,7 @@ Wish wish_for(const Graph& graph, const KernelReport& report, SizeClass size, bo
   return wish;
 }
 
-/// The extents to try for a dim, the best first.
+/// The extents to try for a dim: the one that is wished for, small ones, and those around limits.
 std::vector<std::int64_t> candidates(const KernelReport& report, const std::string& dim, std::int64_t wished) {
   std::set<std::int64_t> values{wished, 1, 3, 5, 37, 131};
   for (const SizeRule::Entry& entry : report.sizes.entries)
@@ -90,38 +80,37 @@ double distance(const Shape& extents, const std::map<std::string, std::int64_t>&
 std::set<std::string> summed_dims(const Graph& graph) {
   std::set<std::string> summed;
   for (const Node& node : expanded(graph).nodes())
-    std::visit(
-        [&](const auto& op) {
-          if constexpr (requires { op.is_sum_of_products; }) summed.insert(op.over.begin(), op.over.end());
-        },
-        node.op);
+    for (Name dim : summed_over(node.op)) summed.emplace(dim);
   return free_dims_of(graph, std::move(summed));
 }
 
-/// The free dims outside of `kept`, the outermost first, become short until no value has more than 2^20 elements, where calls keep their size.
-Shape made_smaller(const Graph& graph, Shape given, const std::set<std::string>& kept, const std::function<bool(const Shape&)>& keeps_size) {
-  const std::set<std::string> summed = summed_dims(graph);
-  const auto most_elements = [&](const Shape& extents) {
-    double most = 0;
-    for (const Node& node : graph.nodes()) {
-      double elements = 1;
-      for (Name dim : node.type.dims) elements *= static_cast<double>(extents.at(std::string(dim)));
-      most = std::max(most, elements);
-    }
-    return most;
-  };
+double most_elements(const Graph& graph, const Shape& extents) {
+  double most = 0;
+  for (const Node& node : graph.nodes()) {
+    double elements = 1;
+    for (Name dim : node.type.dims) elements *= static_cast<double>(extents.find(dim)->second);
+    most = std::max(most, elements);
+  }
+  return most;
+}
+
+/// `given` with free dims made short, the outermost first, until no value has more than 2^20 elements, where calls keep their size: at first those that
+/// nothing sums over, to 1, then those of sums, to 2, at last those of queries, to their defaults.
+Shape made_smaller(const Graph& graph, Shape given, const Wish& wish, const Shape& defaults, const std::function<bool(const std::string&)>& is_kept,
+                   const std::function<bool(const Shape&)>& keeps_size) {
   constexpr double enough = 0x1p20;
-  // Dims that sums run over keep two terms, and are cut after all others.
-  for (const bool is_summed : {false, true})
+  const std::set<std::string> summed = summed_dims(graph);
+  const auto round_of = [&](const std::string& dim) { return wish.queries.contains(dim) ? 2 : summed.contains(dim) ? 1 : 0; };
+  for (const int round : {0, 1, 2})
     for (const DimInfo& info : graph.dim_infos()) {
-      const FilledShape before = fill_shape(graph, given);
-      const std::string name(info.name());
-      if (most_elements(before.extents) <= enough) return given;
-      if (info.derivation.formula != Formula::free || kept.contains(name) || summed.contains(name) != is_summed) continue;
+      const Shape before = fill_shape(graph, given).extents;
+      if (most_elements(graph, before) <= enough) return given;
+      const std::string dim(info.name());
+      if (info.derivation.formula != Formula::free || is_kept(dim) || round_of(dim) != round) continue;
       Shape smaller = given;
-      smaller[name] = std::min<std::int64_t>(before.extents.at(name), is_summed ? 2 : 1);
+      smaller[dim] = std::min(before.at(dim), round == 2 ? defaults.at(dim) : round + 1);
       const FilledShape filled = fill_shape(graph, smaller);
-      const bool is_smaller = filled.problem.empty() && most_elements(filled.extents) < most_elements(before.extents);
+      const bool is_smaller = filled.problem.empty() && most_elements(graph, filled.extents) < most_elements(graph, before);
       if (is_smaller && keeps_size(filled.extents)) given = std::move(smaller);
     }
   return given;
@@ -159,10 +148,9 @@ Shape shape_for(const Prepared& prepared, const KernelReport& report, SizeClass 
     if (far < least) least = far, best = shape;
   }
   if (!std::isfinite(least)) return {};
-  std::set<std::string> kept;
-  for (const auto& dims : {wish.queries, wish.keys}) kept.insert(dims.begin(), dims.end());
-  for (const auto& [dim, extent] : known) kept.insert(dim);
-  best = made_smaller(graph, std::move(best), kept, [&](const Shape& extents) { return report.sizes.size_of(extents) == size; });
+  const auto is_kept = [&](const std::string& dim) { return wish.keys.contains(dim) || known.contains(dim); };
+  const auto keeps_size = [&](const Shape& extents) { return report.sizes.size_of(extents) == size; };
+  best = made_smaller(graph, std::move(best), wish, defaults, is_kept, keeps_size);
   return fill_shape(graph, best).extents;
 }
 

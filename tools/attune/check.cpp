@@ -27,7 +27,7 @@ Calls calls_of(const Prepared& prepared, const Shape& asked, const TargetInfo& t
   if (!asked.empty()) return {{call_shape(report, asked)}, {}, {}};
   Calls calls{shapes_of_sizes(prepared, report, target), {}, {}};
   for (const CallShape& shape : calls.shapes)
-    if (calls.problem.empty()) calls.problem = memory_problem(prepared.graph.graph, shape.extents, true);
+    if (calls.problem.empty()) calls.problem = memory_problem(prepared.graph.graph, shape.extents, compared);
   for (const SizeRule::Entry& entry : report.sizes.entries)
     if (std::ranges::find(calls.shapes, entry.size, &CallShape::size) == calls.shapes.end())
       calls.note += fmt::format("note: no extents were found that take the schedules '{}'; --shape can give some\n", name_of(entry.size));
@@ -54,7 +54,7 @@ int check(const CheckOptions& options) {
   const FilledShape filled = fill_shape(prepared, options.shape);
   if (!filled.problem.empty()) return refuse(filled.problem);
   const Shape asked = options.shape.empty() ? Shape{} : filled.extents;
-  if (const std::string problem = memory_problem(prepared.graph.graph, asked, true); !asked.empty() && !problem.empty()) return refuse(problem);
+  if (const std::string problem = memory_problem(prepared.graph.graph, asked, compared); !asked.empty() && !problem.empty()) return refuse(problem);
   const OpenKernel open = open_kernel(prepared, options.device);
   if (!open.problem.empty()) return refuse(open.problem);
   const Calls calls = calls_of(prepared, asked, *find_target(open.kernel->usable_codes().front()->target));

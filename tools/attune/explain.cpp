@@ -193,7 +193,7 @@ std::string counting_problem(const Graph& graph, const Shape& extents, bool has_
     if (elements > 0x1p62)
       return fmt::format("--shape: {} would have {:.3g} elements; up to {:.3g} are counted", sentence(node.type.dims).view(), elements, 0x1p62);
   }
-  return has_inputs ? memory_problem(graph, extents, false) : std::string();
+  return has_inputs ? memory_problem(graph, extents, 0) : std::string();
 }
 
 /// The call that --shape and --in say, or the problem in words.

@@ -138,12 +138,10 @@ std::string interpret_files(const Graph& graph, const std::vector<std::string>& 
   if (!files.problem.empty()) return files.problem;
   const InterpretedInputs given = interpreted_inputs(graph, files);
   if (!given.problem.empty()) return given.problem;
-  std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes;
-  for (const auto& [name, array] : given.arrays) shapes[name] = array.extents;
-  const Bound bound = bind_extents(graph, shapes);
+  const Bound bound = bind_extents(graph, given.arrays);
   if (!bound.problem.empty()) return bound.problem;
   const Shape extents(bound.extents.begin(), bound.extents.end());
-  if (std::string problem = memory_problem(graph, extents, true, "--in"); !problem.empty()) return problem;
+  if (std::string problem = memory_problem(graph, extents, 1, "--in"); !problem.empty()) return problem;
   const Interpretation result = interpret(graph, given.arrays);
   if (!result.problem.empty()) return result.problem;
   for (const auto& [name, file] : outputs)

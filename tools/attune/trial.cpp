@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::byte unwritten{0x5d};  // 9.97e17 as f32 and bf16, no small integer
 
-/// The most that a walk over the graph keeps at a time: each value until its last reader, once as it is and once for each of its random roundings.
+/// The most that an interpretation keeps at a time: each value until its last reader.
 double interpreted_bytes(const Graph& graph, const std::function<double(const Names&)>& bytes_of) {
   std::vector<std::size_t> last_reader(graph.nodes().size());
   for (std::size_t id = 0; id < last_reader.size(); ++id)
@@ -24,7 +24,7 @@ double interpreted_bytes(const Graph& graph, const std::function<double(const Na
     for (std::size_t before = 0; before <= id; ++before)
       if (last_reader[before] == id) live -= bytes_of(graph.node(static_cast<int>(before)).type.dims);
   }
-  return most * (1 + Rounding{}.roundings);
+  return most;
 }
 
 }  // namespace
@@ -50,20 +50,20 @@ void Trial::fill_outputs(std::byte pattern) {
   for (std::size_t i = input_count; i < arrays.size(); ++i) std::ranges::fill(arrays[i].bytes, pattern);
 }
 
-std::string memory_problem(const Graph& graph, const Shape& extents, bool is_interpreted, std::string_view option) {
+std::string memory_problem(const Graph& graph, const Shape& extents, int interpretations, std::string_view option) {
   const auto bytes_of = [&](const Names& dims) {
     double bytes = sizeof(double);
     for (const Name dim : dims)
       if (const auto extent = extents.find(dim); extent != extents.end()) bytes *= static_cast<double>(extent->second);
     return bytes;
   };
-  double needed = is_interpreted ? interpreted_bytes(expanded(graph), bytes_of) : 0;
+  double needed = interpretations > 0 ? interpretations * interpreted_bytes(expanded(graph), bytes_of) : 0;
   for (const Node& node : graph.nodes())
     if (std::holds_alternative<Input>(node.op)) needed += bytes_of(node.type.dims);
   for (const Output& output : graph.outputs()) needed += bytes_of(output.dims);
   const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (needed < present) return {};
-  return fmt::format("{}: {} {:.3g} GB; this machine has {:.3g} GB", option, is_interpreted ? "the interpreter would take" : "inputs and outputs would take",
+  return fmt::format("{}: {} {:.3g} GB; this machine has {:.3g} GB", option, interpretations > 0 ? "the interpreter would take" : "inputs and outputs would take",
                      needed * 1e-9, present * 1e-9);
 }
 

@@ -22,7 +22,6 @@ struct Trial {
   Shape extents;
   std::vector<StoredArray> arrays;  ///< in the order of the call
   std::size_t input_count = 0;
-  std::string problem;
 
   Result<void> call(const Kernel& kernel, Workspace* workspace = nullptr);
   /// Every byte of the outputs.
@@ -39,8 +38,9 @@ struct Trial {
 /// has every dim of the kernel.
 Trial trial_of(const Kernel& kernel, const Shape& extents, const Arrays& inputs);
 
-/// If a call of these extents takes more memory than the machine has, a sentence that begins with the option that gave them. The interpreter
-/// keeps values as doubles, some times over (dsl/rounding.h); without it only inputs and outputs are kept.
-std::string memory_problem(const Graph& graph, const Shape& extents, bool is_interpreted, std::string_view option = "--shape");
+/// If a call of these extents takes more memory than the machine has, a sentence that begins with the option that gave them. `interpretations` of it are
+/// made side by side, which keep values as doubles: `compared` of them to compare with a kernel (dsl/rounding.h); without any only inputs and outputs are kept.
+std::string memory_problem(const Graph& graph, const Shape& extents, int interpretations, std::string_view option = "--shape");
+inline constexpr int compared = 1 + Rounding::fewest;
 
 }  // namespace attune

@@ -77,11 +77,9 @@ Difference compare(const std::vector<double>& got, const Array& expected, const 
   double most = -1;
   for (std::size_t i = 0; i < got.size(); ++i) {
     const double a = got[i], b = expected.data[i];
-    const bool is_same = a == b || (std::isnan(a) && std::isnan(b));
-    const double difference = is_same ? 0 : std::isfinite(a) && std::isfinite(b) ? std::abs(a - b) : std::numeric_limits<double>::infinity();
-    const double allowed = allowance.of(i, b);
+    const double difference = distance(a, b), allowed = allowance.of(i, b);
     if (difference > allowed) ++d.differing;
-    const double share = is_same ? 0 : allowed > 0 ? difference / allowed : std::numeric_limits<double>::infinity();
+    const double share = difference == 0 ? 0 : allowed > 0 ? difference / allowed : std::numeric_limits<double>::infinity();
     if (share <= most) continue;
     most = share;
     worst = i;

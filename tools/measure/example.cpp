@@ -4,28 +4,20 @@
 #include <cmath>
 #include <numbers>
 
+#include "dsl/follow.h"
+#include "dsl/splitmix64.h"
 #include "tools/measure/input_scale.h"
 
 namespace attune {
 namespace {
 
-/// A small generator whose numbers are the same on every machine (SplitMix64; Steele, Lea, Flood, OOPSLA 2014).
-class Generator {
+/// Random numbers that are the same on every machine.
+class Generator : SplitMix64 {
  public:
-  explicit Generator(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    state_ += 0x9E3779B97F4A7C15u;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
+  using SplitMix64::SplitMix64;
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   double normal() { return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * std::numbers::pi * uniform()); }
   std::int64_t below(std::int64_t count) { return count <= 0 ? 0 : static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(count)); }
-
- private:
-  std::uint64_t state_;
 };
 
 std::int64_t default_extent(Name dim) {
@@ -58,10 +50,12 @@ struct FollowedShape {
   FilledShape filled;
   std::string too_short;
 };
-FollowedShape follow(const Graph& graph, const Shape& chosen) {
-  FollowedShape followed;
-  FilledShape& filled = followed.filled;
-  const auto fail = [&](std::string problem) { filled.problem = std::move(problem); };
+FollowedShape followed_shape(const Graph& graph, const Shape& chosen) {
+  FilledShape filled;
+  const auto fail = [&](std::string problem, std::string_view too_short = {}) {
+    filled.problem = std::move(problem);
+    return FollowedShape{std::move(filled), std::string(too_short)};
+  };
   for (const DimInfo& info : graph.dim_infos()) {
     const std::string name(info.name());
     const Derivation& d = info.derivation;
@@ -73,52 +67,29 @@ FollowedShape follow(const Graph& graph, const Shape& chosen) {
       filled.extents[name] = said != chosen.end() ? said->second : extent;
       continue;
     }
-    std::int64_t extent = d.formula == Formula::sum ? 0 : d.value;
-    for (Name operand : d.operands) {
-      const std::int64_t other = filled.extents.at(std::string(operand));
-      if (d.formula == Formula::quotient && other % d.value != 0) {
-        followed.too_short = operand;
-        fail("--shape: " + std::string(operand) + " is " + std::to_string(other) + "; it must be a multiple of " + std::to_string(d.value));
-        return followed;
-      }
-      if (d.formula == Formula::slice) {
-        const Steps steps = Steps::of(d.value);
-        extent = steps.taken_of(other);
-        if (other >= steps.least_extent()) continue;
-        followed.too_short = operand;
-        fail("--shape: " + std::string(operand) + " is " + std::to_string(other) + "; it must be at least " + std::to_string(steps.least_extent()));
-        return followed;
-      }
-      if (d.formula == Formula::quotient) extent = other / d.value;
-      else if (d.formula == Formula::sum ? __builtin_add_overflow(extent, other, &extent) : __builtin_mul_overflow(extent, other, &extent)) {
-        fail("--shape: " + name + ", which follows from " + std::string(sentence(d.operands).view()) + ", is larger than 63 bits count");
-        return followed;
-      }
-    }
-    if (said != chosen.end() && said->second != extent) {
-      fail("--shape " + name + "=" + std::to_string(said->second) + ": follows from other dims; it is " + std::to_string(extent));
-      return followed;
-    }
+    const auto [extent, problem, too_short, is_too_large] = attune::follow(d, [&](Name operand) { return filled.extents.find(operand)->second; });
+    if (is_too_large) return fail("--shape: " + name + ", which follows from " + std::string(sentence(d.operands).view()) + ", is larger than 63 bits count");
+    if (!problem.empty()) return fail("--shape: " + std::string(problem.view()), too_short);
+    if (said != chosen.end() && said->second != extent)
+      return fail("--shape " + name + "=" + std::to_string(said->second) + ": follows from other dims; it is " + std::to_string(extent));
     filled.extents[name] = extent;
   }
-  return followed;
-}
-
-/// A free dim that `dim` is or follows from and of which nothing is said, or nothing.
-std::string open_dim(const Graph& graph, std::string_view dim, const Shape& given) {
-  for (const DimInfo& info : graph.dim_infos()) {
-    if (info.name() != dim) continue;
-    if (info.derivation.formula == Formula::free) return given.contains(dim) ? std::string() : std::string(dim);
-    for (Name operand : info.derivation.operands)
-      if (std::string open = open_dim(graph, operand, given); !open.empty()) return open;
-  }
-  return {};
+  return {std::move(filled), {}};
 }
 
 }  // namespace
 
+std::set<std::string> free_dims_of(const Graph& graph, std::set<std::string> dims) {
+  const auto infos = graph.dim_infos();
+  for (std::size_t i = infos.size(); i-- > 0;)
+    if (dims.contains(std::string(infos[i].name()))) dims.insert(infos[i].derivation.operands.begin(), infos[i].derivation.operands.end());
+  std::set<std::string> free;
+  for (const DimInfo& info : infos)
+    if (info.derivation.formula == Formula::free && dims.contains(std::string(info.name()))) free.emplace(info.name());
+  return free;
+}
+
 FilledShape fill_shape(const Graph& graph, const Shape& given) {
-  FilledShape filled;
   std::string names;
   for (const DimInfo& info : graph.dim_infos()) names += (names.empty() ? "" : ", ") + std::string(info.name());
   for (const auto& [dim, extent] : given) {
@@ -129,10 +100,11 @@ FilledShape fill_shape(const Graph& graph, const Shape& given) {
   constexpr int most_steps = 4096;
   Shape chosen = given;
   for (int step = 0;; ++step) {
-    FollowedShape followed = follow(graph, chosen);
-    const std::string open = followed.too_short.empty() ? std::string() : open_dim(graph, followed.too_short, given);
+    FollowedShape followed = followed_shape(graph, chosen);
+    std::set<std::string> open = followed.too_short.empty() ? std::set<std::string>() : free_dims_of(graph, {followed.too_short});
+    std::erase_if(open, [&](const std::string& dim) { return given.contains(dim); });
     if (open.empty() || step == most_steps) return std::move(followed.filled);
-    chosen[open] = followed.filled.extents.at(open) + 1;
+    chosen[*open.begin()] = followed.filled.extents.at(*open.begin()) + 1;
   }
 }
 

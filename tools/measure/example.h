@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct FilledShape {
   std::string problem;
 };
 FilledShape fill_shape(const Graph& graph, const Shape& given);
+
+/// The free dims that the dims are or follow from.
+std::set<std::string> free_dims_of(const Graph& graph, std::set<std::string> dims);
 
 /// Random inputs: reals are normal with a deviation of 1, or less where that saturates a softmax or the like (tools/measure/input_scale.h); booleans are
 /// true in 7 of 10 places, integers positions of the dim that they are compared with or chosen along. Every seed gives the same numbers everywhere.

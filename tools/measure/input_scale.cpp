@@ -5,6 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "dsl/summed_over.h"
+
 namespace attune {
 namespace {
 
@@ -28,30 +30,27 @@ std::vector<bool> needed_by(const Graph& graph, int node) {
   return needed;
 }
 
-/// The dims that sums before what saturates run over, with those that their extents follow from.
-std::set<Name> summed_dims(const Graph& graph, int last) {
-  std::set<Name> summed;
+/// The free dims that sums before what saturates run over, but for those of weights of a softmax: their sum is 1 however many there are.
+std::set<std::string> summed_dims(const Graph& graph, int last) {
+  std::set<std::string> summed, weighed;
   const std::vector<bool> needed = needed_by(graph, last);
-  for (int id = 0; id < last; ++id)
-    if (needed[static_cast<std::size_t>(id)])
-      std::visit(
-          [&](const auto& op) {
-            if constexpr (requires { op.is_sum_of_products; }) summed.insert(op.over.begin(), op.over.end());
-          },
-          graph.node(id).op);
-  const auto infos = graph.dim_infos();
-  for (std::size_t i = infos.size(); i-- > 0;)
-    if (summed.contains(infos[i].name())) summed.insert(infos[i].derivation.operands.begin(), infos[i].derivation.operands.end());
-  return summed;
+  for (int id = 0; id < last; ++id) {
+    if (!needed[static_cast<std::size_t>(id)]) continue;
+    const AnyOp& op = graph.node(id).op;
+    for (Name dim : summed_over(op)) summed.emplace(dim);
+    if (const auto* softmax = std::get_if<Softmax>(&op)) weighed.emplace(softmax->over);
+  }
+  for (const std::string& dim : weighed) summed.erase(dim);
+  return free_dims_of(graph, std::move(summed));
 }
 
 /// The shape with its dims cut; as it is where formulas of dims forbid that.
-Shape cut(const Graph& graph, const Shape& extents, const std::set<Name>& summed) {
+Shape cut(const Graph& graph, const Shape& extents, const std::set<std::string>& summed) {
   Shape given;
   for (const DimInfo& info : graph.dim_infos())
     if (info.derivation.formula == Formula::free)
       if (const auto extent = extents.find(info.name()); extent != extents.end())
-        given[extent->first] = std::min(extent->second, summed.contains(info.name()) ? longest_sum : longest_row);
+        given[extent->first] = std::min(extent->second, summed.contains(extent->first) ? longest_sum : longest_row);
   const FilledShape filled = fill_shape(graph, given);
   return filled.problem.empty() ? filled.extents : extents;
 }

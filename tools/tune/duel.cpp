@@ -48,7 +48,6 @@ Arrays outputs_of(const Kernel& kernel, const Trial& trial) {
 
 void check(const DuelCall& given, const Kernel& trusted, const Kernel& candidate) {
   Trial trial = trial_of(candidate, given.extents, given.inputs);
-  if (!trial.problem.empty()) throw Lost{trial.problem};
   Arrays expected = given.expected;
   if (expected.empty()) {
     call(trial, trusted);
