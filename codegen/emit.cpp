@@ -9,18 +9,15 @@
 #include <iterator>
 #include <span>
 
-#include "codegen/extents.h"
+#include "codegen/compile_steps.h"
 #include "codegen/halide_runtime.h"
 #include "codegen/halide_target.h"
-#include "codegen/import.h"
 #include "codegen/kernel_text.h"
 #include "codegen/manifest.h"
-#include "codegen/memory_checks.h"
-#include "codegen/pipeline.h"
 #include "codegen/publish.h"
 #include "codegen/run_program.h"
 #include "codegen/scratch_folder.h"
-#include "codegen/size_rule.h"
+#include "codegen/steps.h"
 #include "codegen/whole_file.h"
 #include "runtime/abi.h"
 #include "runtime/library.h"
@@ -31,33 +28,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+static_assert(Steps::bits == ATTUNE_SLICE_BITS, "the runtime takes slices of dims apart as the language packs them");
+
 /// Links a file, which is to be `place` in the end; the problem in words, or nothing.
 std::string link_file(const std::string& program, const std::vector<std::string>& arguments, const fs::path& place) {
   const ProgramEnd end = run_program(program, arguments);
   if (!end.is_found) return fmt::format("'{}' is not installed; it is needed to write kernels of this kind", program);
   return end.is_success ? std::string() : fmt::format("'{}': cannot be written: '{}' failed: {}", place.string(), program, end.reason);
-}
-
-std::string symbol_part(std::string_view text) {
-  std::string part(text);
-  for (char& c : part)
-    if (c == '-') c = '_';
-  return part;
-}
-
-std::string describe(const LoweredPipeline& lowered, SizeClass size) {
-  std::string text = std::string(name_of(size)) + ":";
-  for (const LoweredStage& stage : lowered.stages) {
-    text += " " + stage.schedule;
-    for (const Parameter& p : stage.parameters) text += fmt::format(",{}={}", p.name, p.value);
-  }
-  return text;
-}
-
-std::string names_of(const SizeRule& rule) {
-  std::string names;
-  for (const SizeRule::Entry& entry : rule.entries) names += (names.empty() ? "" : ", ") + std::string(name_of(entry.size));
-  return names;
 }
 
 int storage_number(Element element) {
@@ -77,16 +54,14 @@ int storage_number(Element element) {
 class Emission {
  public:
   Emission(mlir::func::FuncOp function, const EmitOptions& options)
-      : function_(function), options_(options), scratch_(options.directory) {}
+      : function_(function), options_(options), plan_(kernel_steps(function)), scratch_(options.directory) {}
 
   Emitted run_all() {
     if (!scratch_.exists()) return {{}, cannot_be_written(options_.directory, scratch_.error())};
     if (std::string problem = place_problem(options_.directory, names()); !problem.empty()) return {{}, std::move(problem)};
-    describe_tensors();
+    describe();
     if (std::string problem = manifest_problem(manifest_); !problem.empty()) return {{}, std::move(problem)};
-    for (const TargetInfo* target : options_.targets)
-      if (std::string problem = compile(*target); !problem.empty()) return {{}, std::move(problem)};
-    for (const auto step : {&Emission::write_object, &Emission::write_shared, &Emission::write_texts})
+    for (const auto step : {&Emission::compile, &Emission::write_object, &Emission::write_shared, &Emission::write_texts})
       if (std::string problem = (this->*step)(); !problem.empty()) return {{}, std::move(problem)};
     if (std::string problem = publish(scratch_, options_.directory, names()); !problem.empty()) return {{}, std::move(problem)};
     Emitted emitted;
@@ -101,7 +76,7 @@ class Emission {
     return -1;
   }
 
-  void describe_tensors() {
+  void describe() {
     manifest_.name = options_.name;
     manifest_.variant = options_.variant;
     manifest_.parameters = options_.parameters;
@@ -113,60 +88,43 @@ class Emission {
     for (const Parameter& p : options_.schedule.values) stream << p.name << p.value;
     for (const TunedFile& tuned : options_.schedule.tuned) stream << tuned_text(tuned);
     manifest_.hash = fmt::format("{:016x}", llvm::xxh3_64bits(text));
-    const Graph graph = to_graph(function_);
-    known_ = known_extents(function_);
-    for (const DimInfo& info : graph.dim_infos()) {
+    for (const DimInfo& info : plan_.dims) {
       const Derivation& d = info.derivation;
       Manifest::Dim dim{std::string(info.name()), static_cast<int>(d.formula), {}, d.value};
       for (Name operand : d.operands) dim.operands.push_back(number_of(operand));
-      const auto extent = known_.find(info.name());
-      if (d.formula == Formula::free && extent != known_.end()) {
+      const auto extent = plan_.known.find(info.name());
+      if (d.formula == Formula::free && extent != plan_.known.end()) {
         dim.formula = static_cast<int>(Formula::fixed);
         dim.value = extent->second;
       }
       manifest_.dims.push_back(std::move(dim));
     }
-    const auto add = [&](std::string name, mlir::Type type, bool is_output) {
-      const auto tensor_type = llvm::cast<TensorType>(type);
-      Manifest::Tensor tensor{std::move(name), storage_number(tensor_type.element()), is_output, {}};
-      for (const TypeDim& dim : tensor_type.dims()) tensor.dims.push_back(number_of(dim.name.getValue()));
-      manifest_.tensors.push_back(std::move(tensor));
-    };
-    for (unsigned i = 0; i < function_.getNumArguments(); ++i)
-      add(function_.getArgAttrOfType<mlir::StringAttr>(i, "attn.name").getValue().str(), function_.getArgumentTypes()[i], false);
-    auto end = llvm::cast<ReturnOp>(function_.getBody().front().getTerminator());
-    for (unsigned i = 0; i < end->getNumOperands(); ++i) add(std::string(end.result_name(i)), function_.getResultTypes()[i], true);
+    for (const StepTensor& tensor : plan_.tensors) {
+      Manifest::Tensor described{tensor.name, storage_number(tensor.element), tensor.role == StepTensor::Role::output, {}};
+      for (const std::string& dim : tensor.dims) described.dims.push_back(number_of(dim));
+      (tensor.role == StepTensor::Role::stored ? manifest_.stored : manifest_.tensors).push_back(std::move(described));
+    }
+    for (const Step& step : plan_.steps) {
+      Manifest::Step& described = manifest_.steps.emplace_back(step.kind);
+      for (const std::size_t input : step.inputs) described.inputs.push_back(static_cast<int>(input));
+      described.outputs.push_back(static_cast<int>(step.output));
+      for (const std::string& dim : step.dims) described.dims.push_back(number_of(dim));
+    }
   }
 
-  /// One object with the code of a target: for calls of each size that the known extents allow.
-  std::string compile(const TargetInfo& target) {
-    const Pipelines pipelines = lower_pipelines(function_, target, options_.schedule);
-    if (!pipelines.problem.empty()) return pipelines.problem;
-    SizeRule rule = size_rule(pipelines, known_, target);
-    if (options_.size && !rule.keep_only(*options_.size))
-      return fmt::format("size '{}': the kernel has no schedules for such calls; it has {}", name_of(*options_.size), names_of(rule));
-    const Halide::Target lowered_for = halide_target(target);
-    Halide::Module module(fmt::format("attune_{}_{}", options_.name, symbol_part(target.name)),
-                          target.device == Device::cpu ? with_checked_sizes(lowered_for) : lowered_for);
-    for (const SizeRule::Entry& entry : rule.entries) add(module, pipelines.of.at(entry.size), target, lowered_for, entry.size, entry.limits);
-    // a name that no kernel's file has: those of a kernel are words, without a dot before the last
-    const std::string object = fmt::format("code.{}.o", target.name);
-    objects_.push_back(scratch_.file(object));
-    return write(object, object_of(module));
-  }
-
-  void add(Halide::Module& module, const LoweredPipeline& lowered, const TargetInfo& target, const Halide::Target& lowered_for, SizeClass size,
-           const std::vector<ExtentLimit>& limits) {
-    const std::string symbol = fmt::format("attune_{}_{}_{}_{}", symbol_part(options_.variant), manifest_.hash, symbol_part(target.name),
-                                           name_of(size));
-    Halide::Pipeline pipeline = lowered.pipeline;
-    const Halide::Module compiled = pipeline.compile_to_module(lowered.arguments, symbol, lowered_for, Halide::LinkageType::ExternalPlusArgv);
-    module.set_any_strict_float(module.any_strict_float() || compiled.any_strict_float());
-    for (const auto& buffer : compiled.buffers()) module.append(buffer);
-    for (const auto& function : compiled.functions()) module.append(function);
-    Manifest::Code code{std::string(target.name), describe(lowered, size), std::string(target.features), symbol + "_argv", static_cast<int>(target.device), {}};
-    for (const ExtentLimit& limit : limits) code.conditions.push_back({number_of(limit.dim), limit.smallest, limit.largest});
-    manifest_.codes.push_back(std::move(code));
+  /// The codes of the steps, each in an object.
+  std::string compile() {
+    StepOptions options{options_.targets, options_.schedule, options_.size, fmt::format("attune_{}_{}", options_.variant, manifest_.hash), options_.jobs};
+    CompiledSteps compiled = compile_steps(plan_, options);
+    if (!compiled.problem.empty()) return compiled.problem;
+    for (std::size_t i = 0; i < manifest_.steps.size(); ++i) manifest_.steps[i].codes = std::move(compiled.codes[i]);
+    for (const std::string& bytes : compiled.objects) {
+      // a name that no kernel's file has: those of a kernel are words, without a dot before the last
+      const std::string object = fmt::format("code.{}.o", objects_.size());
+      objects_.push_back(scratch_.file(object));
+      if (std::string problem = write(object, bytes); !problem.empty()) return problem;
+    }
+    return {};
   }
 
   /// Of the kernel's files, in the order in which they get their places: who finds the last finds all.
@@ -244,9 +202,9 @@ class Emission {
 
   mlir::func::FuncOp function_;
   const EmitOptions& options_;
+  const KernelSteps plan_;
   ScratchFolder scratch_;
   Manifest manifest_;
-  KnownExtents known_;
   std::vector<std::string> objects_;
 };
 

@@ -21,6 +21,7 @@ struct EmitOptions {
   std::optional<SizeClass> size;  ///< whose schedules all calls take; each those of its own without it
   std::string directory = ".";
   bool is_shared = false;
+  int jobs = 0;            ///< how many processes compile at once; as many as this machine has CPUs without it
 };
 
 /// The files that were written, the shared object as the last one and with its trailer, or the problem in words. Nothing half-written stays

@@ -51,13 +51,19 @@ std::string description(const Manifest& m, const char* prefix) {
   return text;
 }
 
+nlohmann::ordered_json json_of(const Manifest& m, const Manifest::Tensor& t) {
+  auto dims = nlohmann::ordered_json::array();
+  for (const int dim : t.dims) dims.push_back(m.dims[static_cast<std::size_t>(dim)].name);
+  return {{"name", t.name}, {"type", storage_names[static_cast<std::size_t>(t.storage)]}, {"dims", std::move(dims)}};
+}
+
 }  // namespace
 
 std::string c_header(const Manifest& m) {
   return fmt::format(
       "/* Kernel {0}: {1}, made by attune compile.\n{2}   Tensors are row-major with the last dim innermost; attune_link (runtime/attune.h) makes it callable. */\n"
       "#ifndef ATTUNE_KERNEL_H_{0}\n#define ATTUNE_KERNEL_H_{0}\n\n#include \"runtime/abi.h\"\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
-      "extern const struct attune_kernel_v1 {3};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n",
+      "extern const struct attune_kernel_v2 {3};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n",
       m.name, title(m), description(m, "   "), manifest_symbol(m));
 }
 
@@ -87,16 +93,20 @@ std::string json_sidecar(const Manifest& m) {
     if (d.formula != static_cast<int>(Formula::free)) dim["value"] = d.value;
     root["dims"].push_back(std::move(dim));
   }
-  for (const auto& t : m.tensors) {
-    ordered_json dims = ordered_json::array();
-    for (const int dim : t.dims) dims.push_back(m.dims[static_cast<std::size_t>(dim)].name);
-    root[t.is_output ? "outputs" : "inputs"].push_back({{"name", t.name}, {"type", storage_names[static_cast<std::size_t>(t.storage)]}, {"dims", std::move(dims)}});
-  }
-  for (const auto& c : m.codes) {
-    ordered_json code = {{"target", c.target}, {"schedule", c.schedule}, {"features", c.features}};
-    for (const auto& k : c.conditions)
-      code["conditions"].push_back({{"dim", m.dims[static_cast<std::size_t>(k.dim)].name}, {"minimum", k.minimum}, {"maximum", k.maximum}});
-    root["codes"].push_back(std::move(code));
+  for (const auto& t : m.tensors) root[t.is_output ? "outputs" : "inputs"].push_back(json_of(m, t));
+  root["stored"] = ordered_json::array();
+  for (const auto& t : m.stored) root["stored"].push_back(json_of(m, t));
+  for (const auto& s : m.steps) {
+    ordered_json step = {{"stage", s.stage}, {"reads", ordered_json::array()}, {"writes", ordered_json::array()}, {"codes", ordered_json::array()}};
+    for (const int tensor : s.inputs) step["reads"].push_back(m.tensor(tensor).name);
+    for (const int tensor : s.outputs) step["writes"].push_back(m.tensor(tensor).name);
+    for (const auto& c : s.codes) {
+      ordered_json code = {{"target", c.target}, {"schedule", c.schedule}, {"features", c.features}};
+      for (const auto& k : c.conditions)
+        code["conditions"].push_back({{"dim", m.dims[static_cast<std::size_t>(k.dim)].name}, {"minimum", k.minimum}, {"maximum", k.maximum}});
+      step["codes"].push_back(std::move(code));
+    }
+    root["steps"].push_back(std::move(step));
   }
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";  // bytes that are no UTF-8 become U+FFFD
 }

@@ -15,6 +15,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 #include "runtime/abi.h"
 
@@ -25,21 +26,24 @@ namespace {
 class Assembly {
  public:
   std::string of(const Manifest& m, bool is_library) {
-    std::vector<std::string> dims, tensors, codes;
+    std::vector<std::string> dims, tensors, steps;
     for (const auto& d : m.dims)
       dims.push_back(fmt::format("%dim {{ ptr {}, i32 {}, i32 {}, ptr {}, i64 {} }}", text(d.name), d.formula, d.operands.size(),
                                  numbers(d.operands), d.value));
-    for (const auto& t : m.tensors)
-      tensors.push_back(fmt::format("%tensor {{ ptr {}, i32 {}, i32 {}, i32 {}, ptr {} }}", text(t.name), t.storage,
-                                    t.is_output ? 1 : 0, t.dims.size(), numbers(t.dims)));
-    for (const auto& c : m.codes) codes.push_back(code(c));
-    const std::string dim_table = array("%dim", dims), tensor_table = array("%tensor", tensors), code_table = array("%code", codes);
+    for (const auto* all : {&m.tensors, &m.stored})
+      for (const auto& t : *all)
+        tensors.push_back(fmt::format("%tensor {{ ptr {}, i32 {}, i32 {}, i32 {}, ptr {} }}", text(t.name), t.storage,
+                                      t.is_output ? 1 : 0, t.dims.size(), numbers(t.dims)));
+    for (const auto& s : m.steps) steps.push_back(step(s));
+    const std::string dim_table = array("%dim", dims), tensor_table = array("%tensor", tensors), step_table = array("%step", steps);
     const std::string symbol = manifest_symbol(m);
-    body_ += fmt::format("@{} = constant %kernel {{ i32 {}, ptr {}, ptr {}, ptr {}, ptr {}, i32 {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr {} }}\n",
+    body_ += fmt::format("@{} = constant %kernel {{ i32 {}, ptr {}, ptr {}, ptr {}, ptr {}, i32 {}, i32 {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr {} }}\n",
                          symbol, ATTUNE_ABI_VERSION, text(m.name), text(m.variant), text(m.parameters), text(m.hash), m.dims.size(),
-                         m.tensors.size(), m.codes.size(), dim_table, tensor_table, code_table);
+                         m.tensors.size(), m.stored.size(), m.steps.size(), dim_table, tensor_table, step_table);
     if (is_library) library(symbol);
-    return types() + declarations_ + body_;
+    std::string declarations;
+    for (const std::string& declaration : declarations_) declarations += declaration;
+    return types() + declarations + body_;
   }
 
  private:
@@ -48,15 +52,25 @@ class Assembly {
            "%tensor = type { ptr, i32, i32, i32, ptr }\n"
            "%condition = type { i32, i64, i64 }\n"
            "%code = type { ptr, ptr, i32, i32, ptr, ptr, ptr }\n"
-           "%kernel = type { i32, ptr, ptr, ptr, ptr, i32, i32, i32, ptr, ptr, ptr }\n"
+           "%step = type { ptr, i32, i32, ptr, i32, i32, ptr, ptr }\n"
+           "%kernel = type { i32, ptr, ptr, ptr, ptr, i32, i32, i32, i32, ptr, ptr, ptr }\n"
            "%hooks = type { ptr, ptr, ptr, ptr }\n"
            "%library = type { i32, i32, ptr, %hooks }\n";
+  }
+
+  std::string step(const Manifest::Step& s) {
+    std::vector<int> tensors = s.inputs;
+    tensors.insert(tensors.end(), s.outputs.begin(), s.outputs.end());
+    std::vector<std::string> codes;
+    for (const auto& c : s.codes) codes.push_back(code(c));
+    return fmt::format("%step {{ ptr {}, i32 {}, i32 {}, ptr {}, i32 {}, i32 {}, ptr {}, ptr {} }}", text(s.stage), s.inputs.size(), s.outputs.size(),
+                       numbers(tensors), s.dims.size(), codes.size(), numbers(s.dims), array("%code", codes));
   }
 
   std::string code(const Manifest::Code& c) {
     std::vector<std::string> conditions;
     for (const auto& k : c.conditions) conditions.push_back(fmt::format("%condition {{ i32 {}, i64 {}, i64 {} }}", k.dim, k.minimum, k.maximum));
-    declarations_ += fmt::format("declare i32 @{}(ptr)\n", c.symbol);
+    declarations_.insert(fmt::format("declare i32 @{}(ptr)\n", c.symbol));
     return fmt::format("%code {{ ptr {}, ptr {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr @{} }}", text(c.target), text(c.schedule), c.device,
                        conditions.size(), array("%condition", conditions), text(c.features), c.symbol);
   }
@@ -66,7 +80,7 @@ class Assembly {
     std::string hooks;
     for (const char* setter : {"do_par_for", "malloc", "free", "error_handler"}) {
       const std::string name = std::string(std::string_view(setter) == "error_handler" ? "halide_set_" : "halide_set_custom_") + setter;
-      declarations_ += fmt::format("declare ptr @{}(ptr)\n", name);
+      declarations_.insert(fmt::format("declare ptr @{}(ptr)\n", name));
       hooks += fmt::format("{}ptr @{}", hooks.empty() ? "" : ", ", name);
     }
     body_ += fmt::format("@attune_library_v1 = constant %library {{ i32 {}, i32 1, ptr {}, %hooks {{ {} }} }}\n", ATTUNE_ABI_VERSION, kernels, hooks);
@@ -97,7 +111,8 @@ class Assembly {
 
   std::map<std::string, std::string> texts_;
   int tables_ = 0;
-  std::string declarations_, body_;
+  std::set<std::string> declarations_;
+  std::string body_;
 };
 
 std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& triple, std::string& problem) {
@@ -117,7 +132,7 @@ std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& triple, std:
 
 }  // namespace
 
-std::string manifest_symbol(const Manifest& manifest) { return "attune_kernel_v1_" + manifest.name; }
+std::string manifest_symbol(const Manifest& manifest) { return "attune_kernel_v2_" + manifest.name; }
 
 ManifestObject manifest_object(const Manifest& manifest, const std::string& triple, bool is_library) {
   std::string problem;

@@ -30,10 +30,23 @@ struct Manifest {
     int device = 0;
     std::vector<Condition> conditions;
   };
+  struct Step {
+    std::string stage;
+    std::vector<int> inputs, outputs;  ///< numbers of tensors; what steps store follows those of a call
+    std::vector<int> dims;
+    std::vector<Code> codes;
+  };
   std::string name, variant, parameters, hash;
   std::vector<Dim> dims;
-  std::vector<Tensor> tensors;
-  std::vector<Code> codes;
+  std::vector<Tensor> tensors;  ///< of a call
+  std::vector<Tensor> stored;   ///< by steps for one another
+  std::vector<Step> steps;
+
+  /// Tensor `number` of a step.
+  const Tensor& tensor(int number) const {
+    const auto n = static_cast<std::size_t>(number);
+    return n < tensors.size() ? tensors[n] : stored[n - tensors.size()];
+  }
 };
 
 /// What keeps the manifest of a kernel from being one that the runtime opens and C and C++ declare: names that are no identifiers, more

@@ -40,6 +40,7 @@ std::string manifest_problem(const Manifest& m) {
     if (std::string problem = name_problem(who + (tensor.is_output ? ": output" : ": input"), tensor.name); !problem.empty()) return problem;
   if (m.tensors.size() > ATTUNE_MAX_TENSORS)
     return fmt::format("{}: has {} inputs and outputs; {} are the most", who, m.tensors.size(), ATTUNE_MAX_TENSORS);
+  if (m.steps.size() > ATTUNE_MAX_STEPS) return fmt::format("{}: has {} stages; {} are the most", who, m.steps.size(), ATTUNE_MAX_STEPS);
   if (m.dims.size() > ATTUNE_MAX_DIMS) return fmt::format("{}: has {} dims; {} are the most", who, m.dims.size(), ATTUNE_MAX_DIMS);
   return extent_problem(m, who);
 }

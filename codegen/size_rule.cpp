@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "codegen/pipeline.h"
-
 namespace attune {
 namespace {
 
@@ -52,14 +50,14 @@ bool SizeRule::keep_only(SizeClass size) {
   return true;
 }
 
-SizeRule size_rule(const Pipelines& pipelines, const KnownExtents& known, const TargetInfo& target) {
+SizeRule size_rule(const std::map<SizeClass, StepSchedule>& schedules, const KnownExtents& known, const TargetInfo& target) {
   SizeRule rule;
   for (const SizeClass size : size_classes) {
     if (target.device != Device::cpu || size == SizeClass::large) break;
-    const LoweredPipeline& pipeline = pipelines.of.at(size);
+    const StepSchedule& schedule = schedules.at(size);
     // All schedules have values for small calls; for tiny ones and few queries only those do that are made for them.
-    if (pipeline.limits.empty() || (size != SizeClass::small && !pipeline.is_made_for_size)) continue;
-    const auto limits = open_limits(pipeline.limits, known);
+    if (schedule.limits.empty() || (size != SizeClass::small && !schedule.is_made_for_size)) continue;
+    const auto limits = open_limits(schedule.limits, known);
     if (!limits) continue;
     if (std::ranges::any_of(rule.entries, [&](const SizeRule::Entry& earlier) { return are_all_taken_by(earlier, *limits); })) continue;
     rule.entries.push_back({size, *limits});

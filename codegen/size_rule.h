@@ -1,15 +1,15 @@
-/// Which of a kernel's schedules a call takes.
+/// Which of a step's schedules a call takes.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "codegen/element.h"
+#include "codegen/step_schedule.h"
 #include "codegen/targets.h"
 #include "schedules/choice.h"
 
 namespace attune {
-
-struct Pipelines;
 
 /// A call takes the first entry whose limits all hold, each dim standing there once; those of the last always do.
 struct SizeRule {
@@ -26,7 +26,7 @@ struct SizeRule {
   bool keep_only(SizeClass size);
 };
 
-/// From what the stages say and the extents that are known already.
-SizeRule size_rule(const Pipelines& pipelines, const KnownExtents& known, const TargetInfo& target);
+/// From what the schedules say, one for each size, and the extents that are known already.
+SizeRule size_rule(const std::map<SizeClass, StepSchedule>& schedules, const KnownExtents& known, const TargetInfo& target);
 
 }  // namespace attune

@@ -22,18 +22,12 @@ struct Piece {
   std::function<Halide::Expr(const Coordinates&)> at;
 };
 
-/// A pure copy of an operand in the order in which `reader`, which alone calls it, takes its elements.
-struct Panel {
-  Halide::Func func, reader;
-};
-
 /// A tensor that is stored between stages: func's arguments are the dims, innermost first (the reverse of `dims`).
 struct Stored {
   Halide::Func func;
   std::vector<std::string> dims;
   std::vector<OpaqueNumber> numbers = {};    ///< of its loops
   std::vector<std::string> last_first = {};  ///< Vars of func over which parallel loops are to begin at their end; codegen/last_first.h
-  std::vector<Panel> panels = {};            ///< that stages which read the same may share; codegen/shared_panels.h
   Halide::Func sums = {};                    ///< computed before func's vectors, whose memory is asked for before it; codegen/ask_for_results.h
 };
 
@@ -71,6 +65,7 @@ struct RowSoftmax {
   Piece x;
   std::string along;
   std::vector<std::string> out;
+  std::function<Halide::Expr(Halide::Expr p, const Coordinates&)> finish;  ///< what is stored of p: a cast; may be empty
 };
 
 /// out[batch.., queries, value..] = sum_j weight(softmax_j(score)) * value[.., j, ..], with scores never stored whole.

@@ -7,11 +7,11 @@
 namespace attune {
 namespace {
 
-/// Writes a body, giving names to its dims and numbers as they appear.
+/// Writes a body, giving names to its dims as they appear; with `is_exact` each number as it is, else names for them, too.
 class Writer {
  public:
-  Writer(const Graph& graph, const KnownExtents& known) : graph_(graph), known_(known) {
-    for (const Node& node : graph.nodes()) is_number_.push_back(is_number(node));
+  Writer(const Graph& graph, const KnownExtents& known, bool is_exact) : graph_(graph), known_(known), is_exact_(is_exact) {
+    for (const Node& node : graph.nodes()) is_number_.push_back(!is_exact && is_number(node));
   }
 
   std::string body(const std::vector<std::string>& out) {
@@ -19,6 +19,17 @@ class Writer {
       if (!is_number_[id]) line(static_cast<int>(id));
     text_ += fmt::format("out {}: [{}]\n", operand(graph_.outputs()[0].node), names(out));
     return text_;
+  }
+
+  /// In the order of their names.
+  const std::vector<std::string>& dims() const { return order_; }
+
+  /// " d0=64": the extents that are known.
+  std::string known_text() const {
+    std::string text;
+    for (const std::string& dim : order_)
+      if (const auto extent = known_.find(dim); extent != known_.end()) text += fmt::format(" {}={}", dims_.find(dim)->second, extent->second);
+    return text;
   }
 
   /// The buckets of the dims and numbers that are known.
@@ -39,7 +50,9 @@ class Writer {
 
   std::string name(std::string_view dim) {
     const auto place = dims_.find(dim);
-    return place != dims_.end() ? place->second : dims_.emplace(dim, fmt::format("d{}", dims_.size())).first->second;
+    if (place != dims_.end()) return place->second;
+    order_.emplace_back(dim);
+    return dims_.emplace(dim, fmt::format("d{}", dims_.size())).first->second;
   }
 
   template <class List>
@@ -54,7 +67,7 @@ class Writer {
     if constexpr (std::is_same_v<T, Names>) return fmt::format("[{}]", names(field));
     else if constexpr (std::is_same_v<T, Name>) return name(field);
     else if constexpr (std::is_same_v<T, Kind>) return std::string(name_of(field));
-    else if constexpr (std::is_floating_point_v<T>) return "number";
+    else if constexpr (std::is_floating_point_v<T>) return is_exact_ ? fmt::format("{:a}", field) : "number";
     else if constexpr (requires { field.size(); }) return fmt::format("[{}]", fmt::join(field, ", "));
     else return fmt::format("{}", field);
   }
@@ -85,9 +98,11 @@ class Writer {
 
   const Graph& graph_;
   const KnownExtents& known_;
+  const bool is_exact_;
   std::vector<bool> is_number_;  // by node
   std::map<int, std::size_t> lines_;
   std::map<std::string, std::string, std::less<>> dims_;
+  std::vector<std::string> order_;
   std::map<int, std::string> whole_;
   std::map<std::string, std::int64_t> numbers_;
   std::string text_;
@@ -95,16 +110,19 @@ class Writer {
 
 }  // namespace
 
-StageKey key_of(StageOp stage, const Graph& graph, const std::vector<std::string>& out, Element storage, const KnownExtents& known) {
-  Writer writer(graph, known);
-  StageKey key;
-  key.body = writer.body(out);
-  key.stage = stage_name(stage.kind().str(), key.body);
-  for (const mlir::Value operand : stage->getOperands())
-    key.types += fmt::format("{}{}", key.types.empty() ? "" : " ", name_of(llvm::cast<TensorType>(operand.getType()).element()));
-  key.types += fmt::format(" -> {}", name_of(storage));
-  key.extents = writer.extents();
-  return key;
+StageText text_of(std::string_view kind, const Graph& graph, const std::vector<std::string>& out, std::span<const Element> read, Element storage,
+                  const KnownExtents& known) {
+  StageText text;
+  Writer writer(graph, known, false), exact(graph, known, true);
+  text.key.body = writer.body(out);
+  text.key.stage = stage_name(kind, text.key.body);
+  for (const Element element : read) text.key.types += fmt::format("{}{}", text.key.types.empty() ? "" : " ", name_of(element));
+  text.key.types += fmt::format(" -> {}", name_of(storage));
+  text.key.extents = writer.extents();
+  const std::string body = exact.body(out);
+  text.identity = fmt::format("{}\n{}{}{}", kind, body, text.key.types, exact.known_text());
+  text.dims = exact.dims();
+  return text;
 }
 
 }  // namespace attune

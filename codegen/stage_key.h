@@ -1,18 +1,28 @@
-/// Which stage this is, whatever its dims are called: what tuned records are found by.
+/// Which stage this is, whatever its dims are called: what tuned records are found by, and what tells whether two stages are the same code.
 #pragma once
 
-#include "codegen/dialect.h"
-#include "codegen/tensor_type.h"
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/element.h"
 #include "dsl/graph.h"
 #include "schedules/choice.h"
 
 namespace attune {
 
-/// The key of a stage. `graph` is to_graph(stage); `out` the order of the result's dims in memory and `storage` its element there; `known` the
+/// The key's body has a line for each operation, with dims d0, d1 ... in order of appearance. What depends on no input and has no dims is a number:
+/// a real one is the same to a schedule whatever its value (a scale), a whole one (a window) is n0, n1 ... and counts as an extent.
+struct StageText {
+  StageKey key;
+  std::string identity;           ///< the body with every number as it is, the storage, and the extents that are known
+  std::vector<std::string> dims;  ///< every dim of the body, in the order in which `identity` names them
+};
+
+/// Of a stage's graph, whose inputs are stored as `read` and whose only output as `storage`, its dims in memory in the order `out`; `known` are the
 /// extents that are known before the kernel runs.
-///
-/// The body has a line for each operation, with dims d0, d1 ... in order of appearance. What depends on no input and has no dims is a number: a
-/// real one is the same to a schedule whatever its value (a scale), a whole one (a window) is n0, n1 ... and counts as an extent.
-StageKey key_of(StageOp stage, const Graph& graph, const std::vector<std::string>& out, Element storage, const KnownExtents& known);
+StageText text_of(std::string_view kind, const Graph& graph, const std::vector<std::string>& out, std::span<const Element> read, Element storage,
+                  const KnownExtents& known);
 
 }  // namespace attune

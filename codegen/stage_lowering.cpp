@@ -167,7 +167,7 @@ Gemm gemm_body(const Body& body, const std::vector<std::string>& out) {
 RowSoftmax row_softmax_body(const Body& body, const std::vector<std::string>& out) {
   const Graph& graph = body.graph();
   const Node& node = graph.node(the_only<Softmax>(graph));
-  return {body.piece(node.inputs[0]), std::string(std::get<Softmax>(node.op).over), out};
+  return {body.piece(node.inputs[0]), std::string(std::get<Softmax>(node.op).over), out, {}};
 }
 
 Pointwise pointwise_body(const Body& body, const std::vector<std::string>& out) { return {body.piece(result_of(body)), out}; }

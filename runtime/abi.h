@@ -8,12 +8,14 @@
 extern "C" {
 #endif
 
-#define ATTUNE_ABI_VERSION 1
+#define ATTUNE_ABI_VERSION 2
 
 /* The most that a kernel has: the compiler refuses what the runtime would. An extent is at most 2^30, for twice as much is the largest
    index of Halide's 32 bits; nor has a tensor more elements than they count. */
 #define ATTUNE_MAX_TENSORS 64
 #define ATTUNE_MAX_DIMS 64
+#define ATTUNE_MAX_STEPS 320
+#define ATTUNE_MAX_STORED 320
 #define ATTUNE_MAX_EXTENT (INT64_C(1) << 30)
 #define ATTUNE_MAX_ELEMENTS ((INT64_C(1) << 31) - 1)
 
@@ -69,11 +71,11 @@ struct attune_condition_v1 {
 
 enum attune_device { attune_cpu = 0, attune_opencl = 1, attune_cuda = 2 };
 
-/* One compiled body of a kernel. The runtime takes the first whose features the machine has and whose conditions hold, of those for one
-   device or target if the caller names one.
+/* One compiled body of a step. A call takes the first target of the kernel that the machine has, and whose codes take the extents; of the
+   step's codes for it the first whose conditions hold. A caller may name a device or a target, whose codes alone are looked at then.
 
    Buffers describe every tensor as Halide does: innermost dim first with stride 1, minimum 0, host memory that is not null; empty
-   tensors too. bf16 is uint16, its bits; boolean is uint8. No body runs if all outputs are empty. */
+   tensors too. bf16 is uint16, its bits; boolean is uint8. No body runs if all results of its step are empty. */
 struct attune_code_v1 {
   const char* target;   /* a name of the table of targets */
   const char* schedule; /* what `attune explain` prints */
@@ -81,23 +83,36 @@ struct attune_code_v1 {
   int32_t condition_count;
   const struct attune_condition_v1* conditions;
   const char* features; /* CPU features in GCC's spelling, separated by blanks: "avx2 fma" */
-  /* arguments[0] points to a void* user context; arguments[1 + t] is the halide_buffer_t* of tensor t.
-     Gives 0 or a Halide error code. */
+  /* arguments[0] points to a void* user context; after it stand, in the step's order, a halide_buffer_t* for each tensor that it reads, an
+     int32_t* to the extent of each of its dims, and a halide_buffer_t* for each tensor that it writes. Gives 0 or a Halide error code. */
   int (*run)(void** arguments);
 };
 
-struct attune_kernel_v1 {
+/* A stage of the kernel as it is called: it reads tensors of the call, or what earlier steps stored, and writes its results. */
+struct attune_step_v1 {
+  const char* stage;    /* its kind: "online_softmax" */
+  int32_t input_count;  /* how many tensors it reads */
+  int32_t output_count; /* and writes, at least one */
+  const int32_t* tensors; /* their numbers: those that it reads, then those that it writes */
+  int32_t dim_count;
+  int32_t code_count;
+  const int32_t* dims; /* numbers of the dims whose extents its codes are given */
+  const struct attune_code_v1* codes; /* best target first, in the same order in each step; small tiles before large ones where conditions tell */
+};
+
+struct attune_kernel_v2 {
   uint32_t abi_version;
   const char* name; /* the name that library.kernel(name) takes */
   const char* variant;
   const char* parameters; /* "window=512", comma separated */
   const char* hash;       /* of the specialised graph, the types and the schedules, 16 hexadecimal digits */
   int32_t dim_count;
-  int32_t tensor_count;
-  int32_t code_count;
+  int32_t tensor_count; /* of a call */
+  int32_t stored_count; /* results that steps store for one another */
+  int32_t step_count;
   const struct attune_dim_v1* dims;
-  const struct attune_tensor_v1* tensors; /* inputs, then outputs, in the order of the call */
-  const struct attune_code_v1* codes;     /* best target first; small tiles before large ones where conditions tell */
+  const struct attune_tensor_v1* tensors; /* inputs, then outputs, in the order of the call; then what is stored between steps */
+  const struct attune_step_v1* steps;     /* each after those whose results it reads; one writes each output and each stored tensor */
 };
 
 /* The setters of the Halide runtime inside a shared file; the opening program puts its own pool and allocator there. */
@@ -108,11 +123,11 @@ struct attune_hooks_v1 {
   void* (*set_error_handler)(void*);
 };
 
-/* Symbol "attune_library_v1" of a shared file. A lone object exports only "attune_kernel_v1_<name>". */
+/* Symbol "attune_library_v1" of a shared file. A lone object exports only "attune_kernel_v2_<name>". */
 struct attune_library_v1 {
   uint32_t abi_version;
   int32_t kernel_count;
-  const struct attune_kernel_v1* const* kernels;
+  const struct attune_kernel_v2* const* kernels;
   struct attune_hooks_v1 hooks;
 };
 

@@ -76,7 +76,7 @@ bool may_share(const Footprint& a, const Footprint& b) {
 
 }  // namespace
 
-Result<void> check_overlap(const attune_kernel_v1& kernel, Arguments arguments) {
+Result<void> check_overlap(const attune_kernel_v2& kernel, Arguments arguments) {
   Table<Range, max_tensors> ranges;
   for (const Tensor* tensor : arguments) ranges.add(tensor->is_empty() ? Range{} : range_of(*tensor));
   for (std::size_t out = 0; out < arguments.size(); ++out) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "runtime/abi.h"
 #include "runtime/result.h"
@@ -22,24 +23,33 @@ using Arguments = std::span<const Tensor* const>;
 using DimExtents = std::array<std::int64_t, max_dims>;
 
 /// Checks number, storage, rank and extents, and fills `extents`. `arguments` has one pointer for each tensor of the manifest.
-Result<void> check_shapes(const attune_kernel_v1& kernel, Arguments arguments, DimExtents& extents);
+Result<void> check_shapes(const attune_kernel_v2& kernel, Arguments arguments, DimExtents& extents);
 
 /// Checks devices, strides, pointers and overlap of arguments whose shapes are right.
-Result<void> check_memory(const attune_kernel_v1& kernel, Arguments arguments);
+Result<void> check_memory(const attune_kernel_v2& kernel, Arguments arguments);
 
 /// Checks that no output shares an element with another argument. Exact for dense tensors and slices of a common array;
 /// others count as overlapping where their address ranges do.
-Result<void> check_overlap(const attune_kernel_v1& kernel, Arguments arguments);
+Result<void> check_overlap(const attune_kernel_v2& kernel, Arguments arguments);
 
-/// What a kernel's code is called with.
+/// The tensors of a call as a kernel's code takes them, in the manifest's order.
 struct CallBuffers {
   Table<halide_buffer_t, max_tensors> buffers;
   Table<halide_dimension_t, max_tensors * max_rank> shapes;  ///< of all tensors, one behind the other
-  std::array<void*, 1 + max_tensors> pointers;  ///< [0] is left for the user context
 };
 
+/// How Halide describes elements of a known storage. Halide 21 computes with bfloat slowly on CPUs and wrongly on GPUs: kernels take the bits of bf16 as
+/// u16. boolean is u8.
+inline halide_type_t halide_type_of(attune_storage storage) {
+  static constexpr std::array<std::pair<halide_type_code_t, std::uint8_t>, 9> types = {{{halide_type_float, 32}, {halide_type_uint, 16}, {halide_type_float, 16},
+                                                                                        {halide_type_float, 64}, {halide_type_int, 8}, {halide_type_uint, 8},
+                                                                                        {halide_type_int, 32}, {halide_type_int, 64}, {halide_type_uint, 8}}};
+  static_assert(attune_f32 == 0 && attune_boolean == 8, "the table is in the order of the storages");
+  const auto [code, bits] = types[static_cast<std::size_t>(storage)];
+  return {code, bits};
+}
+
 /// Describes checked arguments as Halide takes them: innermost dim first, no null pointers. `call` is empty before.
-/// bf16 is u16, its bits; boolean is u8.
-void fill_buffers(const attune_kernel_v1& kernel, Arguments arguments, attune_device device, CallBuffers& call);
+void fill_buffers(const attune_kernel_v2& kernel, Arguments arguments, attune_device device, CallBuffers& call);
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-/// Which of a kernel's code objects runs: by what the machine has, once, and by the extents, at each call.
+/// Which codes of a kernel's steps run: of a target that the machine has, once, and by the extents, at each call.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,22 @@
 
 namespace attune {
 
-/// The code objects that the machine can run, in the manifest's order.
-std::vector<const attune_code_v1*> usable_codes(const attune_kernel_v1& kernel, const Capabilities& machine);
+/// A target that the machine can run, and the codes that each step of the kernel has for it.
+struct UsableTarget {
+  std::string_view name;
+  attune_device device = attune_cpu;
+  std::vector<std::span<const attune_code_v1>> codes;  ///< of each step
+  bool takes_all = true;                               ///< each step has code without conditions, for all other extents
+};
+
+/// Those of a sound manifest that the machine can run, in the manifest's order.
+std::vector<UsableTarget> usable_targets(const attune_kernel_v2& kernel, const Capabilities& machine);
 
 /// Why it can run none: what the kernel holds and what the machine lacks.
-std::string no_usable_code(const attune_kernel_v1& kernel, const Capabilities& machine);
+std::string no_usable_target(const attune_kernel_v2& kernel, const Capabilities& machine);
 
-/// Whether `name` is the code's target ("x86-64-v3") or its device ("cpu").
-bool is_for(const attune_code_v1& code, std::string_view name);
+/// Whether `name` is the target's ("x86-64-v3") or its device's ("cpu").
+bool is_for(const UsableTarget& target, std::string_view name);
 
 /// A target that a kernel holds code for.
 struct KernelTarget {
@@ -29,15 +37,21 @@ struct KernelTarget {
 };
 
 /// All of them, in the manifest's order.
-std::vector<KernelTarget> targets_of(const attune_kernel_v1& kernel, const Capabilities& machine);
+std::vector<KernelTarget> targets_of(const attune_kernel_v2& kernel, const Capabilities& machine);
 
 /// Why the machine can run no code for `name`: what the kernel holds, or what the machine lacks.
-std::string no_code_for(const attune_kernel_v1& kernel, std::string_view name, const Capabilities& machine);
+std::string no_code_for(const attune_kernel_v2& kernel, std::string_view name, const Capabilities& machine);
 
-/// The first whose conditions hold for the extents of the kernel's dims; null if none.
-const attune_code_v1* choose_code(std::span<const attune_code_v1* const> usable, std::span<const std::int64_t> extents);
+/// The first of a step's codes whose conditions hold for the extents of the kernel's dims; null if none.
+const attune_code_v1* choose_code(std::span<const attune_code_v1> codes, std::span<const std::int64_t> extents);
 
-/// Why none was chosen: the extents, and what each code object takes.
-std::string no_code_for_extents(const attune_kernel_v1& kernel, std::span<const attune_code_v1* const> usable, std::span<const std::int64_t> extents);
+/// The first target that has code for the extents in each step; null if none.
+const UsableTarget* choose_target(std::span<const UsableTarget> usable, std::span<const std::int64_t> extents);
+
+/// The first target, if it takes all extents: most calls of most kernels.
+inline const UsableTarget* first_for_all(std::span<const UsableTarget> usable) { return usable.front().takes_all ? &usable.front() : nullptr; }
+
+/// Why none was chosen: the extents, and what each code takes.
+std::string no_code_for_extents(const attune_kernel_v2& kernel, std::span<const UsableTarget> usable, std::span<const std::int64_t> extents);
 
 }  // namespace attune

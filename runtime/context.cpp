@@ -36,26 +36,12 @@ std::byte* no_bytes() { return memory_around_nothing.data() + 128; }
 
 void* on_malloc(void* user_context, std::size_t bytes) {
   CallContext* context = CallContext::from(user_context);
-  if (context == nullptr) return halide_default_malloc(user_context, bytes);
-  if (bytes == 0) return no_bytes();
-  if (context->workspace() == nullptr) {
-    void* near = context->near_memory().take(bytes);
-    return near != nullptr ? near : halide_default_malloc(user_context, bytes);
-  }
-  void* data = context->workspace()->take(bytes);
-  if (data == nullptr && !context->workspace()->is_measuring()) context->note_workspace_is_short();
-  return data;
+  return context == nullptr ? halide_default_malloc(user_context, bytes) : context->take(bytes);
 }
 
 void on_free(void* user_context, void* data) {
-  CallContext* context = CallContext::from(user_context);
-  if (data == nullptr || data == no_bytes()) return;
-  if (context != nullptr && context->workspace() != nullptr)
-    context->workspace()->give_back(data);
-  else if (context != nullptr && context->near_memory().holds(data))
-    context->near_memory().give_back();
-  else
-    halide_default_free(user_context, data);
+  if (CallContext* context = CallContext::from(user_context)) context->give_back(data);
+  else if (data != nullptr && data != no_bytes()) halide_default_free(user_context, data);
 }
 
 /// One iteration, one thread, or a stack that has no room for what a waiting thread runs: runs here, without the pool's lock.
@@ -89,6 +75,24 @@ int set_threads_at_first() {
 CallContext* CallContext::from(void* user_context) {
   auto* context = static_cast<CallContext*>(user_context);
   return context != nullptr && context->mark_ == expected_mark ? context : nullptr;
+}
+
+void* CallContext::take(std::size_t bytes) {
+  if (bytes == 0) return no_bytes();
+  if (workspace_ == nullptr) {
+    void* near = near_memory_.take(bytes);
+    return near != nullptr ? near : halide_default_malloc(this, bytes);
+  }
+  void* data = workspace_->take(bytes);
+  if (data == nullptr && !workspace_->is_measuring()) workspace_is_short_.store(true, std::memory_order_relaxed);
+  return data;
+}
+
+void CallContext::give_back(void* data) {
+  if (data == nullptr || data == no_bytes()) return;
+  if (workspace_ != nullptr) workspace_->give_back(data);
+  else if (near_memory_.holds(data)) near_memory_.give_back();
+  else halide_default_free(this, data);
 }
 
 void CallContext::fail(const char* message) {

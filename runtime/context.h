@@ -32,9 +32,10 @@ class CallContext {
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
 
   Workspace* workspace() const { return workspace_; }
-  /// Where the call has no workspace, its first few tiles lie here.
-  NearMemory& near_memory() { return near_memory_; }
-  void note_workspace_is_short() { workspace_is_short_.store(true, std::memory_order_relaxed); }
+  /// Memory for what the call stores, aligned to 128 bytes; null if there is none. Where the call has no workspace, its first few tiles lie
+  /// in this object.
+  void* take(std::size_t bytes);
+  void give_back(void* data);
   bool workspace_is_short() const { return workspace_is_short_.load(std::memory_order_relaxed); }
 
   /// A parallel loop of the call that runs. The first of them ends after those that its threads begin in it.

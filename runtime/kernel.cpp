@@ -7,12 +7,13 @@
 #include "runtime/codes.h"
 #include "runtime/run.h"
 #include "runtime/signature.h"
+#include "runtime/stored.h"
 #include "runtime/words.h"
 
 namespace attune {
 namespace {
 
-std::string tensor_names(const attune_kernel_v1& kernel) {
+std::string tensor_names(const attune_kernel_v2& kernel) {
   std::string names;
   for (const attune_tensor_v1& tensor : tensors_of(kernel)) add_to_list(names, tensor.name);
   return names;
@@ -21,20 +22,21 @@ std::string tensor_names(const attune_kernel_v1& kernel) {
 }  // namespace
 
 struct Kernel::State {
-  const attune_kernel_v1* manifest;
-  std::vector<const attune_code_v1*> usable;
+  const attune_kernel_v2* manifest;
+  std::vector<UsableTarget> usable;
+  std::vector<Lifetime> lifetimes;  ///< of what steps store
   std::size_t input_count;
   std::shared_ptr<const void> file;
 };
 
-Result<Kernel> Kernel::open(const attune_kernel_v1& manifest, std::shared_ptr<const void> file) {
+Result<Kernel> Kernel::open(const attune_kernel_v2& manifest, std::shared_ptr<const void> file) {
   if (Result<void> sound = check_manifest(manifest); !sound) return sound.error();
   const auto inputs = std::ranges::count(tensors_of(manifest), 0, &attune_tensor_v1::is_output);
-  return Kernel(std::make_shared<State>(
-      State{&manifest, attune::usable_codes(manifest, this_machine()), static_cast<std::size_t>(inputs), std::move(file)}));
+  return Kernel(std::make_shared<State>(State{&manifest, attune::usable_targets(manifest, this_machine()), lifetimes_of(manifest),
+                                              static_cast<std::size_t>(inputs), std::move(file)}));
 }
 
-Result<Kernel> Kernel::from(const attune_kernel_v1& manifest) {
+Result<Kernel> Kernel::from(const attune_kernel_v2& manifest) {
   Result<Kernel> kernel = open(manifest, nullptr);
   if (!kernel) return kernel;
   if (Result<void> usable = kernel->check_usable(); !usable) return usable.error();
@@ -42,8 +44,8 @@ Result<Kernel> Kernel::from(const attune_kernel_v1& manifest) {
 }
 
 Result<Kernel> Kernel::on(std::string_view device) const {
-  State narrowed{&manifest(), attune::usable_codes(manifest(), this_machine()), state_->input_count, state_->file};
-  std::erase_if(narrowed.usable, [&](const attune_code_v1* code) { return !is_for(*code, device); });
+  State narrowed{&manifest(), attune::usable_targets(manifest(), this_machine()), state_->lifetimes, state_->input_count, state_->file};
+  std::erase_if(narrowed.usable, [&](const UsableTarget& target) { return !is_for(target, device); });
   if (narrowed.usable.empty()) return Error{no_code_for(manifest(), device, this_machine())};
   return Kernel(std::make_shared<State>(std::move(narrowed)));
 }
@@ -51,7 +53,7 @@ Result<Kernel> Kernel::on(std::string_view device) const {
 std::vector<KernelTarget> Kernel::targets() const { return targets_of(manifest(), this_machine()); }
 
 Result<void> Kernel::check_usable() const {
-  if (state_->usable.empty()) return Error{no_usable_code(manifest(), this_machine())};
+  if (state_->usable.empty()) return Error{no_usable_target(manifest(), this_machine())};
   return {};
 }
 
@@ -97,16 +99,17 @@ Result<void> Kernel::call_checked(std::span<const Tensor* const> tensors, Worksp
   if (Result<void> usable = check_usable(); !usable) return usable;
   if (std::ranges::all_of(tensors.subspan(state_->input_count), &Tensor::is_empty)) return {};
   const std::span<const std::int64_t> bound(extents.data(), dims().size());
-  const attune_code_v1* code = choose_code(state_->usable, bound);
-  if (code == nullptr) return Error{no_code_for_extents(manifest(), state_->usable, bound)};
-  return run(manifest(), *code, tensors, workspace);
+  const UsableTarget* target = first_for_all(state_->usable);
+  if (target == nullptr) target = choose_target(state_->usable, bound);
+  if (target == nullptr) return Error{no_code_for_extents(manifest(), state_->usable, bound)};
+  return run({manifest(), *target, state_->lifetimes, tensors, bound}, workspace);
 }
 
-const attune_kernel_v1& Kernel::manifest() const { return *state_->manifest; }
+const attune_kernel_v2& Kernel::manifest() const { return *state_->manifest; }
 std::span<const attune_tensor_v1> Kernel::inputs() const { return tensors_of(manifest()).first(state_->input_count); }
 std::span<const attune_tensor_v1> Kernel::outputs() const { return tensors_of(manifest()).subspan(state_->input_count); }
 std::span<const attune_dim_v1> Kernel::dims() const { return dims_of(manifest()); }
 std::string Kernel::describe() const { return description_of(manifest()); }
-std::span<const attune_code_v1* const> Kernel::usable_codes() const { return state_->usable; }
+std::span<const UsableTarget> Kernel::usable_targets() const { return state_->usable; }
 
 }  // namespace attune

@@ -31,7 +31,7 @@ struct Argument {
 class Kernel {
  public:
   /// The kernel of a manifest that is linked into the program. Refuses a malformed manifest, and a kernel that this machine cannot run.
-  static Result<Kernel> from(const attune_kernel_v1& manifest);
+  static Result<Kernel> from(const attune_kernel_v2& manifest);
 
   /// Checks all arguments, then runs: inputs and outputs in the order of the manifest.
   /// Any extents from 0 up are right; nothing runs if every output is empty. Takes at most stack_bytes_of_call (`stack.h`) of the thread's
@@ -54,9 +54,9 @@ class Kernel {
   std::span<const attune_tensor_v1> outputs() const;
   std::span<const attune_dim_v1> dims() const;
   /// Everything that is known of the kernel; abi.h explains it.
-  const attune_kernel_v1& manifest() const;
+  const attune_kernel_v2& manifest() const;
 
-  /// Tensors, derived dims and code objects in a few lines.
+  /// Tensors, derived dims and the codes of its steps in a few lines.
   std::string describe() const;
 
   /// The targets that the kernel holds code for, the CPU's before those of devices.
@@ -65,15 +65,15 @@ class Kernel {
   /// although the file has code for this CPU, too. Refuses what the kernel holds no code for, and what this machine cannot run.
   Result<Kernel> on(std::string_view device) const;
 
-  /// The code objects that this machine can run; a call takes the first of them whose conditions hold.
-  std::span<const attune_code_v1* const> usable_codes() const;
+  /// Those that this machine can run; a call takes the first that has code for its extents.
+  std::span<const UsableTarget> usable_targets() const;
 
  private:
   friend class Library;
   struct State;
   explicit Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   /// Of a manifest inside `file`, which the kernel keeps open. It may have no code for this machine: calls then refuse.
-  static Result<Kernel> open(const attune_kernel_v1& manifest, std::shared_ptr<const void> file);
+  static Result<Kernel> open(const attune_kernel_v2& manifest, std::shared_ptr<const void> file);
   Result<void> check_usable() const;
   Result<void> call_checked(std::span<const Tensor* const> tensors, Workspace* workspace) const;
   Result<std::size_t> find_tensor(std::string_view name) const;

@@ -1,5 +1,7 @@
 #include "runtime/run.h"
 
+#include <algorithm>
+#include <array>
 #include <new>
 #include <string>
 
@@ -11,9 +13,7 @@
 namespace attune {
 namespace {
 
-static_assert(sizeof(CallContext) + sizeof(CallBuffers) < 44 * 1024, "stack.h says how much of the stack these take");
-
-Error failure(const attune_kernel_v1& kernel, const attune_code_v1& code, const CallContext& context, int status) {
+Error failure(const attune_kernel_v2& kernel, std::string_view target, const CallContext& context, int status) {
   if (context.workspace_is_short())
     return {words(who(kernel), ": its workspace is too small: it has ", context.workspace()->size_bytes(),
                   " bytes; this call takes at least ", context.workspace()->peak_bytes(),
@@ -22,48 +22,121 @@ Error failure(const attune_kernel_v1& kernel, const attune_code_v1& code, const 
   const std::string message = context.message();
   if (status == halide_error_code_buffer_allocation_too_large && message.empty())
     return {words(who(kernel), ": what it stores between its stages has too many elements: one tensor has more than 2147483647")};
-  return {words(who(kernel), ": its code for ", code.target, " stopped with Halide's error ", status, ": ",
+  return {words(who(kernel), ": its code for ", target, " stopped with Halide's error ", status, ": ",
                 message.empty() ? "no reason was given" : message)};
 }
 
 /// A sentence that needs no memory where there is none left for another.
-Error said(const attune_kernel_v1& kernel, const attune_code_v1& code, const CallContext& context, int status) {
+Error said(const attune_kernel_v2& kernel, std::string_view target, const CallContext& context, int status) {
   try {
-    return failure(kernel, code, context, status);
+    return failure(kernel, target, context, status);
   } catch (const std::bad_alloc&) {
     return {"out of memory"};  // short enough to lie in the string itself
   }
 }
 
+/// The steps of one call.
+class Steps {
+ public:
+  Steps(const CheckedCall& call, CallContext& context, CallBuffers& buffers, const StoredBuffers& stored)
+      : call_(call), context_(context), buffers_(buffers), stored_(stored), user_context_(&context) {}
+  Steps(const Steps&) = delete;
+
+  /// All of them, up to one that fails. Gives its error code, or 0.
+  int run() {
+    int status = 0;
+    for (std::size_t number = 0; number < steps_of(call_.kernel).size() && status == 0; ++number) {
+      status = run(number);
+      if (context_.workspace() != nullptr) context_.workspace()->next_step();
+      release_after(static_cast<std::int32_t>(number), status);
+    }
+    if (call_.target.device == attune_cpu) return status;
+    return finish_on_device(user_context_, call_.kernel, buffers_, status);
+  }
+
+ private:
+  halide_buffer_t& buffer(std::int32_t tensor) {
+    const auto number = static_cast<std::size_t>(tensor), arguments = call_.arguments.size();
+    return number < arguments ? buffers_.buffers[number] : stored_[number - arguments];
+  }
+
+  int run(std::size_t number) {
+    const attune_step_v1& step = steps_of(call_.kernel)[number];
+    // A call whose outputs are all empty does not come here: of the only step one has elements.
+    const auto is_empty = [&](std::int32_t tensor) { return buffer(tensor).number_of_elements() == 0; };
+    if (call_.kernel.step_count > 1 && std::ranges::all_of(outputs_of(step), is_empty)) return 0;
+    void** pointer = pointers_.data();
+    *pointer++ = &user_context_;
+    for (const std::int32_t tensor : inputs_of(step)) *pointer++ = &buffer(tensor);
+    std::int32_t* extent = extents_.data();
+    for (const std::int32_t dim : dims_of(step)) {
+      *extent = static_cast<std::int32_t>(call_.extents[static_cast<std::size_t>(dim)]);
+      *pointer++ = extent++;
+    }
+    for (const std::int32_t tensor : outputs_of(step)) *pointer++ = &buffer(tensor);
+    return choose_code(call_.target.codes[number], call_.extents)->run(pointers_.data());
+  }
+
+  /// Frees on a device what no later step reads; all of it if none comes.
+  void release_after(std::int32_t step, int status) {
+    if (call_.target.device == attune_cpu) return;
+    for (std::size_t t = 0; t < call_.lifetimes.size(); ++t) {
+      halide_buffer_t& stored = stored_[t];
+      if (stored.device_interface != nullptr && (call_.lifetimes[t].last <= step || status != 0)) stored.device_interface->device_free(user_context_, &stored);
+    }
+  }
+
+  const CheckedCall& call_;
+  CallContext& context_;
+  CallBuffers& buffers_;
+  const StoredBuffers& stored_;
+  void* user_context_;
+  std::array<std::int32_t, max_dims> extents_;  // of the step's dims
+  std::array<void*, 1 + max_tensors + max_stored + max_dims> pointers_;
+};
+
+static_assert(sizeof(CallContext) + sizeof(CallBuffers) + sizeof(Steps) + sizeof(StoredPlaces) < 44 * 1024, "stack.h says how much of the stack these take");
+
+/// The error code of the steps, after the block for what they store is there.
+int run_steps(const CheckedCall& call, CallContext& context, const StoredPlaces& places) {
+  CallBuffers buffers;
+  fill_buffers(call.kernel, call.arguments, call.target.device, buffers);
+  if (call.kernel.stored_count == 0) return Steps(call, context, buffers, {}).run();
+  const std::size_t bytes = StoredBuffers::block_bytes(call.kernel, places);
+  void* block = context.take(bytes);
+  if (block == nullptr) return halide_error_code_out_of_memory;
+  if (context.workspace() != nullptr) context.workspace()->keep();
+  const int status = Steps(call, context, buffers, StoredBuffers(call.kernel, call.extents, places, static_cast<std::byte*>(block))).run();
+  if (context.workspace() == nullptr) context.give_back(block);
+  return status;
+}
+
 /// Not a part of run(), which asks for the stack before these are on it.
-[[gnu::noinline]] Result<void> run_on_stack(const attune_kernel_v1& kernel, const attune_code_v1& code, Arguments arguments, Workspace* workspace) {
+[[gnu::noinline]] Result<void> run_on_stack(const CheckedCall& call, Workspace* workspace) {
   take_over_own_halide();
-  const auto device = static_cast<attune_device>(code.device);
-  CallBuffers call;
-  fill_buffers(kernel, arguments, device, call);
+  StoredPlaces places;
+  if (call.kernel.stored_count > 0)
+    if (Result<void> placed = place_stored(call.kernel, call.lifetimes, call.extents, places); !placed) return placed;
   if (workspace != nullptr && !workspace->begin())
-    return Error{words(who(kernel), ": its workspace is in use by another call; a workspace serves one call at a time")};
+    return Error{words(who(call.kernel), ": its workspace is in use by another call; a workspace serves one call at a time")};
   CallContext context(workspace);
-  void* user_context = &context;
-  call.pointers[0] = &user_context;
-  int status = code.run(call.pointers.data());
-  if (device != attune_cpu) status = finish_on_device(user_context, kernel, call, status);
+  const int status = run_steps(call, context, places);
   if (workspace != nullptr) workspace->end();
-  if (status != 0 || context.has_failed()) return said(kernel, code, context, status);
+  if (status != 0 || context.has_failed()) return said(call.kernel, call.target.name, context, status);
   return {};
 }
 
 }  // namespace
 
-Result<void> check_stack(const attune_kernel_v1& kernel) {
+Result<void> check_stack(const attune_kernel_v2& kernel) {
   const std::size_t left = stack_bytes_left();
   if (left >= stack_bytes_of_kernel) return {};
   return Error{words(who(kernel), ": too little is left of this thread's stack: ", left, " bytes; a call takes up to ", stack_bytes_of_call)};
 }
 
-Result<void> run(const attune_kernel_v1& kernel, const attune_code_v1& code, Arguments arguments, Workspace* workspace) {
-  if (Result<void> stack = check_stack(kernel); !stack) return stack;
-  return run_on_stack(kernel, code, arguments, workspace);
+Result<void> run(const CheckedCall& call, Workspace* workspace) {
+  if (Result<void> stack = check_stack(call.kernel); !stack) return stack;
+  return run_on_stack(call, workspace);
 }
 
 }  // namespace attune

@@ -1,17 +1,28 @@
-/// The call of a code object: its buffers, its context, and what its error codes say.
+/// The call of a kernel: the steps one after the other, their buffers and context, and what their error codes say.
 #pragma once
 
 #include "runtime/abi.h"
 #include "runtime/arguments.h"
+#include "runtime/codes.h"
 #include "runtime/result.h"
+#include "runtime/stored.h"
 #include "runtime/workspace.h"
 
 namespace attune {
 
 /// Refuses a thread whose stack has no room for what a kernel takes.
-Result<void> check_stack(const attune_kernel_v1& kernel);
+Result<void> check_stack(const attune_kernel_v2& kernel);
 
-/// Runs the code on checked arguments, if the stack has room. `workspace` may be null.
-Result<void> run(const attune_kernel_v1& kernel, const attune_code_v1& code, Arguments arguments, Workspace* workspace);
+/// A call whose arguments are checked.
+struct CheckedCall {
+  const attune_kernel_v2& kernel;
+  const UsableTarget& target;  ///< has code for the extents in each step
+  std::span<const Lifetime> lifetimes;
+  Arguments arguments;
+  std::span<const std::int64_t> extents;  ///< of the kernel's dims
+};
+
+/// Runs the steps, if the stack has room. `workspace` may be null.
+Result<void> run(const CheckedCall& call, Workspace* workspace);
 
 }  // namespace attune

@@ -11,17 +11,36 @@
 namespace attune {
 
 /// Limits of a manifest; a call's tables have these sizes and stand on the stack.
-inline constexpr int max_tensors = ATTUNE_MAX_TENSORS, max_dims = ATTUNE_MAX_DIMS;
+inline constexpr int max_tensors = ATTUNE_MAX_TENSORS, max_dims = ATTUNE_MAX_DIMS, max_steps = ATTUNE_MAX_STEPS, max_stored = ATTUNE_MAX_STORED;
 inline constexpr std::int64_t max_extent = ATTUNE_MAX_EXTENT;
 
-inline std::span<const attune_dim_v1> dims_of(const attune_kernel_v1& kernel) {
+inline std::span<const attune_dim_v1> dims_of(const attune_kernel_v2& kernel) {
   return {kernel.dims, static_cast<std::size_t>(kernel.dim_count)};
 }
-inline std::span<const attune_tensor_v1> tensors_of(const attune_kernel_v1& kernel) {
+inline std::span<const attune_tensor_v1> tensors_of(const attune_kernel_v2& kernel) {
   return {kernel.tensors, static_cast<std::size_t>(kernel.tensor_count)};
 }
-inline std::span<const attune_code_v1> codes_of(const attune_kernel_v1& kernel) {
-  return {kernel.codes, static_cast<std::size_t>(kernel.code_count)};
+/// What steps store for one another.
+inline std::span<const attune_tensor_v1> stored_of(const attune_kernel_v2& kernel) {
+  return {kernel.tensors + kernel.tensor_count, static_cast<std::size_t>(kernel.stored_count)};
+}
+inline std::span<const attune_step_v1> steps_of(const attune_kernel_v2& kernel) {
+  return {kernel.steps, static_cast<std::size_t>(kernel.step_count)};
+}
+inline std::span<const std::int32_t> inputs_of(const attune_step_v1& step) {
+  return {step.tensors, static_cast<std::size_t>(step.input_count)};
+}
+inline std::span<const std::int32_t> outputs_of(const attune_step_v1& step) {
+  return {step.tensors + step.input_count, static_cast<std::size_t>(step.output_count)};
+}
+inline std::span<const std::int32_t> tensors_of(const attune_step_v1& step) {
+  return {step.tensors, static_cast<std::size_t>(step.input_count + step.output_count)};
+}
+inline std::span<const std::int32_t> dims_of(const attune_step_v1& step) {
+  return {step.dims, static_cast<std::size_t>(step.dim_count)};
+}
+inline std::span<const attune_code_v1> codes_of(const attune_step_v1& step) {
+  return {step.codes, static_cast<std::size_t>(step.code_count)};
 }
 inline std::span<const std::int32_t> dims_of(const attune_tensor_v1& tensor) {
   return {tensor.dims, static_cast<std::size_t>(tensor.rank)};
@@ -52,22 +71,22 @@ inline std::span<const attune_condition_v1> conditions_of(const attune_code_v1& 
 }
 
 /// Refuses a manifest of another ABI version, one beyond the limits, and one whose tables do not fit together.
-Result<void> check_manifest(const attune_kernel_v1& kernel);
+Result<void> check_manifest(const attune_kernel_v2& kernel);
 
 /// "kernel 'multi_head': input 'k'"
-std::string who(const attune_kernel_v1& kernel, const attune_tensor_v1& tensor);
-std::string who(const attune_kernel_v1& kernel);
+std::string who(const attune_kernel_v2& kernel, const attune_tensor_v1& tensor);
+std::string who(const attune_kernel_v2& kernel);
 
 /// "f16 [batch x heads x keys x 64]": a fixed dim is its number.
-std::string text_of(const attune_kernel_v1& kernel, const attune_tensor_v1& tensor);
+std::string text_of(const attune_kernel_v2& kernel, const attune_tensor_v1& tensor);
 
 /// "heads * depth", "tokens / 4", "keys + memory", "keys[1:]", "64"; of a free dim its name.
-std::string formula_text(const attune_kernel_v1& kernel, const attune_dim_v1& dim);
+std::string formula_text(const attune_kernel_v2& kernel, const attune_dim_v1& dim);
 
 /// The same with the operands' extents: "8 * 64".
-std::string formula_text(const attune_kernel_v1& kernel, const attune_dim_v1& dim, std::span<const std::int64_t> extents);
+std::string formula_text(const attune_kernel_v2& kernel, const attune_dim_v1& dim, std::span<const std::int64_t> extents);
 
-/// The kernel in a few lines: its tensors, derived dims and code objects.
-std::string description_of(const attune_kernel_v1& kernel);
+/// The kernel in a few lines: its tensors, derived dims and the codes of its steps.
+std::string description_of(const attune_kernel_v2& kernel);
 
 }  // namespace attune

@@ -42,13 +42,25 @@ struct alignas(alignment) Workspace::Block {
 
 bool Workspace::begin() {
   if (is_in_use_.exchange(true, std::memory_order_acquire)) return false;
-  used_bytes_ = 0;
+  used_bytes_ = kept_bytes_ = 0;
   free_ = nullptr;
   return true;
 }
 
+void Workspace::keep() {
+  kept_bytes_ = used_bytes_;
+  kept_heap_ = heap_;
+}
+
+void Workspace::next_step() {
+  while (heap_ != kept_heap_) ::operator delete (std::exchange(heap_, heap_->next_heap), std::align_val_t{alignment});
+  used_bytes_ = kept_bytes_;
+  free_ = nullptr;
+}
+
 void Workspace::end() {
-  while (heap_ != nullptr) ::operator delete (std::exchange(heap_, heap_->next_heap), std::align_val_t{alignment});
+  kept_heap_ = nullptr;
+  next_step();
   is_in_use_.store(false, std::memory_order_release);
 }
 

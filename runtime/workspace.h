@@ -28,6 +28,9 @@ class Workspace {
   /// For calls: begin() is false if another call is using the workspace.
   bool begin();
   void end();
+  /// What is taken so far is in use until end(). Each next_step() is where nothing of what was taken after it is in use: all of that is whole again.
+  void keep();
+  void next_step();
   /// For the kernel's threads: memory aligned to 128 bytes with 8 readable bytes on both sides; null if too little is left.
   void* take(std::size_t bytes);
   /// Gives back what take() gave.
@@ -42,9 +45,9 @@ class Workspace {
   bool is_measuring_ = true;
   std::atomic<bool> is_in_use_ = false;
   std::atomic_flag lock_ = ATOMIC_FLAG_INIT;
-  std::size_t used_bytes_ = 0, peak_bytes_ = 0;
+  std::size_t used_bytes_ = 0, kept_bytes_ = 0, peak_bytes_ = 0;
   Block* free_ = nullptr;  ///< given back, to be taken again at the same size
-  Block* heap_ = nullptr;  ///< all that measuring took from the heap
+  Block *heap_ = nullptr, *kept_heap_ = nullptr;  ///< all that measuring took from the heap, the last first; of it what is kept
 };
 
 }  // namespace attune

@@ -47,8 +47,6 @@ class PackedGemm {
     if (!columns_in_place_) schedule_column_panel();
     Stored stored{result_, body_.out, std::move(numbers_)};
     if (tile_.asked != AskedInto::nowhere) stored.sums = sums_;
-    // Rows of a product whose columns have a batch of their own are packed for each of them.
-    if (shared_loops_.empty()) stored.panels = {{row_panel_, sums_}};
     return stored;
   }
 

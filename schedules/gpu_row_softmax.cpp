@@ -31,7 +31,8 @@ Stored gpu_row_softmax(const RowSoftmax& body, const Extents& extents, const Mac
   Func result("softmax");
   Coordinates at;
   for (const std::string& dim : body.out) at[dim] = Var(dim);
-  result(std::vector<Var>(body.out.rbegin(), body.out.rend())) = weight(at) * value_at(scale, rows, at);
+  const Expr p = weight(at) * value_at(scale, rows, at);
+  result(std::vector<Var>(body.out.rbegin(), body.out.rend())) = body.finish ? body.finish(p, at) : p;
   run_on_gpu(result, gpu_grid(body.out), extents, tile);
   return {result, body.out};
 }

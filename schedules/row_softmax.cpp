@@ -102,8 +102,10 @@ void SoftmaxOfRows::define_result() {
   rows_.place(tile, within(across, rows_.extent()), at);
   std::vector<Expr> arguments;
   for (auto dim = body_.out.rbegin(); dim != body_.out.rend(); ++dim) arguments.push_back(at.at(*dim));
-  result_(std::vector<Var>(body_.out.rbegin(), body_.out.rend())) = Halide::undef<float>();
-  result_(arguments) = weight_(loops_[0], loops_[1], tile) * scale_(loops_[0], tile);
+  Expr p = weight_(loops_[0], loops_[1], tile) * scale_(loops_[0], tile);
+  if (body_.finish) p = body_.finish(p, at);
+  result_(std::vector<Var>(body_.out.rbegin(), body_.out.rend())) = Halide::undef(p.type());
+  result_(arguments) = p;
 }
 
 void SoftmaxOfRows::schedule() {

@@ -114,7 +114,7 @@ class Bench:
 
     def compile_time(self, row):
         seconds = [Kernel(self.attune, row).compile_seconds for _ in range(3)]
-        sizes = len(Kernel(self.attune, row).manifest["codes"])
+        sizes = len(Kernel(self.attune, row).codes)
         each = Samples(1, [s / sizes for s in seconds])
         result = {"own": described(each), "peers": {}, "seconds": each.minimum, "speed": 1 / each.minimum, "noise": each.noise, "figure": each.minimum,
                   "unit": "s", "normalised": each.minimum}

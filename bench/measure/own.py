@@ -91,7 +91,7 @@ class Attune:
     def compile(self, row):
         """The paths of the shared object and the manifest, and the seconds it took."""
         started = time.perf_counter()
-        self.run("compile", *self.graph_options(row), "--name", row.name, "--shared", "-o", self.folder)
+        self.run("compile", *self.graph_options(row), "--name", row.name, "--shared", "--jobs", 1, "-o", self.folder)
         return self.folder / f"{row.name}.so", self.folder / f"{row.name}.json", time.perf_counter() - started
 
     def set_threads(self, count):
@@ -110,13 +110,18 @@ class Kernel:
         self.attune, self.row = attune, row
         path, manifest, self.compile_seconds = attune.compile(row)
         self.manifest = json.loads(manifest.read_text())
-        self.target = self.manifest["codes"][0]["target"]
+        self.target = self.codes[0]["target"]
         library = attune.checked(attune.runtime.attune_open(str(path).encode()))
         self.kernel = attune.checked(attune.runtime.attune_find_kernel(library, row.name.encode()))
 
+    @property
+    def codes(self):
+        """Those of all its steps."""
+        return [code for step in self.manifest["steps"] for code in step["codes"]]
+
     def tiles(self, size, schedule):
         """The parameters of a schedule for calls of a size, of its first stage."""
-        for code in self.manifest["codes"]:
+        for code in self.codes:
             words = code["schedule"].split()
             for word in words[1:] if words[0] == f"{size}:" else []:
                 name, *values = word.split(",")

@@ -77,7 +77,7 @@ def measure(row, by_default, tuned, seconds):
     by_default.set_threads(row.threads)
     samples = in_turn({name: call.seconds for name, call in calls.items()}, seconds)
     return {"case": row.case, "default_s": samples["by default"].minimum, "tuned_s": samples["tuned"].minimum,
-            "ratio": paired_ratio(samples["by default"], samples["tuned"]), "codes": kernels["tuned"].manifest["codes"]}
+            "ratio": paired_ratio(samples["by default"], samples["tuned"]), "codes": kernels["tuned"].codes}
 
 
 def table_of(document):

@@ -65,7 +65,7 @@ class Tuning(unittest.TestCase):
             self.assertIn(f"| `{name}`: ", result.stdout)
         self.assertRegex(result.stdout, r"\d of 2 rows are at least 1.1 times as fast as by the defaults; the least is \d+\.\d\d\n")
         row = next(row for row in read_goals(SOURCE / "bench/goals.toml") if row.name == "tiny_16")
-        schedules = [code["schedule"] for code in Kernel(Attune(SOURCE, BUILD, [other]), row).manifest["codes"]]
+        schedules = [code["schedule"] for code in Kernel(Attune(SOURCE, BUILD, [other]), row).codes]
         self.assertIn("tiny: whole_rows,register_rows=1,register_keys=2,register_vectors=1", schedules)
 
     def test_a_run_that_was_stopped_goes_on(self):

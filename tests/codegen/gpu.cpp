@@ -8,7 +8,7 @@
 #include "codegen/compile.h"
 #include "codegen/halide_target.h"
 #include "codegen/import.h"
-#include "codegen/pipeline.h"
+#include "codegen/step_code.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/folder.h"
 #include "tests/skip.h"
@@ -33,8 +33,8 @@ void check_on_opencl(const std::string& variant, const KernelOptions& given, std
   for (const char* shape : shapes) CHECK(kernel.difference(shape, seed++) == "");
 }
 
-/// The PTX of a variant's CUDA kernels.
-std::string ptx_of(const std::string& variant, const std::string& folder) {
+/// Files with the PTX of a variant's CUDA kernels, one for each stage that has code of its own.
+std::vector<std::string> ptx_of(const std::string& variant, const std::string& folder) {
   Options typed;
   typed.graph = {variant, {}, {}};
   typed.targets = "cuda";
@@ -43,16 +43,20 @@ std::string ptx_of(const std::string& variant, const std::string& folder) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   StagedModule staged = compile_to_stages(prepared.graph.graph, prepared.graph.name, prepared.graph.parameters, prepared.staging, context);
   const TargetInfo& target = *prepared.targets[0];
-  PipelineAnswer answer = lower_pipeline(function_of(*staged.module), target, SizeClass::large, {});
-  const std::string path = folder + variant + ".ptx";
-  answer.lowered.pipeline.compile_to({{Halide::OutputFileType::device_code, path}}, answer.lowered.arguments, "kernel", halide_target(target));
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  std::string ptx = text.str();
-  while (!ptx.empty() && ptx.back() == '\0') ptx.pop_back();
-  std::ofstream(path) << ptx;
-  return path;
+  const KernelSteps plan = kernel_steps(function_of(*staged.module));
+  std::vector<std::string> paths;
+  for (const Step& step : plan.steps) {
+    StepPipeline lowered = lower_step(plan, step, target, SizeClass::large, {});
+    paths.push_back(folder + variant + std::to_string(paths.size()) + ".ptx");
+    lowered.pipeline.compile_to({{Halide::OutputFileType::device_code, paths.back()}}, lowered.arguments, "kernel", halide_target(target));
+    std::ifstream in(paths.back());
+    std::stringstream text;
+    text << in.rdbuf();
+    std::string ptx = text.str();
+    while (!ptx.empty() && ptx.back() == '\0') ptx.pop_back();
+    std::ofstream(paths.back()) << ptx;
+  }
+  return paths;
 }
 
 std::string ptxas() {
@@ -143,8 +147,8 @@ TEST_CASE("the PTX of CUDA kernels passes ptxas", "[cuda]") {
   const Folder folder;
   for (const char* variant : {"causal", "multi_head", "additive"}) {
     CAPTURE(variant);
-    const std::string path = ptx_of(variant, (folder / "").string());
-    CHECK(std::system((program + " -arch=sm_80 -o " + path + ".cubin " + path).c_str()) == 0);
+    for (const std::string& path : ptx_of(variant, (folder / "").string()))
+      CHECK(std::system((program + " -arch=sm_80 -o " + path + ".cubin " + path).c_str()) == 0);
   }
 }
 

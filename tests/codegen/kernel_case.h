@@ -24,7 +24,7 @@ class KernelCase {
   KernelCase(const Graph& graph, const std::string& name, const KernelOptions& options = {});
 
   /// Whether this machine can run the kernel's target.
-  bool is_usable() const { return !kernel_.usable_codes().empty(); }
+  bool is_usable() const { return !kernel_.usable_targets().empty(); }
   /// Calls it with random inputs of the shape ("queries=5,keys=1"); empty, or how it differs from the interpreter.
   std::string difference(const std::string& shape, std::uint64_t seed) const;
   /// The same with these inputs.

@@ -4,7 +4,7 @@
 
 #include "codegen/compile.h"
 #include "codegen/import.h"
-#include "codegen/pipeline.h"
+#include "codegen/step_code.h"
 #include "dsl/variants.h"
 
 namespace attune {
@@ -13,15 +13,15 @@ namespace {
 const TargetInfo& cpu() { return *find_target("x86-64-v3"); }
 
 /// Few queries and keys, few queries of many keys, small calls, and all others. The first two have schedules of their own, or there is none for them.
-Pipelines attention(bool has_few = true, bool has_tiny = false) {
-  Pipelines pipelines;
-  pipelines.of[SizeClass::tiny].limits = {{"queries", 0, 32}, {"keys", 0, 32}};
-  pipelines.of[SizeClass::tiny].is_made_for_size = has_tiny;
-  pipelines.of[SizeClass::few].limits = {{"queries", 0, 4}, {"keys", 65}};
-  pipelines.of[SizeClass::few].is_made_for_size = has_few;
-  pipelines.of[SizeClass::small].limits = {{"queries", 0, 16}};
-  pipelines.of[SizeClass::large] = {};
-  return pipelines;
+std::map<SizeClass, StepSchedule> attention(bool has_few = true, bool has_tiny = false) {
+  std::map<SizeClass, StepSchedule> schedules;
+  schedules[SizeClass::tiny].limits = {{"queries", 0, 32}, {"keys", 0, 32}};
+  schedules[SizeClass::tiny].is_made_for_size = has_tiny;
+  schedules[SizeClass::few].limits = {{"queries", 0, 4}, {"keys", 65}};
+  schedules[SizeClass::few].is_made_for_size = has_few;
+  schedules[SizeClass::small].limits = {{"queries", 0, 16}};
+  schedules[SizeClass::large] = {};
+  return schedules;
 }
 
 std::string text_of(const SizeRule& rule) {
@@ -56,17 +56,17 @@ TEST_CASE("known extents leave out what no call can take", "[size]") {
   CHECK(text_of(size_rule(attention(), {{"keys", 64}}, cpu())) == "small queries; large");
 }
 
-TEST_CASE("limits of several stages hold together, and stages without any do not mind", "[size]") {
-  Pipelines pipelines = attention(false);
-  CHECK(text_of(size_rule(pipelines, {}, cpu())) == "small queries; large");
-  pipelines.of[SizeClass::small].limits.push_back({"queries", 0, 7});
-  pipelines.of[SizeClass::small].limits.push_back({"tokens", 0, 9});
-  const SizeRule rule = size_rule(pipelines, {}, cpu());
+TEST_CASE("limits of a schedule hold together, and one without any does not mind", "[size]") {
+  std::map<SizeClass, StepSchedule> schedules = attention(false);
+  CHECK(text_of(size_rule(schedules, {}, cpu())) == "small queries; large");
+  schedules[SizeClass::small].limits.push_back({"queries", 0, 7});
+  schedules[SizeClass::small].limits.push_back({"tokens", 0, 9});
+  const SizeRule rule = size_rule(schedules, {}, cpu());
   CHECK(text_of(rule) == "small queries tokens; large");
   CHECK(rule.size_of({{"queries", 7}, {"tokens", 9}}) == SizeClass::small);
   CHECK(rule.size_of({{"queries", 8}, {"tokens", 9}}) == SizeClass::large);
-  pipelines.of[SizeClass::small].limits.clear();
-  CHECK(text_of(size_rule(pipelines, {}, cpu())) == "large");
+  schedules[SizeClass::small].limits.clear();
+  CHECK(text_of(size_rule(schedules, {}, cpu())) == "large");
 }
 
 TEST_CASE("tiny calls come before all others", "[size]") {
@@ -86,21 +86,28 @@ TEST_CASE("keys of the queries' own sequence limit calls by its name", "[size]")
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const StagedModule staged = compile_to_stages(build_any(choose_variant("multi_head", {}).variant), "g", "", {}, context);
   REQUIRE(staged.problem == "");
-  const Pipelines pipelines = lower_pipelines(function_of(*staged.module), cpu(), {});
-  REQUIRE(pipelines.problem == "");
-  CHECK(text_of(size_rule(pipelines, {}, cpu())) == "tiny batch tokens; large");
+  const KernelSteps plan = kernel_steps(function_of(*staged.module));
+  REQUIRE(plan.steps.size() == 5);
+  const auto rule = [&](std::size_t step) {
+    const StepSchedules schedules = schedules_of(plan, plan.steps[step], cpu(), {});
+    REQUIRE(schedules.problem == "");
+    return text_of(schedules.rule);
+  };
+  CHECK(rule(3) == "tiny tokens; large");
+  // each stage for itself
+  CHECK(rule(0) == "small batch tokens; large");
 }
 
 TEST_CASE("a size is left out if no extent keeps its limits", "[size]") {
-  Pipelines pipelines = attention();
-  pipelines.of[SizeClass::few].limits = {{"tokens", 0, 4}, {"tokens", 65}};
-  CHECK(text_of(size_rule(pipelines, {}, cpu())) == "small queries; large");
+  std::map<SizeClass, StepSchedule> schedules = attention();
+  schedules[SizeClass::few].limits = {{"tokens", 0, 4}, {"tokens", 65}};
+  CHECK(text_of(size_rule(schedules, {}, cpu())) == "small queries; large");
 }
 
 TEST_CASE("a size is left out if an earlier one takes all its calls", "[size]") {
-  Pipelines pipelines = attention(true, true);
-  pipelines.of[SizeClass::small].limits.push_back({"keys", 0, 32});
-  CHECK(text_of(size_rule(pipelines, {}, cpu())) == "tiny queries keys; few queries keys; large");
+  std::map<SizeClass, StepSchedule> schedules = attention(true, true);
+  schedules[SizeClass::small].limits.push_back({"keys", 0, 32});
+  CHECK(text_of(size_rule(schedules, {}, cpu())) == "tiny queries keys; few queries keys; large");
   CHECK(text_of(size_rule(attention(true, true), {{"keys", 8}}, cpu())) == "tiny queries; large");
 }
 

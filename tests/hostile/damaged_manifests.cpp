@@ -14,7 +14,7 @@ namespace attune {
 namespace {
 
 /// Whether a call with small free extents has tensors of few elements, so that it can be tried.
-bool has_small_calls(const attune_kernel_v1& manifest) {
+bool has_small_calls(const attune_kernel_v2& manifest) {
   std::vector<double> largest;
   for (const attune_dim_v1& dim : dims_of(manifest)) {
     double product = static_cast<double>(dim.value), sum = 0;
@@ -28,7 +28,8 @@ bool has_small_calls(const attune_kernel_v1& manifest) {
                                                       : sum);
   }
   constexpr double most_elements = 1e5;
-  return std::ranges::all_of(tensors_of(manifest), [&](const attune_tensor_v1& tensor) {
+  const std::span<const attune_tensor_v1> all(manifest.tensors, static_cast<std::size_t>(manifest.tensor_count + manifest.stored_count));
+  return std::ranges::all_of(all, [&](const attune_tensor_v1& tensor) {
     double elements = 1;
     for (const std::int32_t dim : dims_of(tensor)) elements *= std::max(largest[static_cast<std::size_t>(dim)], 1.0);
     return elements <= most_elements;
@@ -36,7 +37,7 @@ bool has_small_calls(const attune_kernel_v1& manifest) {
 }
 
 /// Opens and calls it; what is wrong, empty if nothing. `opened` counts those that are taken.
-std::string use_problem(const attune_kernel_v1& manifest, Random& random, std::int64_t& opened) {
+std::string use_problem(const attune_kernel_v2& manifest, Random& random, std::int64_t& opened) {
   say_before_faults("a changed manifest is opened");
   const Result<Kernel> kernel = Kernel::from(manifest);
   if (!kernel) return kernel.error().message.rfind("kernel", 0) == 0 ? "" : words("is refused with '", kernel.error().message, "'");

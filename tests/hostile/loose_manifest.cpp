@@ -11,7 +11,7 @@ namespace attune {
 namespace {
 
 /// The manifest that is called: a kernel's code is not told how many arguments it has.
-const attune_kernel_v1* called = nullptr;
+const attune_kernel_v2* called = nullptr;
 
 /// Reads the element, or writes it.
 void touch(const halide_buffer_t& buffer, std::ptrdiff_t offset, bool is_output) {
@@ -28,10 +28,17 @@ void touch_all(const halide_buffer_t& buffer, int dim, std::ptrdiff_t offset, bo
     touch_all(buffer, dim - 1, offset + static_cast<std::ptrdiff_t>(i) * buffer.dim[dim].stride, is_output);
 }
 
+template <std::size_t number>
 int touch_tensors(void** arguments) {
-  for (std::size_t t = 0; t < tensors_of(*called).size(); ++t) {
-    const auto& buffer = *static_cast<const halide_buffer_t*>(arguments[1 + t]);
-    touch_all(buffer, buffer.dimensions - 1, 0, tensors_of(*called)[t].is_output != 0);
+  const attune_step_v1& step = steps_of(*called)[number];
+  const std::size_t first_dim = 1 + inputs_of(step).size(), first_output = first_dim + dims_of(step).size();
+  for (std::size_t place = 1; place < first_output + outputs_of(step).size(); ++place) {
+    if (place >= first_dim && place < first_output) {
+      if (*static_cast<const std::int32_t*>(arguments[place]) < 0) return -1;
+      continue;
+    }
+    const auto& buffer = *static_cast<const halide_buffer_t*>(arguments[place]);
+    touch_all(buffer, buffer.dimensions - 1, 0, place >= first_output);
   }
   return 0;
 }
@@ -58,11 +65,10 @@ enum { heads, depth, keys, four, model, all, half };
 }  // namespace
 
 LooseManifest::LooseManifest() {
-  for (std::size_t i = 0; i < room; ++i) {
-    dims_[i].operands = operands_[i].data();
-    tensors_[i].dims = tensor_dims_[i].data();
-    codes_[i].conditions = conditions_[i].data();
-  }
+  for (std::size_t i = 0; i < room; ++i) dims_[i].operands = operands_[i].data();
+  for (std::size_t i = 0; i < most_tensors; ++i) tensors_[i].dims = tensor_dims_[i].data();
+  for (StepTables& tables : tables_)
+    for (std::size_t i = 0; i < room; ++i) tables.codes[i].conditions = tables.conditions[i].data();
   const auto dim = [&](std::size_t number, const char* name, attune_formula formula, std::int64_t value,
                        std::initializer_list<std::int32_t> operands) {
     std::ranges::copy(operands, operands_[number].begin());
@@ -84,28 +90,42 @@ LooseManifest::LooseManifest() {
   tensor(1, "y", attune_i64, false, {keys, four});
   tensor(2, "joined", attune_bf16, true, {model});
   tensor(3, "rest", attune_i32, true, {all, half});
-  conditions_[0][0] = {keys, 0, 3};
-  codes_[0] = {"any", "short", attune_cpu, 1, conditions_[0].data(), "", touch_tensors};
-  codes_[1] = {"any", "long", attune_cpu, 0, conditions_[1].data(), "", touch_tensors};
-  kernel_ = {ATTUNE_ABI_VERSION, "loose", "loose", "", "0000000000000000", 7, 4, 2, dims_.data(), tensors_.data(), codes_.data()};
+  tensor(4, "stored", attune_f64, false, {model, keys});
+  const auto step = [&](std::size_t number, std::int32_t inputs, std::initializer_list<std::int32_t> all, int (*run)(void**)) {
+    StepTables& tables = tables_[number];
+    std::ranges::copy(all, tables.tensors.begin());
+    tables.dims[0] = heads;
+    tables.dims[1] = model;
+    tables.conditions[0][0] = {keys, 0, 3};
+    tables.codes[0] = {"any", "short", attune_cpu, 1, tables.conditions[0].data(), "", run};
+    tables.codes[1] = {"any", "long", attune_cpu, 0, tables.conditions[1].data(), "", run};
+    steps_[number] = {"touch", inputs, static_cast<std::int32_t>(all.size()) - inputs, tables.tensors.data(), 2, 2, tables.dims.data(), tables.codes.data()};
+  };
+  step(0, 2, {0, 1, 4}, touch_tensors<0>);
+  step(1, 2, {4, 0, 2, 3}, touch_tensors<1>);
+  kernel_ = {ATTUNE_ABI_VERSION, "loose", "loose", "", "0000000000000000", 7, 4, 1, 2, dims_.data(), tensors_.data(), steps_.data()};
   called = &kernel_;
 }
 
 void LooseManifest::change(Random& random) {
-  switch (random.below(4)) {
+  switch (random.below(5)) {
     case 0:
       return change_kernel(random);
     case 1:
       return change_dim(dims_[random.below(7)], random);
     case 2:
-      return change_tensor(tensors_[random.below(4)], random);
-    default:
-      return change_code(codes_[random.below(2)], random);
+      return change_tensor(tensors_[random.below(5)], random);
+    case 3:
+      return change_step(random.below(2), random);
+    default: {
+      const std::size_t step = random.below(2);
+      return change_code(step, tables_[step].codes[random.below(2)], random);
+    }
   }
 }
 
 void LooseManifest::change_kernel(Random& random) {
-  switch (random.below(11)) {
+  switch (random.below(12)) {
     case 0:
       kernel_.abi_version = static_cast<std::uint32_t>(some_number(random));
       break;
@@ -128,7 +148,10 @@ void LooseManifest::change_kernel(Random& random) {
       kernel_.tensor_count = some_number(random);
       break;
     case 7:
-      kernel_.code_count = some_number(random);
+      kernel_.step_count = some_number(random);
+      break;
+    case 11:
+      kernel_.stored_count = some_number(random);
       break;
     case 8:
       kernel_.dims = nullptr;
@@ -137,7 +160,7 @@ void LooseManifest::change_kernel(Random& random) {
       kernel_.tensors = nullptr;
       break;
     default:
-      kernel_.codes = nullptr;
+      kernel_.steps = nullptr;
   }
 }
 
@@ -185,8 +208,42 @@ void LooseManifest::change_tensor(attune_tensor_v1& tensor, Random& random) {
   }
 }
 
-void LooseManifest::change_code(attune_code_v1& code, Random& random) {
-  attune_condition_v1& condition = conditions_[static_cast<std::size_t>(&code - codes_.data())][random.below(2)];
+void LooseManifest::change_step(std::size_t number, Random& random) {
+  attune_step_v1& step = steps_[number];
+  switch (random.below(9)) {
+    case 0:
+      step.stage = some_text(random);
+      break;
+    case 1:
+      step.input_count = some_number(random);
+      break;
+    case 2:
+      step.output_count = some_number(random);
+      break;
+    case 3:
+      tables_[number].tensors[random.below(4)] = some_number(random);
+      break;
+    case 4:
+      step.dim_count = some_number(random);
+      break;
+    case 5:
+      step.code_count = some_number(random);
+      break;
+    case 6:
+      tables_[number].dims[random.below(2)] = some_number(random);
+      break;
+    case 7:
+      step.tensors = nullptr;
+      break;
+    default:
+      if (random.one_in(2)) step.dims = nullptr;
+      else step.codes = nullptr;
+  }
+}
+
+void LooseManifest::change_code(std::size_t step, attune_code_v1& code, Random& random) {
+  StepTables& tables = tables_[step];
+  attune_condition_v1& condition = tables.conditions[static_cast<std::size_t>(&code - tables.codes.data())][random.below(2)];
   switch (random.below(10)) {
     case 0:
       code.target = some_text(random);

@@ -19,23 +19,32 @@ class LooseManifest {
   LooseManifest();
   LooseManifest(const LooseManifest&) = delete;
 
-  const attune_kernel_v1& manifest() const { return kernel_; }
+  const attune_kernel_v2& manifest() const { return kernel_; }
   /// Changes one field to a number that is often wrong, or a pointer to null.
   void change(Random& random);
 
  private:
-  static constexpr std::size_t room = 64;
+  static constexpr std::size_t room = 64, most_tensors = ATTUNE_MAX_TENSORS + ATTUNE_MAX_STORED;
   void change_kernel(Random& random);
   void change_dim(attune_dim_v1& dim, Random& random);
   void change_tensor(attune_tensor_v1& tensor, Random& random);
-  void change_code(attune_code_v1& code, Random& random);
+  void change_step(std::size_t number, Random& random);
+  void change_code(std::size_t step, attune_code_v1& code, Random& random);
 
-  std::array<std::array<std::int32_t, room>, room> operands_{}, tensor_dims_{};
-  std::array<std::array<attune_condition_v1, room>, room> conditions_{};
+  std::array<std::array<std::int32_t, room>, room> operands_{};
+  std::array<std::array<std::int32_t, room>, most_tensors> tensor_dims_{};
   std::array<attune_dim_v1, room> dims_{};
-  std::array<attune_tensor_v1, room> tensors_{};
-  std::array<attune_code_v1, room> codes_{};
-  attune_kernel_v1 kernel_{};
+  std::array<attune_tensor_v1, most_tensors> tensors_{};
+  /// Of the two steps that there are.
+  struct StepTables {
+    std::array<std::int32_t, most_tensors> tensors{};
+    std::array<std::int32_t, room> dims{};
+    std::array<attune_code_v1, room> codes{};
+    std::array<std::array<attune_condition_v1, room>, room> conditions{};
+  };
+  std::array<StepTables, 2> tables_{};
+  std::array<attune_step_v1, ATTUNE_MAX_STEPS> steps_{};
+  attune_kernel_v2 kernel_{};
 };
 
 }  // namespace attune

@@ -85,9 +85,12 @@ static const struct attune_code_v1 codes[attune_wrong_count] = {
     {"any", "keeps_scratch", attune_cpu, 0, NULL, "", run_keeps_scratch},
 };
 
-const struct attune_kernel_v1* attune_wrong_kernel(enum attune_wrong wrong) {
-  static struct attune_kernel_v1 kernels[attune_wrong_count];
-  kernels[wrong] = (struct attune_kernel_v1){
-      ATTUNE_ABI_VERSION, codes[wrong].schedule, "twice", "", "0000000000000007", 2, 2, 1, dims, tensors, &codes[wrong]};
+const struct attune_kernel_v2* attune_wrong_kernel(enum attune_wrong wrong) {
+  static const int32_t x_out[] = {0, 1};
+  static struct attune_step_v1 steps[attune_wrong_count];
+  static struct attune_kernel_v2 kernels[attune_wrong_count];
+  steps[wrong] = (struct attune_step_v1){"by_hand", 1, 1, x_out, 0, 1, NULL, &codes[wrong]};
+  kernels[wrong] = (struct attune_kernel_v2){
+      ATTUNE_ABI_VERSION, codes[wrong].schedule, "twice", "", "0000000000000007", 2, 2, 0, 1, dims, tensors, &steps[wrong]};
   return &kernels[wrong];
 }

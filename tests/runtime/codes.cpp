@@ -33,14 +33,17 @@ struct ThreeTargets {
   std::array<attune_code_v1, 3> codes = {{{"cuda", "s", attune_cuda, 0, nullptr, "", run_never},
                                           {"x86-64-v4", "s", attune_cpu, 0, nullptr, "avx2 fma avx512f", run_never},
                                           {"x86-64-v3", "s", attune_cpu, 0, nullptr, "avx2 fma", run_never}}};
-  attune_kernel_v1 kernel = attune_kernel_v1_add;
+  attune_step_v1 step = attune_kernel_v2_add.steps[0];
+  attune_kernel_v2 kernel = attune_kernel_v2_add;
   ThreeTargets() {
-    kernel.codes = codes.data();
-    kernel.code_count = 3;
+    step.codes = codes.data();
+    step.code_count = 3;
+    kernel.steps = &step;
   }
+  ThreeTargets(const ThreeTargets&) = delete;
   std::vector<std::string> usable(const Pretended& machine) const {
     std::vector<std::string> names;
-    for (const attune_code_v1* code : usable_codes(kernel, machine)) names.emplace_back(code->target);
+    for (const UsableTarget& target : usable_targets(kernel, machine)) names.emplace_back(target.name);
     return names;
   }
 };
@@ -65,7 +68,7 @@ TEST_CASE("code objects are chosen by what the machine has", "[codes]") {
   CHECK(three.usable(Pretended({"avx2", "fma", "avx512f"})) == std::vector<std::string>{"x86-64-v4", "x86-64-v3"});
   CHECK(three.usable(Pretended({"avx2", "fma"})) == std::vector<std::string>{"x86-64-v3"});
   CHECK(three.usable(Pretended({"fma"})).empty());
-  CHECK(no_usable_code(three.kernel, Pretended({"fma"})) ==
+  CHECK(no_usable_target(three.kernel, Pretended({"fma"})) ==
         "kernel 'add': this machine can run none of its targets: cuda (lacking here: cuda: there is none), x86-64-v4 (lacking here: avx2 "
         "avx512f), "
         "x86-64-v3 (lacking here: avx2); compile it for a target of this machine");
@@ -88,10 +91,10 @@ TEST_CASE("a kernel lists its targets, and says why one cannot run", "[codes]") 
 }
 
 TEST_CASE("a caller names the device or the target whose code runs", "[codes]") {
-  const Kernel choice = Kernel::from(attune_kernel_v1_choice).value();
-  CHECK(choice.on("cpu").value().usable_codes().size() == 2);
+  const Kernel choice = Kernel::from(attune_kernel_v2_choice).value();
+  CHECK(choice.on("cpu").value().usable_targets().size() == 2);
   const Kernel large = choice.on("large").value();
-  CHECK(choice.usable_codes().size() == 2);  // which stays as it was
+  CHECK(choice.usable_targets().size() == 2);  // which stays as it was
   std::array<float, 32> x{};
   std::int32_t chosen = 0;
   large(Tensor(x, {9}), Tensor(&chosen, {})).value();
@@ -108,7 +111,7 @@ TEST_CASE("a caller names the device or the target whose code runs", "[codes]") 
 }
 
 TEST_CASE("a kernel for other CPUs is refused when it is asked for", "[codes]") {
-  const Result<Kernel> kernel = Kernel::from(attune_kernel_v1_elsewhere);
+  const Result<Kernel> kernel = Kernel::from(attune_kernel_v2_elsewhere);
   REQUIRE(!kernel);
   CHECK(kernel.error().message ==
         "kernel 'elsewhere': this machine can run none of its targets: warp (lacking here: warp_drive); compile it for a target of this "
@@ -116,8 +119,8 @@ TEST_CASE("a kernel for other CPUs is refused when it is asked for", "[codes]") 
 }
 
 TEST_CASE("a code object runs where its conditions hold", "[codes]") {
-  const Kernel choice = Kernel::from(attune_kernel_v1_choice).value();
-  CHECK(choice.usable_codes().size() == 2);
+  const Kernel choice = Kernel::from(attune_kernel_v2_choice).value();
+  CHECK(choice.usable_targets().size() == 2);
   std::array<float, 32> x{};
   std::int32_t chosen = 0;
   const auto call = [&](std::int64_t rows) { return choice(Tensor(x, {rows}), Tensor(&chosen, {})); };
@@ -186,14 +189,14 @@ TEST_CASE("features of this CPU are those that Linux shows", "[codes]") {
 }
 
 TEST_CASE("a kernel describes itself", "[codes]") {
-  CHECK(Kernel::from(attune_kernel_v1_choice).value().describe() ==
+  CHECK(Kernel::from(attune_kernel_v2_choice).value().describe() ==
         "kernel 'choice': choice\n"
         "  input  x: f32 [rows]\n"
         "  output out: i32 []\n"
         "  code warp: never\n"
         "  code small where rows <= 8: few rows\n"
         "  code large where 9 <= rows <= 16: more rows\n");
-  const Kernel formulas = Kernel::from(attune_kernel_v1_formulas).value();
+  const Kernel formulas = Kernel::from(attune_kernel_v2_formulas).value();
   CHECK(formulas.describe().find("  input  y: i32 [keys x 4]\n") != std::string::npos);
   CHECK(formulas.describe().find("  model = 2 * heads * depth\n") != std::string::npos);
   CHECK(formulas.inputs().size() == 2);
@@ -203,7 +206,7 @@ TEST_CASE("a kernel describes itself", "[codes]") {
 }
 
 TEST_CASE("each storage reaches a kernel as the Halide type it expects", "[codes]") {
-  const Kernel storages = Kernel::from(attune_kernel_v1_storages).value();
+  const Kernel storages = Kernel::from(attune_kernel_v2_storages).value();
   std::array<double, 9> memory{};
   std::array<std::int32_t, 9> codes{};
   std::vector<Tensor> tensors;

@@ -67,7 +67,7 @@ TEST_CASE("a kernel file opens, and its kernels run after it is closed", "[files
   const Folder folder;
   Result<Library> library = Library::open(kernel_file(folder, "kernels"));
   REQUIRE(library);
-  CHECK(library->kernels().size() == 7);
+  CHECK(library->kernels().size() == 8);
   CHECK(library->kernels()[1].name() == "linear");
   CHECK(sum_of(*library) == std::to_string(33.0f));
   const Kernel add = library->kernel("add").value();
@@ -83,7 +83,7 @@ TEST_CASE("names of kernels are checked", "[files]") {
   const Library library = Library::open(path).value();
   CHECK(library.kernel("nothing").error().message ==
         "kernel file '" + path.string() +
-            "': has no kernel 'nothing'; it holds add, linear, formulas, storages, choice, elsewhere, refuses");
+            "': has no kernel 'nothing'; it holds add, linear, formulas, storages, choice, elsewhere, refuses, steps");
   CHECK(library.kernel("elsewhere").error().message.find("this machine can run none of its targets") != std::string::npos);
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("a shared object without kernels is refused, with a trailer too", "[fi
   const Folder folder;
   CHECK(refusal(kernel_file(folder, "foreign")) ==
         "has no table of kernels: it lacks the symbol attune_library_v1; `attune compile --shared` writes one");
-  CHECK(refusal(kernel_file(folder, "newer")) == "is of ABI version 2; this runtime reads version 1");
+  CHECK(refusal(kernel_file(folder, "newer")) == "is of ABI version 3; this runtime reads version 2");
   CHECK(refusal(folder.write("text.so", sealed("no code"))) == "holds no machine code; this machine is x86-64");
 }
 
@@ -122,10 +122,10 @@ TEST_CASE("truncated, damaged and newer files are refused", "[files]") {
   CHECK(sentence.rfind("is damaged: the SHA-256 of its content is ", 0) == 0);
 
   attune_trailer_v1 trailer = trailer_of(good);
-  trailer.format_version = 2;
+  trailer.format_version = ATTUNE_ABI_VERSION + 1;
   CHECK(refusal(folder.write("version.so", with_trailer(good, trailer))) ==
-        "is of format version 2; this runtime reads version 1: compile the kernel again, or use the runtime it was compiled for");
-  trailer.format_version = 1;
+        "is of format version 3; this runtime reads version 2: compile the kernel again, or use the runtime it was compiled for");
+  trailer.format_version = ATTUNE_ABI_VERSION;
   trailer.reserved = 7;
   CHECK(refusal(folder.write("reserved.so", with_trailer(good, trailer))) ==
         "is damaged: the trailer's reserved field is 7, not 0; compile or copy it again");

@@ -52,7 +52,7 @@ TEST_CASE("what a child does to itself costs the child", "[tuning]") {
   CHECK(hang.text == "");
 }
 
-TEST_CASE("the dims that tell tiny calls from large ones are varied together", "[tuning]") {
+TEST_CASE("the dims that tell small calls from large ones are varied together", "[tuning]") {
   Options options;
   options.graph.graph = "multi_head";
   const TargetInfo* target = find_target("host");
@@ -60,9 +60,10 @@ TEST_CASE("the dims that tell tiny calls from large ones are varied together", "
   const Prepared prepared = prepare(options);
   const TunePlan plan = make_plan(prepared, *target, {"batch=2,heads=3,tokens=5,model=16,depth=8"});
   REQUIRE(plan.problem == "");
-  REQUIRE(plan.row_dims.contains(SizeClass::tiny));
-  CHECK(plan.row_dims.at(SizeClass::tiny) == std::vector<std::string>{"batch", "tokens"});
-  const Shape extents = plan.with_rows(prepared, plan.calls[0], SizeClass::tiny, 7).extents;
+  REQUIRE(plan.row_dims.contains(SizeClass::small));
+  CHECK(plan.row_dims.at(SizeClass::small) == std::vector<std::string>{"batch", "tokens"});  // of the layers' rows
+  CHECK(plan.row_dims.at(SizeClass::tiny) == std::vector<std::string>{"tokens"});            // of attention's queries and keys
+  const Shape extents = plan.with_rows(prepared, plan.calls[0], SizeClass::small, 7).extents;
   for (const auto& [dim, extent] : {std::pair{"batch", 7}, std::pair{"tokens", 7}, std::pair{"heads", 3}, std::pair{"model", 16}}) CHECK(extents.at(dim) == extent);
 }
 

@@ -34,7 +34,7 @@ void check(const std::vector<std::string>& dims, const std::vector<std::string>&
   StageCase stage({"batch", "queries", "keys"});
   const auto x = stage.operand("x", dims);
   for (const SizeClass size : {SizeClass::large, SizeClass::small}) {
-    stage.compile(row_softmax({x->piece(), "keys", out}, stage.extents(), machine, row_softmax_parameters(machine, size)));
+    stage.compile(row_softmax({x->piece(), "keys", out, {}}, stage.extents(), machine, row_softmax_parameters(machine, size)));
     for (const Sizes& sizes : all) {
       stage.run(sizes, 11, [&] {
         if (change) change(*x);
@@ -74,7 +74,7 @@ TEST_CASE("softmax of a vector", "[row_softmax]") {
   StageCase stage({"batch", "queries", "keys"});
   const auto x = stage.operand("x", {"keys"});
   const Machine machine = host_machine();
-  stage.compile(row_softmax({x->piece(), "keys", {"keys"}}, stage.extents(), machine, row_softmax_parameters(machine, SizeClass::small)));
+  stage.compile(row_softmax({x->piece(), "keys", {"keys"}, {}}, stage.extents(), machine, row_softmax_parameters(machine, SizeClass::small)));
   for (const int keys : {0, 1, 5, 129}) {
     stage.run({1, 1, keys}, 3);
     CHECK(stage.difference([&](const Index& index) { return softmax_of(stage, x, index).of(x->at(index)); }, [](const Index&) { return 3e-6; }) == "");

@@ -193,11 +193,23 @@ TEST_CASE("compile writes the same files in every process", "[command line]") {
   CHECK(manifest["variant"] == "causal");
 }
 
+TEST_CASE("compile writes the same files whatever the number of jobs", "[command line]") {
+  const Folder folder;
+  for (const char* jobs : {"1", "3"})
+    attune_says({"compile", "multi_head", "--target", "x86-64-v3,x86-64-v4", "--shared", "--jobs", jobs, "-o", folder / jobs});
+  for (const char* file : {"multi_head.o", "multi_head.so", "multi_head.json", "multi_head.h", "multi_head.hpp"}) {
+    CAPTURE(file);
+    CHECK(contents(folder / "1" / file) == contents(folder / "3" / file));
+  }
+}
+
 TEST_CASE("compile writes a kernel whose calls all take the schedules for one size", "[command line]") {
   const Folder folder;
   for (const char* size : {"large", "small", "few", "tiny"}) {
     attune_says({"compile", "causal", "--target", "x86-64-v3", "--set", "depth=5", "--size", size, "-o", folder / "."});
-    const json codes = json::parse(contents(folder / "causal.json"))["codes"];
+    const json steps = json::parse(contents(folder / "causal.json"))["steps"];
+    REQUIRE(steps.size() == 1);
+    const json& codes = steps[0]["codes"];
     REQUIRE(codes.size() == 1);
     CHECK(codes[0]["schedule"].get<std::string>().starts_with(std::string(size) + ": "));
   }
@@ -265,17 +277,17 @@ TEST_CASE("the interpreter reads halves and doubles", "[command line]") {
 TEST_CASE("check compares with the interpreter and says how", "[command line]") {
   const std::string said = attune_says({"check", "causal", "--shape", "queries=5,keys=3", "--seed", "7"});
   CHECK_THAT(said, Catch::StartsWith("variant 'causal', target '") &&
-                       Catch::Contains("', tiny calls (whole_rows) of batch=2,heads=3,queries=5,keys=3,depth=64,value_depth=64: out: 1920 elements agree, largest difference ") &&
+                       Catch::Contains("', tiny whole_rows of batch=2,heads=3,queries=5,keys=3,depth=64,value_depth=64: out: 1920 elements agree, largest difference ") &&
                        Catch::EndsWith("; seed 7\n"));
   CHECK(attune_says({"check", "causal", "--shape", "queries=5,keys=3", "--seed", "7"}) == said);
   CHECK(attune_says({"check", "causal", "--shape", "queries=5,keys=3", "--seed", "8"}) != said);
   CHECK_THAT(attune_says({"check", "causal", "--shape", "keys=0"}), Catch::Contains("elements agree, largest difference 0,"));
 }
 
-TEST_CASE("check without a shape makes a call of every size", "[command line]") {
+TEST_CASE("check without a shape reaches every code", "[command line]") {
   const std::string said = attune_says({"check", "causal"});
   std::size_t from = 0;
-  for (const char* calls : {"tiny calls (whole_rows) of ", "few calls (split_keys) of ", "small calls (online_softmax) of ", "large calls (online_softmax) of "}) {
+  for (const char* calls : {"tiny whole_rows of ", "few split_keys of ", "small online_softmax of ", "large online_softmax of "}) {
     INFO(calls << " in\n" << said);
     from = said.find(calls, from);
     REQUIRE(from != std::string::npos);

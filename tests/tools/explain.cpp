@@ -15,10 +15,17 @@ using nlohmann::json;
 
 TEST_CASE("explain in JSON tells the text's story", "[command line]") {
   const json one = json::parse(attune_says({"explain", "causal", "--json", "--target", "x86-64-v3", "--shape", "batch=1,heads=2,queries=100,keys=100"}));
-  for (const char* key : {"variant", "parameters", "target", "type", "sizes", "stages", "call"}) CHECK(one.contains(key));
+  for (const char* key : {"variant", "parameters", "target", "type", "stages", "call"}) CHECK(one.contains(key));
   REQUIRE(one["stages"].size() == 1);
   CHECK(one["stages"][0]["kind"] == "online_softmax");
-  CHECK(one["stages"][0]["schedules"]["large"]["schedule"] == "online_softmax");
+  const json& stage = one["stages"][0];
+  CHECK(stage["schedules"]["large"]["schedule"] == "online_softmax");
+  CHECK(stage["schedules"]["large"]["if"] == "");
+  CHECK_THAT(stage["schedules"]["tiny"]["if"].get<std::string>(), Catch::StartsWith("queries <= ") && Catch::Contains(" and keys <= "));
+  CHECK(stage["size"] == "large");
+  CHECK(stage["reads"] == json{"q", "k", "v"});
+  CHECK(stage["writes"] == "out");
+  CHECK(json::parse(attune_says({"explain", "causal", "--json"}))["stages"][0]["size"].is_null());
   CHECK(one["call"]["pairs"][0] == json{{"visible", 10100}, {"all", 20000}, {"doubt", 0}});
   CHECK(one["call"]["visited_blocks"] <= one["call"]["all_blocks"]);
   CHECK(json::parse(attune_says({"explain", "causal", "--json"}))["call"].is_null());
@@ -34,6 +41,21 @@ TEST_CASE("explain says how what stages store for one another lies in memory", "
     if (const std::size_t at = line.find("stores "); at != std::string::npos) stores.push_back(line.substr(line.find('[', at)));
   CHECK(stores == std::vector<std::string>{"[batch x heads x tokens x depth]", "[batch x heads x tokens x depth]", "[batch x heads x tokens x value_depth]",
                                            "[batch x tokens x heads x value_depth]", "[batch x tokens x model]"});
+}
+
+TEST_CASE("explain says of each stage which schedule a call takes, and whose code it is", "[command line]") {
+  // The projections of a layer have schedules of their own, whatever attention takes; that of values has the code of that of keys.
+  const std::string explained = attune_says({"explain", "multi_head", "--target", "x86-64-v3", "--shape", "batch=1,tokens=24"});
+  CHECK_THAT(explained, Catch::Contains("stage 3 of 5: gemm\n    reads     x, wv\n    stores    step2 [") && Catch::Contains("    code      that of stage 2\n"));
+  const json one = json::parse(attune_says({"explain", "multi_head", "--target", "x86-64-v3", "--json", "--shape", "batch=1,tokens=24"}));
+  std::vector<std::string> sizes;
+  std::vector<int> codes;
+  for (const json& stage : one["stages"]) {
+    sizes.push_back(stage["size"]);
+    codes.push_back(stage["code"]);
+  }
+  CHECK(sizes == std::vector<std::string>{"large", "large", "large", "tiny", "large"});
+  CHECK(codes == std::vector<int>{0, 1, 1, 3, 4});
 }
 
 TEST_CASE("explain says what is kept in memory, and how much of it", "[command line]") {

@@ -11,5 +11,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", kernel.error().message.c_str());
     return 1;
   }
-  std::printf("%s\n", kernel->usable_codes()[0]->target);
+  std::printf("%s\n", kernel->usable_targets()[0].name.data());
 }

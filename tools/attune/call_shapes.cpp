@@ -23,6 +23,18 @@ std::int64_t longest_tile(const KernelReport& report, SizeClass size) {
   return longest;
 }
 
+void for_each_limit(const KernelReport& report, const std::function<void(const ExtentLimit&)>& visit) {
+  for (const StageReport& stage : report.stages)
+    for (const SizeRule::Entry& entry : stage.sizes.entries) std::ranges::for_each(entry.limits, visit);
+}
+
+std::set<StageCode> codes_of(const KernelReport& report, const Shape& extents) {
+  const Shape all = extents_in(report, extents);
+  std::set<StageCode> codes;
+  for (const StageReport& stage : report.stages) codes.emplace(stage.code, stage.sizes.size_of(all));
+  return codes;
+}
+
 /// What extents are wished for: beyond a tile where calls are long.
 struct Wish {
   std::set<std::string> limited, queries, keys;  ///< free dims that sizes are told by; those of the rows of stages; those that a softmax runs over
@@ -37,8 +49,7 @@ struct Wish {
 Wish wish_for(const Graph& graph, const KernelReport& report, SizeClass size, bool is_cpu) {
   Wish wish;
   std::set<std::string> limited, queries, keys;
-  for (const SizeRule::Entry& entry : report.sizes.entries)
-    for (const ExtentLimit& limit : entry.limits) limited.insert(limit.dim);
+  for_each_limit(report, [&](const ExtentLimit& limit) { limited.insert(limit.dim); });
   for (const KeyWalk& walk : report.walks) {
     queries.emplace(walk.queries);
     keys.emplace(std::get<Softmax>(report.staged.node(walk.softmax).op).over);
@@ -56,12 +67,11 @@ Wish wish_for(const Graph& graph, const KernelReport& report, SizeClass size, bo
 /// The extents to try for a dim: the one that is wished for, small ones, and those around limits.
 std::vector<std::int64_t> candidates(const KernelReport& report, const std::string& dim, std::int64_t wished) {
   std::set<std::int64_t> values{wished, 1, 3, 5, 37, 131};
-  for (const SizeRule::Entry& entry : report.sizes.entries)
-    for (const ExtentLimit& limit : entry.limits) {
-      if (limit.dim != dim) continue;
-      for (const std::int64_t end : {limit.smallest, limit.largest})
-        if (end > 0 && end < std::numeric_limits<std::int32_t>::max()) values.insert({end - 1, end, end + 1, end + 2});
-    }
+  for_each_limit(report, [&](const ExtentLimit& limit) {
+    if (limit.dim != dim) return;
+    for (const std::int64_t end : {limit.smallest, limit.largest})
+      if (end > 0 && end < std::numeric_limits<std::int32_t>::max()) values.insert({end - 1, end, end + 1, end + 2});
+  });
   values.erase(0);
   return {values.begin(), values.end()};
 }
@@ -94,10 +104,10 @@ double most_elements(const Graph& graph, const Shape& extents) {
   return most;
 }
 
-/// `given` with free dims made short, the outermost first, until no value has more than 2^20 elements, where calls keep their size: at first those that
+/// `given` with free dims made short, the outermost first, until no value has more than 2^20 elements, where calls keep their codes: at first those that
 /// nothing sums over, to 1, then those of sums, to 2, at last those of queries, to their defaults.
 Shape made_smaller(const Graph& graph, Shape given, const Wish& wish, const Shape& defaults, const std::function<bool(const std::string&)>& is_kept,
-                   const std::function<bool(const Shape&)>& keeps_size) {
+                   const std::function<bool(const Shape&)>& keeps_codes) {
   constexpr double enough = 0x1p20;
   const std::set<std::string> summed = summed_dims(graph);
   const auto round_of = [&](const std::string& dim) { return wish.queries.contains(dim) ? 2 : summed.contains(dim) ? 1 : 0; };
@@ -111,13 +121,13 @@ Shape made_smaller(const Graph& graph, Shape given, const Wish& wish, const Shap
       smaller[dim] = std::min(before.at(dim), round == 2 ? defaults.at(dim) : round + 1);
       const FilledShape filled = fill_shape(graph, smaller);
       const bool is_smaller = filled.problem.empty() && most_elements(graph, filled.extents) < most_elements(graph, before);
-      if (is_smaller && keeps_size(filled.extents)) given = std::move(smaller);
+      if (is_smaller && keeps_codes(filled.extents)) given = std::move(smaller);
     }
   return given;
 }
 
-/// The shape nearest to the wish that takes the schedules for the size; empty if none of those tried does.
-Shape shape_for(const Prepared& prepared, const KernelReport& report, SizeClass size, const Wish& wish) {
+/// The shape that takes the most of the wanted codes, and of those the nearest to the wish; empty if none of those tried takes any.
+Shape shape_for(const Prepared& prepared, const KernelReport& report, const std::set<StageCode>& wanted, const Wish& wish) {
   const Graph& graph = prepared.graph.graph;
   const Shape& known = prepared.staging.specialisation.extents;
   const Shape defaults = fill_shape(graph, known).extents;
@@ -139,40 +149,72 @@ Shape shape_for(const Prepared& prepared, const KernelReport& report, SizeClass 
     if (longer.size() > most) break;
     tried = std::move(longer);
   }
+  const auto wanted_of = [&](const Shape& extents) {
+    std::set<StageCode> taken = codes_of(report, extents);
+    std::erase_if(taken, [&](const StageCode& code) { return !wanted.contains(code); });
+    return taken;
+  };
   Shape best;
+  std::set<StageCode> most;
   double least = std::numeric_limits<double>::infinity();
   for (const Shape& shape : tried) {
     const FilledShape filled = fill_shape(graph, shape);
-    if (!filled.problem.empty() || report.sizes.size_of(filled.extents) != size) continue;
+    if (!filled.problem.empty()) continue;
+    std::set<StageCode> taken = wanted_of(filled.extents);
     const double far = distance(filled.extents, wished);
-    if (far < least) least = far, best = shape;
+    if (taken.empty() || taken.size() < most.size() || (taken.size() == most.size() && far >= least)) continue;
+    most = std::move(taken), least = far, best = shape;
   }
-  if (!std::isfinite(least)) return {};
+  if (most.empty()) return {};
   const auto is_kept = [&](const std::string& dim) { return wish.keys.contains(dim) || known.contains(dim); };
-  const auto keeps_size = [&](const Shape& extents) { return report.sizes.size_of(extents) == size; };
-  best = made_smaller(graph, std::move(best), wish, defaults, is_kept, keeps_size);
+  const auto keeps_codes = [&](const Shape& extents) { return wanted_of(extents) == most; };
+  best = made_smaller(graph, std::move(best), wish, defaults, is_kept, keeps_codes);
   return fill_shape(graph, best).extents;
+}
+
+/// The codes for calls of the size.
+std::set<StageCode> codes_for(const KernelReport& report, SizeClass size) {
+  std::set<StageCode> codes;
+  for (const StageReport& stage : report.stages)
+    if (stage.sizes.has(size)) codes.emplace(stage.code, size);
+  return codes;
 }
 
 }  // namespace
 
 CallShape call_shape(const KernelReport& report, const Shape& extents) {
-  CallShape shape{report.sizes.size_of(extents), extents, {}};
+  CallShape shape{extents, codes_of(report, extents), {}};
   std::vector<std::string> names;
-  for (const StageReport& stage : report.stages)
-    if (const auto lowered = stage.schedules.find(shape.size); lowered != stage.schedules.end())
-      if (std::ranges::find(names, lowered->second.schedule) == names.end()) names.push_back(lowered->second.schedule);
+  const Shape all = extents_in(report, extents);
+  for (const StageReport& stage : report.stages) {
+    const SizeClass size = stage.sizes.size_of(all);
+    const std::string& schedule = stage.schedules.at(size).name;
+    const std::string name = stage.sizes.entries.size() == 1 ? schedule : fmt::format("{} {}", name_of(size), schedule);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
   shape.schedules = fmt::format("{}", fmt::join(names, ", "));
   return shape;
 }
 
-std::vector<CallShape> shapes_of_sizes(const Prepared& prepared, const KernelReport& report, const TargetInfo& target) {
-  std::vector<CallShape> shapes;
-  for (const SizeRule::Entry& entry : report.sizes.entries) {
-    const Wish wish = wish_for(prepared.graph.graph, report, entry.size, target.device == Device::cpu);
-    if (const Shape extents = shape_for(prepared, report, entry.size, wish); !extents.empty()) shapes.push_back(call_shape(report, extents));
+CallShapes shapes_of_codes(const Prepared& prepared, const KernelReport& report, const TargetInfo& target) {
+  CallShapes calls;
+  std::set<StageCode> covered;
+  for (const SizeClass size : size_classes) {
+    const Wish wish = wish_for(prepared.graph.graph, report, size, target.device == Device::cpu);
+    // The codes for large calls are tried beyond their tiles, also where a short call takes them.
+    std::set<StageCode> wanted = codes_for(report, size);
+    if (size != SizeClass::large) std::erase_if(wanted, [&](const StageCode& code) { return covered.contains(code); });
+    while (!wanted.empty()) {
+      const Shape extents = shape_for(prepared, report, wanted, wish);
+      if (extents.empty()) break;
+      calls.shapes.push_back(call_shape(report, extents));
+      covered.insert(calls.shapes.back().codes.begin(), calls.shapes.back().codes.end());
+      std::erase_if(wanted, [&](const StageCode& code) { return covered.contains(code); });
+    }
+    calls.missed.insert(calls.missed.end(), wanted.begin(), wanted.end());
   }
-  return shapes;
+  std::erase_if(calls.missed, [&](const StageCode& code) { return covered.contains(code); });
+  return calls;
 }
 
 }  // namespace attune

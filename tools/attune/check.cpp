@@ -16,7 +16,7 @@ struct CheckOptions : Options {
   std::uint64_t seed = 1;
 };
 
-/// The calls to make: the one that is asked for, or one for each size of call that the kernel tells apart on the target. The problem in words.
+/// The calls to make: the one that is asked for, or those that reach each code of the kernel on the target. The problem in words.
 struct Calls {
   std::vector<CallShape> shapes;
   std::string note, problem;
@@ -25,12 +25,12 @@ Calls calls_of(const Prepared& prepared, const Shape& asked, const TargetInfo& t
   const KernelReport report = report_kernel(prepared, target);
   if (!report.problem.empty()) return {{}, {}, report.problem};
   if (!asked.empty()) return {{call_shape(report, asked)}, {}, {}};
-  Calls calls{shapes_of_sizes(prepared, report, target), {}, {}};
+  CallShapes found = shapes_of_codes(prepared, report, target);
+  Calls calls{std::move(found.shapes), {}, {}};
   for (const CallShape& shape : calls.shapes)
     if (calls.problem.empty()) calls.problem = memory_problem(prepared.graph.graph, shape.extents, compared);
-  for (const SizeRule::Entry& entry : report.sizes.entries)
-    if (std::ranges::find(calls.shapes, entry.size, &CallShape::size) == calls.shapes.end())
-      calls.note += fmt::format("note: no extents were found that take the schedules '{}'; --shape can give some\n", name_of(entry.size));
+  for (const auto& [stage, size] : found.missed)
+    calls.note += fmt::format("note: no extents were found for which stage {} takes its schedule '{}'; --shape can give some\n", stage + 1, name_of(size));
   return calls;
 }
 
@@ -40,9 +40,9 @@ std::string make_call(const CallShape& shape, const Prepared& prepared, const Ke
   Trial trial = trial_of(kernel, shape.extents, random_inputs(graph, shape.extents, seed));
   if (const Result<void> called = trial.call(kernel); !called) return called.error().message;
   const TrialVerdict verdict = trial.compare_with_interpreter(graph);
-  const std::string which = fmt::format("{} calls ({}) of {}", name_of(shape.size), shape.schedules, shape_text(graph, shape.extents));
+  const std::string which = fmt::format("{} of {}", shape.schedules, shape_text(graph, shape.extents));
   if (!verdict.problem.empty()) return fmt::format("{}: {}", which, verdict.problem);
-  fmt::print("variant '{}', target '{}', {}: {}; seed {}\n", prepared.graph.name, kernel.usable_codes().front()->target, which, verdict.text, seed);
+  fmt::print("variant '{}', target '{}', {}: {}; seed {}\n", prepared.graph.name, kernel.usable_targets().front().name, which, verdict.text, seed);
   std::fflush(stdout);
   agrees &= verdict.agrees;
   return {};
@@ -57,7 +57,7 @@ int check(const CheckOptions& options) {
   if (const std::string problem = memory_problem(prepared.graph.graph, asked, compared); !asked.empty() && !problem.empty()) return refuse(problem);
   const OpenKernel open = open_kernel(prepared, options.device);
   if (!open.problem.empty()) return refuse(open.problem);
-  const Calls calls = calls_of(prepared, asked, *find_target(open.kernel->usable_codes().front()->target));
+  const Calls calls = calls_of(prepared, asked, *find_target(open.kernel->usable_targets().front().name));
   if (!calls.problem.empty()) return refuse(calls.problem);
   bool agrees = true;
   for (const CallShape& shape : calls.shapes)
@@ -72,7 +72,7 @@ void add_check(Program& program) {
   auto options = std::make_shared<CheckOptions>();
   const Command command = program.command("check", "Compare a kernel with the interpreter on random inputs; exit status 1 if they differ");
   add_graph_options(command, *options);
-  command.text("--shape", options->shape, "DIM=EXTENT,...: what is not given has an odd default. Without it: one call for each size of call that the kernel tells apart");
+  command.text("--shape", options->shape, "DIM=EXTENT,...: what is not given has an odd default. Without it: calls that reach each code of the kernel");
   command.number("--seed", options->seed, "Of the random inputs: normal numbers, smaller where they would saturate a softmax or the like");
   add_device_option(command, options->device);
   command.footer(

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 struct CompileOptions : Options {
   std::string name, size, directory = ".";
   bool is_shared = false;
+  int jobs = 0;
 };
 
 /// Folders on the way to a path, made where they are missing and, unless they are kept, removed again.
@@ -62,7 +63,7 @@ int compile(const CompileOptions& options) {
   MadeFolders folders(options.directory);
   if (!fs::is_directory(options.directory))
     return refuse(fmt::format("-o '{}': is not a folder, and none can be made there: {}", options.directory, folders.error().message()));
-  const KernelFile file = compile_kernel(prepared, name, options.directory, options.is_shared, find_size(options.size));
+  const KernelFile file = compile_kernel(prepared, name, options.directory, options.is_shared, find_size(options.size), options.jobs);
   if (!file.problem.empty()) return refuse(file.problem);
   folders.keep();
   for (const std::string& written : file.files) fmt::print("{}\n", written);
@@ -78,6 +79,7 @@ void add_compile(Program& program) {
   command.text("--name", options->name, "Of the kernel and its files; the variant's without it");
   command.text("-o", options->directory, "The folder to write to");
   command.text("--size", options->size, "All calls take the schedules for calls of this size: large, small, few or tiny; each those of its own without it");
+  command.number("--jobs", options->jobs, 1, 1024, "How many processes compile at once; as many as the machine has CPUs without it. The files are the same");
   command.flag("--shared", options->is_shared, "Also write a shared object that any program can open");
   command.footer(
       "Examples:\n"

@@ -38,10 +38,16 @@ std::string limits_text(const std::vector<ExtentLimit>& limits) {
   return text;
 }
 
-std::string schedule_text(const LoweredStage& stage) {
-  std::string text = stage.schedule;
-  for (const Parameter& p : stage.parameters) text += fmt::format("{} {}={}", text == stage.schedule ? ":" : ",", p.name, p.value);
-  return fmt::format("{} ({}, {})", text, stage.origin, stage.file);
+std::string schedule_text(const StepSchedule& schedule) {
+  std::string text = schedule.name;
+  for (const Parameter& p : schedule.parameters) text += fmt::format("{} {}={}", text == schedule.name ? ":" : ",", p.name, p.value);
+  return fmt::format("{} ({}, {})", text, schedule.origin, schedule.file);
+}
+
+/// Which calls take the schedule.
+std::string calls_text(const SizeRule& sizes, const SizeRule::Entry& entry) {
+  if (sizes.entries.size() == 1) return "all calls";
+  return entry.limits.empty() ? "all others" : "calls with " + limits_text(entry.limits);
 }
 
 std::string kept_text(const StageReport& stage, const Call* call) {
@@ -55,18 +61,19 @@ std::string kept_text(const StageReport& stage, const Call* call) {
   return text + (call != nullptr ? fmt::format(" as f32: {:.4g} MB", bytes * 1e-6) : " as f32");
 }
 
-void print_stage(const StageReport& stage, const SizeRule& sizes, const Call* call) {
-  fmt::print("    stores    {}\n", stage.result.empty() ? "a copy in the storage of the result" : stage.result);
+void print_stage(const KernelReport& report, std::size_t number, const Call* call) {
+  const StageReport& stage = report.stages[number];
+  fmt::print("\n  stage {} of {}: {}\n", number + 1, report.stages.size(), stage.kind);
+  fmt::print("    reads     {}\n", fmt::join(stage.reads, ", "));
+  fmt::print("    stores    {} {}\n", stage.writes, stage.result);
   if (!stage.operations.empty()) fmt::print("    computes  {}\n", fmt::join(stage.operations, ", "));
   fmt::print("    because   {}\n", stage.reason);
   if (stage.kind == "online_softmax") fmt::print("    keeps     {}\n", kept_text(stage, call));
-  for (const SizeRule::Entry& entry : sizes.entries) fmt::print("    {:9} {}\n", name_of(entry.size), schedule_text(stage.schedules.at(entry.size)));
-}
-
-void print_sizes(const SizeRule& sizes) {
-  for (const SizeRule::Entry& entry : sizes.entries) {
-    const char* calls = sizes.entries.size() == 1 ? "All calls" : entry.limits.empty() ? "Others" : "Calls with ";
-    fmt::print("  {}{} take the schedules '{}'.\n", calls, limits_text(entry.limits), name_of(entry.size));
+  if (stage.code != number) fmt::print("    code      that of stage {}\n", stage.code + 1);
+  for (const SizeRule::Entry& entry : stage.sizes.entries) {
+    const bool is_taken = call != nullptr && call->work.sizes[number] == entry.size;
+    fmt::print("    {:9} {}\n              for {}{}\n", name_of(entry.size), schedule_text(stage.schedules.at(entry.size)), calls_text(stage.sizes, entry),
+               is_taken ? ", this one among them" : "");
   }
 }
 
@@ -78,7 +85,7 @@ std::string portion_text(const Portion& portion, const char* what) {
 
 void print_call(const Prepared& prepared, const Call& call) {
   const Work& work = call.work;
-  fmt::print("\n{}\n  This call takes the schedules '{}'.\n", shape_text(prepared.graph.graph, call.extents), name_of(work.size));
+  fmt::print("\n{}\n", shape_text(prepared.graph.graph, call.extents));
   for (const VisiblePairs& visible : work.pairs)
     fmt::print("  pairs       {}\n", portion_text(visible.pairs, "visible"));
   if (!work.blocks.empty()) fmt::print("  blocks      {}\n", portion_text(work.all_blocks(), "visited"));
@@ -105,18 +112,14 @@ void print_text(const Prepared& prepared, const std::string& types, const Kernel
   const std::string& parameters = prepared.graph.parameters;
   fmt::print("{}{} for {}, {}\n", prepared.graph.name, parameters.empty() ? "" : " (" + parameters + ")", prepared.targets[0]->name, types);
   print_stored(report, call);
-  print_sizes(report.sizes);
-  for (std::size_t i = 0; i < report.stages.size(); ++i) {
-    fmt::print("\n  stage {} of {}: {}\n", i + 1, report.stages.size(), report.stages[i].kind);
-    print_stage(report.stages[i], report.sizes, call);
-  }
+  for (std::size_t i = 0; i < report.stages.size(); ++i) print_stage(report, i, call);
   if (call != nullptr) print_call(prepared, *call);
 }
 
-Json json_of(const LoweredStage& stage) {
+Json json_of(const StepSchedule& schedule, const std::vector<ExtentLimit>& limits) {
   Json parameters = Json::object();
-  for (const Parameter& p : stage.parameters) parameters[p.name] = p.value;
-  return {{"schedule", stage.schedule}, {"parameters", parameters}, {"origin", stage.origin}, {"file", stage.file}};
+  for (const Parameter& p : schedule.parameters) parameters[p.name] = p.value;
+  return {{"schedule", schedule.name}, {"parameters", parameters}, {"origin", schedule.origin}, {"file", schedule.file}, {"if", limits_text(limits)}};
 }
 
 Json lines_of(const std::string& text) {
@@ -141,7 +144,6 @@ Json json_of(const Call& call) {
   Json pairs = Json::array();
   for (const VisiblePairs& visible : call.work.pairs) pairs.push_back(json_of(visible.pairs, "visible"));
   return {{"shape", shape},
-          {"size", name_of(call.work.size)},
           {"flops", call.work.flops},
           {"pairs", pairs},
           {"visited_blocks", call.work.all_blocks().part},
@@ -151,19 +153,20 @@ Json json_of(const Call& call) {
 }
 
 void print_json(const Prepared& prepared, const std::string& types, const KernelReport& report, const Call* call) {
-  Json sizes = Json::array();
-  for (const SizeRule::Entry& entry : report.sizes.entries) sizes.push_back({{"size", name_of(entry.size)}, {"if", limits_text(entry.limits)}});
   Json stages = Json::array();
   std::size_t walk = 0;
-  for (const StageReport& stage : report.stages) {
-    Json one = {{"kind", stage.kind}, {"reason", stage.reason}, {"dims", stage.dims}, {"operations", stage.operations}};
+  for (std::size_t i = 0; i < report.stages.size(); ++i) {
+    const StageReport& stage = report.stages[i];
+    Json one = {{"kind", stage.kind},         {"reason", stage.reason},         {"reads", stage.reads}, {"writes", stage.writes},
+                {"dims", stage.dims},         {"operations", stage.operations}, {"code", stage.code}};
     one["kept"] = json_of(stage.kept, call);
-    const StageKey& key = stage.schedules.at(SizeClass::large).key;
-    one["key"] = key.stage;
-    one["types"] = key.types;
-    one["body"] = lines_of(key.body);
+    one["key"] = stage.key.stage;
+    one["types"] = stage.key.types;
+    one["body"] = lines_of(stage.key.body);
     one["schedules"] = Json::object();
-    for (const SizeRule::Entry& entry : report.sizes.entries) one["schedules"][std::string(name_of(entry.size))] = json_of(stage.schedules.at(entry.size));
+    for (const SizeRule::Entry& entry : stage.sizes.entries)
+      one["schedules"][std::string(name_of(entry.size))] = json_of(stage.schedules.at(entry.size), entry.limits);
+    one["size"] = call != nullptr ? Json(name_of(call->work.sizes[i])) : Json();
     const bool has_blocks = call != nullptr && stage.kind == "online_softmax" && stage.kept.empty();
     one["blocks"] = has_blocks ? json_of(call->work.blocks[walk++], "visited") : Json();
     stages.push_back(std::move(one));
@@ -178,7 +181,6 @@ void print_json(const Prepared& prepared, const std::string& types, const Kernel
                      {"parameters", prepared.graph.parameters},
                      {"target", prepared.targets[0]->name},
                      {"type", types},
-                     {"sizes", sizes},
                      {"stored_scores", stored},
                      {"stages", stages},
                      {"call", call != nullptr ? json_of(*call) : Json()}};

@@ -22,7 +22,7 @@ std::string names_of_targets_here() {
 }  // namespace
 
 KernelFile compile_kernel(const Prepared& prepared, const std::string& name, const std::string& directory, bool is_shared,
-                          std::optional<SizeClass> size) {
+                          std::optional<SizeClass> size, int jobs) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const LoadedGraph& graph = prepared.graph;
   StagedModule staged = compile_to_stages(graph.graph, graph.name, graph.parameters, prepared.staging, context);
@@ -36,6 +36,7 @@ KernelFile compile_kernel(const Prepared& prepared, const std::string& name, con
   options.size = size;
   options.directory = directory;
   options.is_shared = is_shared;
+  options.jobs = jobs;
   Emitted emitted = emit_kernel(function_of(*staged.module), options);
   return {std::move(emitted.files), std::move(emitted.problem)};
 }

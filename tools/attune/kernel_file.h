@@ -17,9 +17,9 @@ struct KernelFile {
   std::vector<std::string> files;
   std::string problem;
 };
-/// With a size all calls take the schedules for it.
+/// With a size all calls take the schedules for it. So many processes compile at once, or as many as this machine has CPUs (0).
 KernelFile compile_kernel(const Prepared& prepared, const std::string& name, const std::string& directory, bool is_shared,
-                          std::optional<SizeClass> size = {});
+                          std::optional<SizeClass> size = {}, int jobs = 0);
 
 /// A kernel that was compiled into a temporary folder and opened; or the problem in words. With a device, as Kernel::on takes it, its code
 /// alone.

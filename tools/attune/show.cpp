@@ -8,7 +8,8 @@
 #include "codegen/compile.h"
 #include "codegen/halide_target.h"
 #include "codegen/import.h"
-#include "codegen/pipeline.h"
+#include "codegen/step_code.h"
+#include "codegen/steps.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/graph_text.h"
 #include "tools/attune/mlir_text.h"
@@ -22,16 +23,21 @@ struct ShowOptions : Options {
   bool is_signature = false, is_json = false;
 };
 
-/// What Halide makes of the stages: its loops, or the machine's instructions.
+/// What Halide makes of each stage: its loops, or the machine's instructions. Code that several stages share is there once.
 int show_lowered(const Prepared& prepared, mlir::func::FuncOp function, const ShowOptions& options) {
   const SizeClass size = *find_size(options.size);
-  PipelineAnswer answer = lower_pipeline(function, *prepared.targets[0], size, prepared.schedule);
-  if (!answer.problem.empty()) return refuse(answer.problem);
-  const Halide::Module module =
-      answer.lowered.pipeline.compile_to_module(answer.lowered.arguments, "attune_" + prepared.graph.name, halide_target(*prepared.targets[0]));
-  std::ostringstream loops;
-  if (options.stage == "loops") loops << module;
-  fmt::print("{}", options.stage == "loops" ? loops.str() : assembly_of(module));
+  const TargetInfo& target = *prepared.targets[0];
+  const KernelSteps plan = kernel_steps(function);
+  for (std::size_t number = 0; number < plan.steps.size(); ++number) {
+    const Step& step = plan.steps[number];
+    if (const StepScheduleAnswer answer = schedule_of(plan, step, target, size, prepared.schedule); !answer.problem.empty()) return refuse(answer.problem);
+    if (std::ranges::find(plan.steps, step.identity, &Step::identity) - plan.steps.begin() != static_cast<std::ptrdiff_t>(number)) continue;
+    const Halide::Module module =
+        module_of(lower_step(plan, step, target, size, prepared.schedule), target, fmt::format("attune_{}_{}", prepared.graph.name, number));
+    std::ostringstream loops;
+    if (options.stage == "loops") loops << module;
+    fmt::print("{}", options.stage == "loops" ? loops.str() : assembly_of(module));
+  }
   return 0;
 }
 

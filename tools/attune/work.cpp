@@ -7,9 +7,9 @@
 
 #include "codegen/compile.h"
 #include "codegen/import.h"
-#include "codegen/pipeline.h"
-#include "codegen/stage_layout.h"
 #include "codegen/stage_plan.h"
+#include "codegen/step_code.h"
+#include "codegen/steps.h"
 
 namespace attune {
 namespace {
@@ -28,21 +28,23 @@ int bytes_of(Element element) {
   return bytes[static_cast<std::size_t>(element)];
 }
 
-/// What the stages are and hold; their schedules come from the pipelines.
-std::vector<StageReport> stages_of(mlir::func::FuncOp function) {
-  std::vector<StageReport> stages;
-  for (StageOp stage : function.getBody().front().getOps<StageOp>()) {
-    const Graph graph = to_graph(stage);
-    StageReport report;
-    report.kind = stage.kind().str();
-    report.dims = dims_between_stages(stage);
-    report.element_bytes = bytes_of(llvm::cast<TensorType>(stage->getResult(0).getType()).element());
-    report.result = fmt::format("[{}]", fmt::join(report.dims, " x "));
-    for (const Node& node : graph.nodes())
-      if (!is_leaf(node)) report.operations.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, node.op));
-    stages.push_back(std::move(report));
-  }
-  return stages;
+/// What the step is and holds; its schedules are found for a target.
+StageReport stage_of(const KernelSteps& plan, std::size_t number) {
+  const Step& step = plan.steps[number];
+  const StepTensor& written = plan.tensors[step.output];
+  StageReport report;
+  report.kind = step.kind;
+  report.reason = step.reason;
+  for (const std::size_t input : step.inputs) report.reads.push_back(plan.tensors[input].name);
+  report.writes = written.name;
+  report.dims = written.dims;
+  report.element_bytes = bytes_of(written.element);
+  report.result = fmt::format("[{}]", fmt::join(report.dims, " x "));
+  for (const Node& node : step.graph.nodes())
+    if (!is_leaf(node)) report.operations.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, node.op));
+  report.key = step.key;
+  report.code = static_cast<std::size_t>(std::ranges::find(plan.steps, step.identity, &Step::identity) - plan.steps.begin());
+  return report;
 }
 
 /// The walks of the plan's online softmaxes, in the order of the stages.
@@ -59,11 +61,11 @@ std::vector<KeyWalk> walks_of(const Graph& graph, bool fuse) {
 
 /// A schedule without query_tile takes all queries at once; one that has it looks at groups of register_rows where blocks are small. One
 /// without key_tile takes all keys at once, one without edge_tile has blocks of one size.
-void set_tiles(const LoweredStage& stage, KeyWalk& walk) {
+void set_tiles(const StepSchedule& schedule, KeyWalk& walk) {
   constexpr std::int64_t all = std::int64_t{1} << 40;
   const auto value = [&](std::string_view name, std::int64_t otherwise) {
-    const auto place = std::ranges::find(stage.parameters, name, &Parameter::name);
-    return place == stage.parameters.end() ? otherwise : place->value;
+    const auto place = std::ranges::find(schedule.parameters, name, &Parameter::name);
+    return place == schedule.parameters.end() ? otherwise : place->value;
   };
   walk.query_tile = value("query_tile", all);
   walk.key_tile = value("key_tile", all);
@@ -103,18 +105,15 @@ KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target) {
   const StagedModule staged = compile_to_stages(graph.graph, graph.name, graph.parameters, prepared.staging, *context);
   if (!staged.problem.empty()) return fail(staged.problem);
   mlir::func::FuncOp function = function_of(*staged.module);
-  const Pipelines pipelines = lower_pipelines(function, target, prepared.schedule);
-  if (!pipelines.problem.empty()) return fail(pipelines.problem);
+  const KernelSteps plan = kernel_steps(function);
   KernelReport report;
-  report.stages = stages_of(function);
-  for (const auto& [size, lowered] : pipelines.of)
-    for (std::size_t i = 0; i < lowered.stages.size(); ++i) {
-      if (i == report.stages.size()) report.stages.emplace_back();  // copies into the storage of results come last
-      report.stages[i].schedules[size] = lowered.stages[i];
-      report.stages[i].kind = lowered.stages[i].kind;
-      report.stages[i].reason = lowered.stages[i].reason;
-    }
-  report.sizes = size_rule(pipelines, known_extents(function), target);
+  for (std::size_t number = 0; number < plan.steps.size(); ++number) {
+    StepSchedules schedules = schedules_of(plan, plan.steps[number], target, prepared.schedule);
+    if (!schedules.problem.empty()) return fail(std::move(schedules.problem));
+    StageReport& stage = report.stages.emplace_back(stage_of(plan, number));
+    stage.schedules = std::move(schedules.of);
+    stage.sizes = std::move(schedules.rule);
+  }
   report.staged = to_graph(function);
   report.owner = context;
   report.walks = walks_of(report.staged, prepared.staging.fuse);
@@ -152,7 +151,7 @@ Work work_of(const KernelReport& report, const Shape& given, const Arrays& input
   // as the compiler writes the graph: there the masks of scores stand outside of a concat
   const Graph& graph = report.staged;
   Work work;
-  work.size = report.sizes.size_of(extents);
+  for (const StageReport& stage : report.stages) work.sizes.push_back(stage.sizes.size_of(extents));
   work.pairs = count_visible_pairs(graph, extents, inputs);
   work.flops = matmul_flops(graph, extents, work.pairs);
   std::size_t next = 0;
@@ -160,7 +159,7 @@ Work work_of(const KernelReport& report, const Shape& given, const Arrays& input
     if (stage.kind != "online_softmax") continue;
     KeyWalk walk = report.walks[next++];
     if (!stage.kept.empty()) continue;  // all scores are stored: no block is left out
-    set_tiles(stage.schedules.at(work.size), walk);
+    set_tiles(stage.schedule_for(extents), walk);
     work.blocks.push_back(count_visited_blocks(graph, walk, extents, inputs));
     const auto visible = std::ranges::find(work.pairs, walk.softmax, &VisiblePairs::softmax);
     work.is_sparse = work.is_sparse || (visible != work.pairs.end() && hides_few_blocks(visible->pairs, work.blocks.back()));

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "codegen/lowered_stage.h"
 #include "codegen/size_rule.h"
+#include "codegen/step_schedule.h"
 #include "tools/attune/options.h"
 #include "tools/measure/visible.h"
 
@@ -19,20 +19,26 @@ struct KeptTable {
 };
 double bytes_of(const KeptTable& table, const Shape& extents);
 
-/// A stage: what it stores, of which operations, and its schedule for calls of each size.
+/// A stage as it is called: what it stores, of which operations, and its schedule for calls of each size.
 struct StageReport {
   std::string kind, reason;
+  std::vector<std::string> reads;       ///< names of tensors
+  std::string writes;
   std::string result;                   ///< "[batch x heads x queries x value_depth]"
   std::vector<std::string> operations;  ///< in order
   std::vector<std::string> dims;        ///< of the result, as other stages find it in memory
   int element_bytes = 0;                ///< of the result
-  std::map<SizeClass, LoweredStage> schedules;
-  std::vector<KeptTable> kept;          ///< of an online_softmax on a GPU; on a CPU its scores stand in tiles
+  StageKey key;                         ///< of its records; of a copy none
+  std::map<SizeClass, StepSchedule> schedules;
+  SizeRule sizes;                       ///< which of them a call takes
+  std::size_t code = 0;                 ///< the first stage whose code is this one's, too: its own number, or an earlier one's
+
+  /// The schedule for the extents of all dims.
+  const StepSchedule& schedule_for(const Shape& extents) const { return schedules.at(sizes.size_of(extents)); }  std::vector<KeptTable> kept;          ///< of an online_softmax on a GPU; on a CPU its scores stand in tiles
 };
 
 struct KernelReport {
   std::vector<StageReport> stages;
-  SizeRule sizes;
   std::vector<KeyWalk> walks;  ///< of each stage that is an online_softmax: all but its tiles
   Graph staged;                ///< the nodes of `walks` are its
   std::shared_ptr<void> owner; ///< names in it live as long
@@ -45,7 +51,7 @@ Shape extents_in(const KernelReport& report, const Shape& extents);
 
 /// For one call. Inputs decide only where masks of `staged` read them (mask_inputs).
 struct Work {
-  SizeClass size = SizeClass::large;
+  std::vector<SizeClass> sizes;    ///< whose schedule each stage takes
   double flops = 0;                ///< of the matmuls, over visible pairs only
   std::vector<VisiblePairs> pairs; ///< of each softmax
   std::vector<Portion> blocks;     ///< of each stage that is an online_softmax in tiles

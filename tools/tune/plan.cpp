@@ -12,24 +12,26 @@ namespace attune {
 namespace {
 
 /// The task of the stage, or nothing if it has no record (a copy) or nothing to choose.
-std::optional<TuneTask> task_of(const LoweredStage& stage, SizeClass size, const Machine& machine, const ScheduleChoice& choice) {
+std::optional<TuneTask> task_of(const StageReport& stage, SizeClass size, const Machine& machine, const ScheduleChoice& choice) {
+  const StepSchedule& schedule = stage.schedules.at(size);
   for (const ScheduleInfo& info : all_schedules()) {
-    if (info.name != stage.schedule || stage.key.stage.empty()) continue;
+    if (info.name != schedule.name || stage.key.stage.empty()) continue;
     const ParameterAnswer by_default = choose_parameters(info, machine, size, {}, choice);
-    TuneTask task{stage.kind, stage.schedule, size, stage.key, {info.parameters(machine, size), {}}, {}, {}, by_default.small_up_to, {}};
+    TuneTask task{stage.kind, schedule.name, size, stage.key, {info.parameters(machine, size), {}}, {}, {}, by_default.small_up_to, {}};
     if (info.problem != nullptr)
       task.space.problem = [problem = info.problem, machine](const std::vector<Parameter>& values) { return problem(machine, values); };
     task.by_default = task.space.point(by_default.parameters);
-    task.start = task.space.point(stage.parameters);
+    task.start = task.space.point(schedule.parameters);
     return task;
   }
   return std::nullopt;
 }
 
-/// Adds the tasks that a call of the size reaches.
-void add_tasks(const KernelReport& report, SizeClass size, std::size_t call, const Machine& machine, const ScheduleChoice& choice, std::vector<TuneTask>& tasks) {
+/// Adds the tasks that a call of the extents of all dims reaches.
+void add_tasks(const KernelReport& report, const Shape& extents, std::size_t call, const Machine& machine, const ScheduleChoice& choice, std::vector<TuneTask>& tasks) {
   for (const StageReport& stage : report.stages) {
-    std::optional<TuneTask> task = task_of(stage.schedules.at(size), size, machine, choice);
+    const SizeClass size = stage.sizes.size_of(extents);
+    std::optional<TuneTask> task = task_of(stage, size, machine, choice);
     if (!task) continue;
     auto place = std::ranges::find_if(tasks, [&](const TuneTask& t) { return t.key == task->key && t.size == size && t.schedule == task->schedule; });
     if (place == tasks.end()) place = tasks.insert(place, std::move(*task));
@@ -97,19 +99,21 @@ std::map<std::string, Allowance, std::less<>> grown(const DuelCall& small, const
   return allowed;
 }
 
-/// The dims with an upper limit in all entries but the last, which takes what is left. A dim whose extent follows from others cannot be varied alone:
-/// a size that such a dim limits has none.
-std::map<SizeClass, std::vector<std::string>> row_dims(const SizeRule& sizes, const Graph& graph) {
+/// For each size the dims with an upper limit in some stage's entry for it; the last entry takes what is left. A dim whose extent follows from others
+/// cannot be varied alone: a size that such a dim limits has none.
+std::map<SizeClass, std::vector<std::string>> row_dims(const KernelReport& report, const Graph& graph) {
   std::map<SizeClass, std::vector<std::string>> all;
   const auto is_free = [&](const std::string& dim) {
     return std::ranges::any_of(graph.dim_infos(), [&](const DimInfo& info) { return info.derivation.formula == Formula::free && info.name() == dim; });
   };
-  for (std::size_t i = 0; i + 1 < sizes.entries.size(); ++i) {
-    std::vector<std::string> dims;
-    for (const ExtentLimit& limit : sizes.entries[i].limits)
-      if (limit.largest < std::numeric_limits<std::int64_t>::max()) dims.push_back(limit.dim);
-    if (!dims.empty() && std::ranges::all_of(dims, is_free)) all.emplace(sizes.entries[i].size, std::move(dims));
-  }
+  for (const StageReport& stage : report.stages)
+    for (const SizeRule::Entry& entry : stage.sizes.entries)
+      for (const ExtentLimit& limit : entry.limits) {
+        std::vector<std::string>& dims = all[entry.size];
+        const bool is_limit_above = limit.largest < std::numeric_limits<std::int64_t>::max();
+        if (is_limit_above && std::ranges::find(dims, limit.dim) == dims.end()) dims.push_back(limit.dim);
+      }
+  std::erase_if(all, [&](const auto& entry) { return entry.second.empty() || !std::ranges::all_of(entry.second, is_free); });
   return all;
 }
 
@@ -139,7 +143,7 @@ TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std
   plan.problem = report.problem;
   if (!plan.problem.empty()) return plan;
   const Graph& graph = prepared.graph.graph;
-  plan.row_dims = row_dims(report.sizes, graph);
+  plan.row_dims = row_dims(report, graph);
   for (const std::string& text : shapes) {
     const FilledShape filled = fill_shape(prepared, text);
     plan.problem = filled.problem;
@@ -147,7 +151,7 @@ TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std
     for (const auto& [dim, extent] : filled.extents)
       if (extent == 0) plan.problem = fmt::format("--shape {}: {} = 0 leaves nothing to measure; all extents must be at least 1", text, dim);
     if (!plan.problem.empty()) return plan;
-    add_tasks(report, report.sizes.size_of(filled.extents), plan.calls.size(), machine_of(target), prepared.schedule, plan.tasks);
+    add_tasks(report, extents_in(report, filled.extents), plan.calls.size(), machine_of(target), prepared.schedule, plan.tasks);
     DuelCall call{filled.extents, random_inputs(graph, filled.extents, 1), {}, {}};
     plan.problem = put_inputs(graph, given, call.inputs, plan.calls.size(), shapes.size());
     if (!plan.problem.empty()) return plan;

@@ -17,5 +17,6 @@ static const struct attune_tensor_v1 tensors[] = {{"a", attune_f32, 0, 2, rows_i
                                                   {"keep", attune_boolean, 0, 1, rows_inner},
                                                   {"out", attune_f32, 1, 2, rows_columns}};
 static const struct attune_code_v1 codes[] = {{"any", "Halide's", PRODUCT_DEVICE, 0, NULL, "", product_argv}};
-const struct attune_kernel_v1 attune_kernel_v1_product = {
-    ATTUNE_ABI_VERSION, "product", "product", "", "0000000000000005", 3, 4, 1, dims, tensors, codes};
+ATTUNE_ONE_STEP(step, 3, 1, codes, 1);
+const struct attune_kernel_v2 attune_kernel_v2_product = {
+    ATTUNE_ABI_VERSION, "product", "product", "", "0000000000000005", 3, 4, 0, 1, dims, tensors, &step};

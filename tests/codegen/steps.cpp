@@ -1,0 +1,132 @@
+/// A function's stages as a kernel calls them, and the processes that compile them.
+#include "codegen/steps.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/compile.h"
+#include "codegen/import.h"
+#include "codegen/jobs.h"
+#include "dsl/variants.h"
+
+namespace attune {
+namespace {
+
+/// A plan with what its names live in.
+struct Planned {
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  StagedModule staged;
+  KernelSteps plan;
+
+  explicit Planned(const Graph& graph, const Specialisation& specialisation = {}) {
+    StageOptions options;
+    options.specialisation = specialisation;
+    staged = compile_to_stages(graph, "g", "", options, context);
+    REQUIRE(staged.problem == "");
+    plan = kernel_steps(function_of(*staged.module));
+  }
+
+  /// "gemm x wq -> step0"
+  std::vector<std::string> text() const {
+    std::vector<std::string> lines;
+    for (const Step& step : plan.steps) {
+      std::string line = step.kind;
+      for (const std::size_t input : step.inputs) line += " " + plan.tensors[input].name;
+      lines.push_back(line + " -> " + plan.tensors[step.output].name);
+    }
+    return lines;
+  }
+  const StepTensor& tensor(std::string_view name) const { return *std::ranges::find(plan.tensors, name, &StepTensor::name); }
+};
+
+Graph multi_head() { return build_any(choose_variant("multi_head", {}).variant); }
+
+using Names_ = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a kernel's steps read and write tensors of the call and what steps store", "[steps]") {
+  const Planned planned(multi_head());
+  CHECK(planned.text() == Names_{"gemm x wq -> step0", "gemm x wk -> step1", "gemm x wv -> step2", "online_softmax step0 step1 step2 -> step3",
+                                 "gemm wo step3 -> out"});
+  CHECK(planned.tensor("x").role == StepTensor::Role::input);
+  CHECK(planned.tensor("out").role == StepTensor::Role::output);
+  CHECK(planned.tensor("step3").role == StepTensor::Role::stored);
+  CHECK(planned.tensor("step1").dims == Names_{"batch", "heads", "tokens", "depth"});
+}
+
+TEST_CASE("steps are the same code where body, numbers, storage and known extents are the same", "[steps]") {
+  const Planned planned(multi_head());
+  CHECK(planned.plan.steps[1].identity == planned.plan.steps[2].identity);
+  CHECK(planned.plan.steps[0].identity != planned.plan.steps[1].identity);  // queries are scaled
+  const Planned known(multi_head(), {{{"depth", 64}}, Element::f32, {}});
+  CHECK(known.plan.steps[1].identity != known.plan.steps[2].identity);  // the depth of keys is known, that of values is not
+  CHECK(std::ranges::find(known.plan.steps[1].dims, "depth") == known.plan.steps[1].dims.end());
+  CHECK(std::ranges::find(planned.plan.steps[1].dims, "depth") != planned.plan.steps[1].dims.end());
+  Graph g;
+  const Dim rows = g.dim("rows"), columns = g.dim("columns");
+  const Value x = g.input("x", {rows, columns}), y = g.input("y", {rows, columns});
+  g.output("a", x * 0.1, {rows, columns});
+  g.output("b", y * 0.1, {rows, columns});
+  g.output("c", x * 0.2, {rows, columns});
+  g.output("turned", x * 0.1, {columns, rows});
+  g.finish();
+  const Planned four(g);
+  std::set<std::string> identities;
+  for (const Step& step : four.plan.steps) identities.insert(step.identity);
+  CHECK(identities.size() == four.plan.steps.size() - 1);  // those of a and b are the same
+}
+
+TEST_CASE("a result that another storage or order is wanted of is copied by a step of its own", "[steps]") {
+  Graph g;
+  const Dim rows = g.dim("rows"), columns = g.dim("columns");
+  const Value x = g.input("x", {rows, columns});
+  const Value y = exp(x);
+  g.output("half", y, {rows, columns});
+  g.output("whole", y, {rows, columns});
+  g.output("turned", y, {columns, rows});
+  g.output("sums", sum(y, columns), {rows});
+  g.finish();
+  const Planned planned(g, {{}, Element::f32, {{"half", Element::bf16}}});
+  std::size_t copies = 0;
+  for (const Step& step : planned.plan.steps) copies += step.reason.starts_with("stored as ");
+  CHECK(copies == 2);
+  CHECK(planned.plan.steps.back().key.stage == "");
+  for (const Step& step : planned.plan.steps)
+    if (step.reason == "stored as bf16") CHECK(planned.plan.tensors[step.output].name == "half");
+}
+
+TEST_CASE("jobs give their bytes in their order, whatever the others do and however many run at once", "[steps]") {
+  std::vector<std::function<JobResult()>> jobs;
+  static int count = 0;
+  for (int i = 0; i < 7; ++i) jobs.emplace_back([i] { return JobResult{std::string(static_cast<std::size_t>(i) * 100000, static_cast<char>('a' + i)) + std::to_string(++count), {}}; });
+  jobs.emplace_back([] { return JobResult{{}, "a sentence"}; });
+  jobs.emplace_back([]() -> JobResult { throw std::runtime_error("thrown"); });
+  jobs.emplace_back([]() -> JobResult {
+    std::signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+    return {};
+  });
+  jobs.emplace_back([]() -> JobResult { _exit(0); });
+  for (const int at_once : {1, 3, 100}) {
+    const std::vector<JobResult> results = run_jobs(jobs, at_once);
+    REQUIRE(results.size() == 11);
+    for (std::size_t i = 0; i < 7; ++i) {
+      CHECK(results[i].problem == "");
+      CHECK(results[i].bytes == std::string(i * 100000, static_cast<char>('a' + i)) + "1");  // each begins with what this process has
+    }
+    CHECK(results[7].problem == "a sentence");
+    CHECK(results[8].problem == "internal: thrown");
+    CHECK(results[9].problem == "internal: the compiler of a stage ended by the signal Segmentation fault");
+    CHECK(results[10].problem == "internal: the compiler of a stage ended without a result");
+  }
+  CHECK(count == 0);
+  CHECK(run_jobs({}, 4).empty());
+}
+
+}  // namespace attune

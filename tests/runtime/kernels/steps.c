@@ -1,0 +1,59 @@
+#include <HalideRuntime.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tests/runtime/kernels/kernels.h"
+
+static float* row(const halide_buffer_t* buffer, int r) { return (float*)buffer->host + (ptrdiff_t)r * buffer->dim[1].stride; }
+static int extent(void** arguments, int place) { return *(const int32_t*)arguments[place]; }
+
+/* Takes scratch memory, as stages do. */
+static int raise(void** arguments) {
+  const halide_buffer_t *x = arguments[1], *raised = arguments[4];
+  const int rows = extent(arguments, 2), columns = extent(arguments, 3);
+  void* user_context = *(void**)arguments[0];
+  float* scratch = halide_malloc(user_context, sizeof(float) * (size_t)columns);
+  if (scratch == NULL) return halide_error_code_out_of_memory;
+  for (int r = 0; r < rows; ++r) {
+    for (int c = 0; c < columns; ++c) scratch[c] = row(x, r)[c];
+    for (int c = 0; c < columns; ++c) row(raised, r)[c] = scratch[c] + 1;
+  }
+  halide_free(user_context, scratch);
+  return 0;
+}
+
+static int add_up(void** arguments) {
+  const halide_buffer_t *raised = arguments[1], *total = arguments[4];
+  float sum = 0;
+  for (int r = 0; r < extent(arguments, 2); ++r)
+    for (int c = 0; c < extent(arguments, 3); ++c) sum += row(raised, r)[c];
+  *(float*)total->host = sum;
+  return 0;
+}
+
+static int multiply(void** arguments) {
+  const halide_buffer_t *raised = arguments[1], *total = arguments[2], *out = arguments[5], *extents = arguments[6];
+  const int rows = extent(arguments, 3), columns = extent(arguments, 4);
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < columns; ++c) row(out, r)[c] = row(raised, r)[c] * *(const float*)total->host;
+  ((int32_t*)extents->host)[0] = rows;
+  ((int32_t*)extents->host)[1] = columns;
+  return 0;
+}
+
+static const int32_t rows_columns[] = {0, 1}, two[] = {2};
+static const struct attune_dim_v1 dims[] = {
+    {"rows", attune_free, 0, NULL, 1}, {"columns", attune_free, 0, NULL, 1}, {"two", attune_fixed, 0, NULL, 2}};
+static const struct attune_tensor_v1 tensors[] = {{"x", attune_f32, 0, 2, rows_columns},
+                                                  {"out", attune_f32, 1, 2, rows_columns},
+                                                  {"extents", attune_i32, 1, 1, two},
+                                                  {"raised", attune_f32, 0, 2, rows_columns},
+                                                  {"total", attune_f32, 0, 0, NULL}};
+static const struct attune_code_v1 raise_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", raise}},
+                                   add_up_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", add_up}},
+                                   multiply_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", multiply}};
+static const int32_t x_raised[] = {0, 3}, raised_total[] = {3, 4}, raised_total_out_extents[] = {3, 4, 1, 2};
+static const struct attune_step_v1 steps[] = {{"raise", 1, 1, x_raised, 2, 1, rows_columns, raise_codes},
+                                              {"add_up", 1, 1, raised_total, 2, 1, rows_columns, add_up_codes},
+                                              {"multiply", 2, 2, raised_total_out_extents, 2, 1, rows_columns, multiply_codes}};
+const struct attune_kernel_v2 attune_kernel_v2_steps = {ATTUNE_ABI_VERSION, "steps", "steps", "", "0000000000000008", 3, 3, 2, 3, dims, tensors, steps};
