@@ -37,19 +37,6 @@ std::string link_file(const std::string& program, const std::vector<std::string>
   return end.is_success ? std::string() : fmt::format("'{}': cannot be written: '{}' failed: {}", place.string(), program, end.reason);
 }
 
-int storage_number(Element element) {
-  switch (element) {
-    case Element::bf16: return attune_bf16;
-    case Element::f16: return attune_f16;
-    case Element::i8: return attune_i8;
-    case Element::u8: return attune_u8;
-    case Element::i32: return attune_i32;
-    case Element::i64: return attune_i64;
-    case Element::boolean: return attune_boolean;
-    default: return attune_f32;
-  }
-}
-
 /// Writes one kernel.
 class Emission {
  public:
@@ -100,7 +87,7 @@ class Emission {
       manifest_.dims.push_back(std::move(dim));
     }
     for (const StepTensor& tensor : plan_.tensors) {
-      Manifest::Tensor described{tensor.name, storage_number(tensor.element), tensor.role == StepTensor::Role::output, {}};
+      Manifest::Tensor described{tensor.name, stored_as(tensor.element), tensor.role == StepTensor::Role::output, {}};
       for (const std::string& dim : tensor.dims) described.dims.push_back(number_of(dim));
       (tensor.role == StepTensor::Role::stored ? manifest_.stored : manifest_.tensors).push_back(std::move(described));
     }

@@ -8,11 +8,11 @@
 
 #include "codegen/identifier.h"
 #include "dsl/graph.h"
+#include "runtime/storage.h"
 
 namespace attune {
 namespace {
 
-constexpr std::array storage_names = {"f32", "bf16", "f16", "f64", "i8", "u8", "i32", "i64", "boolean"};
 constexpr std::array formula_names = {"free", "fixed", "product", "quotient", "sum", "slice"};
 
 std::string shape(const Manifest& m, const Manifest::Tensor& tensor) {
@@ -35,7 +35,7 @@ std::string free_name(const Manifest& m, std::string name) {
 std::string description(const Manifest& m, const char* prefix) {
   std::string text;
   for (const auto& t : m.tensors)
-    text += fmt::format("{}{} {}: {} {}\n", prefix, t.is_output ? "output" : "input", t.name, storage_names[static_cast<std::size_t>(t.storage)], shape(m, t));
+    text += fmt::format("{}{} {}: {} {}\n", prefix, t.is_output ? "output" : "input", t.name, name_of(static_cast<attune_storage>(t.storage)), shape(m, t));
   for (const auto& d : m.dims) {
     if (d.formula == static_cast<int>(Formula::free)) continue;
     std::string operands;
@@ -54,7 +54,7 @@ std::string description(const Manifest& m, const char* prefix) {
 nlohmann::ordered_json json_of(const Manifest& m, const Manifest::Tensor& t) {
   auto dims = nlohmann::ordered_json::array();
   for (const int dim : t.dims) dims.push_back(m.dims[static_cast<std::size_t>(dim)].name);
-  return {{"name", t.name}, {"type", storage_names[static_cast<std::size_t>(t.storage)]}, {"dims", std::move(dims)}};
+  return {{"name", t.name}, {"type", name_of(static_cast<attune_storage>(t.storage))}, {"dims", std::move(dims)}};
 }
 
 }  // namespace

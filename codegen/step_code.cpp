@@ -14,23 +14,11 @@
 #include "codegen/rare_lanes.h"
 #include "codegen/stack_budget.h"
 #include "codegen/stage_lowering.h"
+#include "runtime/halide_type.h"
 #include "schedules/schedules.h"
 
 namespace attune {
 namespace {
-
-Halide::Type storage_of(Element element) {
-  switch (element) {
-    case Element::bf16: return Halide::UInt(16);  // codegen/bf16.h
-    case Element::f16: return Halide::Float(16);
-    case Element::i32: return Halide::Int(32);
-    case Element::i64: return Halide::Int(64);
-    case Element::i8: return Halide::Int(8);
-    case Element::u8:
-    case Element::boolean: return Halide::UInt(8);
-    default: return Halide::Float(32);
-  }
-}
 
 /// A loaded element as a number of the language.
 Lowered loaded(const Halide::Expr& e, Element element) {
@@ -40,7 +28,7 @@ Lowered loaded(const Halide::Expr& e, Element element) {
 
 /// A number as it is stored.
 Halide::Expr as_stored(const Halide::Expr& e, Element element) {
-  return element == Element::bf16 ? bf16_bits(e) : Halide::cast(storage_of(element), e);
+  return element == Element::bf16 ? bf16_bits(e) : Halide::cast(halide_type_of(stored_as(element)), e);
 }
 
 /// Errors of Halide as exceptions. Its warnings (that products of bf16 are emulated, say before it finds the instruction for them) are about
@@ -121,7 +109,7 @@ class StepLowering {
   void bind_inputs() {
     for (std::size_t i = 0; i < step_.inputs.size(); ++i) {
       const StepTensor& tensor = plan_.tensors[step_.inputs[i]];
-      Halide::ImageParam param(storage_of(tensor.element), static_cast<int>(tensor.dims.size()), tensor.name);
+      Halide::ImageParam param(halide_type_of(stored_as(tensor.element)), static_cast<int>(tensor.dims.size()), tensor.name);
       for (std::size_t d = 0; d < tensor.dims.size(); ++d) {
         auto dim = param.dim(static_cast<int>(tensor.dims.size() - 1 - d));
         dim.set_min(0);

@@ -11,25 +11,11 @@ namespace attune {
 namespace {
 
 std::optional<Element> element_named(std::string_view name) {
-  const auto* found = std::find(element_names.begin(), element_names.end(), name);
-  if (found == element_names.end()) return std::nullopt;
-  return static_cast<Element>(found - element_names.begin());
+  const auto* found = std::ranges::find(all_elements, name, [](Element element) { return name_of(element); });
+  return found == all_elements.end() ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace
-
-Kind kind_of(Element element) {
-  switch (element) {
-    case Element::i32: return Kind::i32;
-    case Element::i64: return Kind::i64;
-    case Element::i8: return Kind::i8;
-    case Element::u8: return Kind::u8;
-    case Element::boolean: return Kind::boolean;
-    default: return Kind::real;
-  }
-}
-
-Element element_of(Kind kind, Element reals) { return kind == Kind::real ? reals : *element_named(name_of(kind)); }
 
 TensorType TensorType::of(mlir::MLIRContext* context, const attune::Type& type, const KnownExtents& known, Element reals) {
   llvm::SmallVector<TypeDim> dims;
@@ -79,7 +65,7 @@ mlir::Type TensorType::parse(mlir::AsmParser& parser) {
   const std::optional<Element> element = parts.empty() || parts.back().extent != 0 ? std::nullopt : element_named(parts.back().name.getValue());
   if (!element) {
     mlir::InFlightDiagnostic error = parser.emitError(at, "tensor: does not end in an element; the elements are ");
-    for (std::size_t i = 0; i < element_names.size(); ++i) error << (i == 0 ? "" : ", ") << llvm::StringRef(element_names[i]);
+    for (const Element each : all_elements) error << (each == all_elements.front() ? "" : ", ") << llvm::StringRef(name_of(each));
     return {};
   }
   return parser.getChecked<TensorType>(at, parser.getContext(), llvm::ArrayRef<TypeDim>(parts).drop_back(), *element);

@@ -6,9 +6,9 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <utility>
 
 #include "runtime/abi.h"
+#include "runtime/halide_type.h"
 #include "runtime/result.h"
 #include "runtime/signature.h"
 #include "runtime/table.h"
@@ -37,17 +37,6 @@ struct CallBuffers {
   Table<halide_buffer_t, max_tensors> buffers;
   Table<halide_dimension_t, max_tensors * max_rank> shapes;  ///< of all tensors, one behind the other
 };
-
-/// How Halide describes elements of a known storage. Halide 21 computes with bfloat slowly on CPUs and wrongly on GPUs: kernels take the bits of bf16 as
-/// u16. boolean is u8.
-inline halide_type_t halide_type_of(attune_storage storage) {
-  static constexpr std::array<std::pair<halide_type_code_t, std::uint8_t>, 9> types = {{{halide_type_float, 32}, {halide_type_uint, 16}, {halide_type_float, 16},
-                                                                                        {halide_type_float, 64}, {halide_type_int, 8}, {halide_type_uint, 8},
-                                                                                        {halide_type_int, 32}, {halide_type_int, 64}, {halide_type_uint, 8}}};
-  static_assert(attune_f32 == 0 && attune_boolean == 8, "the table is in the order of the storages");
-  const auto [code, bits] = types[static_cast<std::size_t>(storage)];
-  return {code, bits};
-}
 
 /// Describes checked arguments as Halide takes them: innermost dim first, no null pointers. `call` is empty before.
 void fill_buffers(const attune_kernel_v2& kernel, Arguments arguments, attune_device device, CallBuffers& call);

@@ -19,7 +19,7 @@ NUMBERS = ("codegen/bf16.h", "codegen/lowered.h", "codegen/opaque_real.h", "code
 RULES = {
     "dsl": (("dsl/",), (STANDARD,)),
     "runtime": (("runtime/",), (POSIX, HALIDE_RUNTIME)),
-    "codegen": (("codegen/", "dsl/", "runtime/abi.h", "runtime/cpu.h", "runtime/library.h", "runtime/trailer.h", "schedules/choice.h", "schedules/schedules.h"), (MLIR, HALIDE, OUTSIDE)),
+    "codegen": (("codegen/", "dsl/", "runtime/abi.h", "runtime/cpu.h", "runtime/halide_type.h", "runtime/library.h", "runtime/storage.h", "runtime/trailer.h", "schedules/choice.h", "schedules/schedules.h"), (MLIR, HALIDE, OUTSIDE)),
     "schedules": (("schedules/", "codegen/asked_line.h", "codegen/machine.h", "codegen/stage.h", *NUMBERS), (HALIDE, OUTSIDE)),
     "samples": (("samples/", "dsl/", "runtime/"), (HALIDE_RUNTIME, OUTSIDE)),
     "tools": (("tools/", "dsl/", "runtime/", "codegen/", "schedules/"), (ANY,)),

@@ -22,12 +22,6 @@ bool is_leaf(const Node& node) {
       node.op);
 }
 
-/// Of one element; a real that nobody chose a storage for is computed as f32.
-int bytes_of(Element element) {
-  constexpr std::array<int, element_names.size()> bytes = {4, 4, 2, 2, 4, 8, 1, 1, 1};
-  return bytes[static_cast<std::size_t>(element)];
-}
-
 /// What the step is and holds; its schedules are found for a target.
 StageReport stage_of(const KernelSteps& plan, std::size_t number) {
   const Step& step = plan.steps[number];
@@ -38,7 +32,7 @@ StageReport stage_of(const KernelSteps& plan, std::size_t number) {
   for (const std::size_t input : step.inputs) report.reads.push_back(plan.tensors[input].name);
   report.writes = written.name;
   report.dims = written.dims;
-  report.element_bytes = bytes_of(written.element);
+  report.element_bytes = static_cast<int>(bytes_of(stored_as(written.element)));
   report.result = fmt::format("[{}]", fmt::join(report.dims, " x "));
   for (const Node& node : step.graph.nodes())
     if (!is_leaf(node)) report.operations.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, node.op));
