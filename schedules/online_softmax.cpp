@@ -129,21 +129,9 @@ Expr SoftmaxStage::is_whole_block(const Expr& block, int key_tile) const {
   return is_there && (knows_visible_blocks() ? known.certainly : known.possibly);
 }
 
-/// The last queries of a long call see keys of its middle and the first do not. What only a mask in memory knows does not count.
-bool SoftmaxStage::shows_later_queries_more() const {
-  if (!body_.visible || !body_.visibility) return false;
-  constexpr int length = 4096;
-  class Assumed : public Halide::Internal::IRMutator {
-    using IRMutator::visit;
-    Expr visit(const Halide::Internal::Variable* v) override { return v->type == Halide::Int(32) ? Expr(length) : Expr(v); }
-  };
-  const Var block("block");
-  const Expr possibly = visibility(rows_of_tile(), block, tiles_.edge_tile).possibly;
-  const auto sees_middle = [&](int tile) {
-    const std::map<std::string, Expr> place = {{query_tile_.name(), tile}, {block.name(), length / tiles_.edge_tile / 2}};
-    return is_const_one(Halide::Internal::simplify(Assumed().mutate(Halide::Internal::substitute(place, possibly))));
-  };
-  return sees_middle(length / tiles_.query_tile - 1) && !sees_middle(0);
+TileOrder SoftmaxStage::tile_order() const {
+  if (!body_.visible || !body_.visibility) return TileOrder::first_to_last;
+  return order_of_tiles(visibility(rows_of_tile(), key_block_, tiles_.edge_tile).possibly, query_tile_, key_block_);
 }
 
 /// A condition on blocks. Bounds inference makes a rule of where a block's memory begins of it, in which Halide does not find bf16
@@ -215,14 +203,14 @@ void SoftmaxStage::define_out() {
 Stored SoftmaxStage::build() {
   // The finest question first: what is known of larger blocks of a tensor is made of it.
   if (body_.visible && body_.visibility) visibility(rows_of_group(), Var("block"), tiles_.edge_tile);
-  is_last_first_ = shows_later_queries_more();
+  tile_order_ = tile_order();
   define_panels();
   define_passes();
   define_out();
   schedule_out();
   schedule_panels();
   for (SoftmaxPass& pass : passes_) schedule_pass(pass);
-  return {out_, body_.out, {}, is_last_first_ ? std::vector{query_tile_.name()} : std::vector<std::string>()};
+  return {out_, body_.out, {}, tile_order_ == TileOrder::last_to_first ? std::vector{query_tile_.name()} : std::vector<std::string>()};
 }
 
 Stored online_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {

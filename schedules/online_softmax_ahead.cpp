@@ -39,7 +39,7 @@ Expr SoftmaxStage::asked_query(SoftmaxPass& pass) {
   Coordinates at = batch_coordinates();
   for (const std::string& dim : body_.over) at[dim] = 0;
   at[body_.over.back()] = pass.lines.first_element();
-  at[body_.queries] = (query_tile_ + (is_last_first_ ? -1 : 1)) * tiles_.query_tile + row_group_ * tiles_.rows + row_;
+  at[body_.queries] = (query_tile_ + (tile_order_ == TileOrder::last_to_first ? -1 : 1)) * tiles_.query_tile + row_group_ * tiles_.rows + row_;
   const Expr asked = prefetched(body_.query.at(at), AskedInto::first_level);
   if (!asked.defined()) return 0.f;
   pass.asked_queries = Func(pass.named("asked_queries"));

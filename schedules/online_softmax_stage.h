@@ -9,6 +9,7 @@
 #include "schedules/online_softmax_pass.h"
 #include "schedules/prefetch.h"
 #include "schedules/softmax_math.h"
+#include "schedules/tile_order.h"
 
 namespace attune {
 
@@ -47,7 +48,7 @@ class SoftmaxStage {
   Visibility visibility(const Span& rows, const Halide::Expr& block, int key_tile) const;
   bool knows_visible_blocks() const;
   Halide::Expr is_whole_block(const Halide::Expr& block, int key_tile) const;
-  bool shows_later_queries_more() const;
+  TileOrder tile_order() const;
   Halide::Expr block_predicate(const Halide::Expr& condition) const;
 
   // online_softmax_pass.cpp: one update of the state
@@ -110,7 +111,7 @@ class SoftmaxStage {
 
   Halide::Var pair_{"pair"}, lane_{"lane"}, vector_{"vector"}, vector_group_{"vector_group"}, column_{"column"}, panel_{"panel"};
   Halide::Var row_{"row"}, row_group_{"row_group"}, key_block_{"key_block"}, query_tile_{"query_tile"};
-  bool is_last_first_ = false;               ///< tiles of queries are taken from the last to the first
+  TileOrder tile_order_ = TileOrder::first_to_last;
   const std::optional<Bf16Operands> bf16_;   ///< not there: the arithmetic is f32
   Halide::Func query_panel_{"query_panel"};  ///< [over.., row, row_group, query_tile, batch..]
   Halide::Func key_panel_{"key_panel"};      ///< [column, over.., panel, key's batch..]
