@@ -18,6 +18,7 @@ using BlockSource = std::function<std::optional<Interval<Lowered>>(const Block&)
 
 /// Of integers or truth values at `dims`, outermost first: the least and the greatest element of each block, looked up in tensors of one
 /// element a block. Blocks are numbered along each dim or single elements; of others nothing is known. It is called while `extents` live.
+/// Blocks that are made of ones looked up before take what is known from these, so the finest are to be looked up first.
 BlockSource block_ranges(const std::string& name, std::function<Lowered(const Coordinates&)> element, std::vector<std::string> dims,
                          const Extents& extents, const Machine& machine);
 

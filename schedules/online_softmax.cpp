@@ -5,6 +5,7 @@
 
 #include "codegen/strict.h"
 #include "schedules/online_softmax_stage.h"
+#include "schedules/opaque_condition.h"
 #include "schedules/tiles.h"
 
 using Halide::Expr;
@@ -116,7 +117,7 @@ Visibility SoftmaxStage::visibility(const Span& rows, const Expr& block, int key
 /// Some blocks can be told to be wholly visible. Otherwise (a mask of reals from memory) the mask is evaluated in large blocks, too.
 bool SoftmaxStage::knows_visible_blocks() const {
   return !body_.visible ||
-         (body_.visibility &&
+         (has_visibility() &&
           !is_const_zero(Halide::Internal::simplify(visibility(rows_of_tile(), Var("block"), tiles_.key_tile).certainly)));
 }
 
@@ -124,43 +125,47 @@ bool SoftmaxStage::knows_visible_blocks() const {
 /// known, some may be).
 Expr SoftmaxStage::is_whole_block(const Expr& block, int key_tile) const {
   const Expr is_there = block * key_tile + key_tile <= keys_;
-  if (!body_.visible || !body_.visibility) return is_there;
+  if (!has_visibility()) return is_there;
   const Visibility known = visibility(rows_of_tile(), block, key_tile);
   return is_there && (knows_visible_blocks() ? known.certainly : known.possibly);
 }
 
+/// Something is known of whole blocks under the mask.
+bool SoftmaxStage::has_visibility() const { return body_.visible && body_.visibility; }
+
+/// Says which are the finest blocks whose visibility the passes ask for, before they ask for any: what is known of a tensor's larger blocks is
+/// made of those of its finer ones that were looked up first (codegen/block_ranges.h), otherwise of all their elements.
+void SoftmaxStage::look_up_finest_blocks() const {
+  if (has_visibility()) visibility(rows_of_group(), Var("block"), tiles_.edge_tile);
+}
+
 TileOrder SoftmaxStage::tile_order() const {
-  if (!body_.visible || !body_.visibility) return TileOrder::first_to_last;
+  if (!has_visibility()) return TileOrder::first_to_last;
   return order_of_tiles(visibility(rows_of_tile(), key_block_, tiles_.edge_tile).possibly, query_tile_, key_block_);
 }
 
-/// A condition on blocks. Bounds inference makes a rule of where a block's memory begins of it, in which Halide does not find bf16
-/// instructions: then it is hidden, and the loop over blocks asks for each of them.
-Expr SoftmaxStage::block_predicate(const Expr& condition) const {
-  if (!bf16_) return condition;
-  return Halide::Internal::Call::make(Halide::Bool(), Halide::Internal::Call::return_second, {0, condition},
-                                      Halide::Internal::Call::PureIntrinsic);
-}
+/// The predicate of a pass's loop over blocks. Sums of products of pairs of bf16 need one that is opaque: Halide finds their instructions only where
+/// no load's index holds what the predicate says of the first block.
+Expr SoftmaxStage::block_predicate(const Expr& condition) const { return bf16_ ? opaque_condition(condition) : condition; }
 
 /// Whole blocks without a mask, the largest first, then what is left in blocks of edge_tile keys with the mask. Where no block can be known
 /// to be wholly visible, the blocks of key_tile keys have the mask, too.
 void SoftmaxStage::define_passes() {
   state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = select(vector_ == vectors_ + 1, std::numeric_limits<float>::lowest(), 0.f);
-  const bool has_visibility = body_.visible && body_.visibility;
-  const bool has_mask_everywhere = !knows_visible_blocks(), judges_groups = has_visibility && !has_mask_everywhere;
+  const bool has_mask_everywhere = !knows_visible_blocks(), judges_groups = has_visibility() && !has_mask_everywhere;
   std::vector<int> whole_tiles = {tiles_.key_tile};
   if (tiles_.edge_tile <= tiles_.middle_tile && tiles_.middle_tile < tiles_.key_tile && !has_mask_everywhere)
     whole_tiles.push_back(tiles_.middle_tile);
   // Blocks of `tile` keys leave out those that passes before took: without a mask they begin behind the last of these.
   std::vector<int> taken;
-  const auto first_block = [&](int tile) -> Expr { return taken.empty() || has_visibility ? Expr(0) : keys_ / taken.back() * (taken.back() / tile); };
+  const auto first_block = [&](int tile) -> Expr { return taken.empty() || has_visibility() ? Expr(0) : keys_ / taken.back() * (taken.back() / tile); };
   const auto leave_taken = [&](RDom& blocks, int tile) {
     for (const int larger : taken)
-      if (has_visibility) blocks.where(block_predicate(!is_whole_block(blocks[1] / (larger / tile), larger)));
+      if (has_visibility()) blocks.where(block_predicate(!is_whole_block(blocks[1] / (larger / tile), larger)));
   };
   for (const int tile : whole_tiles) {
     RDom blocks({{0, vectors_ + 2}, {first_block(tile), keys_ / tile - first_block(tile)}}, "whole_" + std::to_string(tile));
-    if (has_visibility) blocks.where(block_predicate(is_whole_block(blocks[1], tile)));
+    if (has_visibility()) blocks.where(block_predicate(is_whole_block(blocks[1], tile)));
     leave_taken(blocks, tile);
     define_pass({.key_tile = tile, .has_mask = has_mask_everywhere, .has_tail = false, .by_row_groups = false, .blocks = blocks});
     if (is_whole(keys_, tile) && (!body_.visible || has_mask_everywhere)) return;
@@ -168,7 +173,7 @@ void SoftmaxStage::define_passes() {
   }
   const int edge = tiles_.edge_tile;
   RDom rest({{0, vectors_ + 2}, {first_block(edge), tiles_of(keys_, edge) - first_block(edge)}}, "rest");
-  if (has_visibility) rest.where(block_predicate(visibility(rows_of_tile(), rest[1], edge).possibly));
+  if (has_visibility()) rest.where(block_predicate(visibility(rows_of_tile(), rest[1], edge).possibly));
   leave_taken(rest, edge);
   if (judges_groups) rest.where(block_predicate(visibility(rows_of_group(), rest[1], edge).possibly));
   define_pass({.key_tile = edge,
@@ -201,8 +206,7 @@ void SoftmaxStage::define_out() {
 }
 
 Stored SoftmaxStage::build() {
-  // The finest question first: what is known of larger blocks of a tensor is made of it.
-  if (body_.visible && body_.visibility) visibility(rows_of_group(), Var("block"), tiles_.edge_tile);
+  look_up_finest_blocks();
   tile_order_ = tile_order();
   define_panels();
   define_passes();

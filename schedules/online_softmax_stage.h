@@ -48,6 +48,8 @@ class SoftmaxStage {
   Visibility visibility(const Span& rows, const Halide::Expr& block, int key_tile) const;
   bool knows_visible_blocks() const;
   Halide::Expr is_whole_block(const Halide::Expr& block, int key_tile) const;
+  bool has_visibility() const;
+  void look_up_finest_blocks() const;
   TileOrder tile_order() const;
   Halide::Expr block_predicate(const Halide::Expr& condition) const;
 
