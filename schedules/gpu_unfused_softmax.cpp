@@ -5,7 +5,7 @@
 #include "codegen/vector_math.h"
 #include "schedules/gpu.h"
 #include "schedules/gpu_grid.h"
-#include "schedules/softmax_math.h"
+#include "schedules/scores.h"
 #include "schedules/tuned.h"
 
 using Halide::Expr;
@@ -23,7 +23,7 @@ std::vector<std::string> joined(std::vector<std::string> dims, const std::vector
 Expr term_at(const OnlineSoftmax& body, const Coordinates& at) {
   if (body.score.at) return body.score.at(at);
   const Expr query = body.query.at ? body.query.at(at) : Expr(), key = body.key.at ? body.key.at(at) : Expr();
-  return body.combine ? body.combine(query, key, at) : query * key;
+  return score_term(body, query, key, at);
 }
 
 /// [batch.., queries, keys]; -infinity where not visible.

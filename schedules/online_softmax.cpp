@@ -39,7 +39,6 @@ SoftmaxStage::SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, co
       depth_(extents.at(body.value_depth)),
       vectors_(Halide::Internal::simplify((depth_ + tiles.lanes - 1) / tiles.lanes)),
       fixed_depth_(fixed_value(depth_)),
-      is_plain_product_(is_plain_product(body)),
       batch_(vars_of(body.batch, body.batch)),
       key_batch_(vars_of(body.batch, body.key.dims)),
       value_batch_(vars_of(body.batch, body.value.dims)),
@@ -60,7 +59,7 @@ Expr SoftmaxStage::clamped_row() const {
 /// Those of a query of the tile, of a key of a panel and of what is summed.
 Coordinates SoftmaxStage::panel_coordinates() const {
   Coordinates at = batch_coordinates();
-  for (const std::string& dim : body_.over) at[dim] = Var(dim);
+  place_over(body_, vars_of(body_.over, body_.over), at);
   at[body_.queries] = clamped_row();
   at[body_.keys] = max(min(panel_ * tiles_.panel() + column_, keys_ - 1), 0);
   return at;
@@ -77,10 +76,7 @@ void SoftmaxStage::define_panels() {
   if (bf16_) return define_bf16_panels();
   const Exprs over = vars_of(body_.over, body_.over);
   const Coordinates at = panel_coordinates();
-  if (body_.query.at) {
-    const Expr query = body_.query.at(at);
-    query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_)) = is_plain_product_ ? query * log2_e : query;
-  }
+  if (body_.query.at) query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_)) = query_of_product(body_, at);
   if (!body_.key.at) return;
   const Exprs panel = joined(joined(joined({column_}, over), {panel_}), key_batch_);
   if (!turns_keys_in_registers()) {

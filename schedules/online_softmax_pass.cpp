@@ -3,6 +3,7 @@
 #include "codegen/bf16.h"
 #include "codegen/vector_math.h"
 #include "schedules/online_softmax_stage.h"
+#include "schedules/online_state.h"
 #include "schedules/tiles.h"
 
 using Halide::Expr;
@@ -58,10 +59,8 @@ Expr SoftmaxStage::raw_score(SoftmaxPass& pass, const Coordinates& at) {
     Halide::Region ranges;
     for (auto dim = body_.over.rbegin(); dim != body_.over.rend(); ++dim) ranges.emplace_back(0, extents_.at(*dim));
     pass.over = RDom(ranges, "over");
-    for (int n = 0; n < pass.over.dimensions(); ++n) {
-      over.emplace_back(pass.over[n]);
-      term_at[body_.over[body_.over.size() - 1 - static_cast<std::size_t>(n)]] = pass.over[n];
-    }
+    for (int n = 0; n < pass.over.dimensions(); ++n) over.emplace_back(pass.over[n]);
+    place_over(body_, over, term_at);
   }
   const Expr panel = key_block_ * (pass.key_tile / tiles_.panel()) + panel_;
   Expr query, key;
@@ -91,9 +90,7 @@ void SoftmaxStage::define_scores(SoftmaxPass& pass) {
   Coordinates at = batch_coordinates();
   at[body_.queries] = clamped_row();
   at[body_.keys] = key_of(pass, column_, panel_);
-  Expr score = raw_score(pass, at);
-  if (body_.change) score = body_.change(score, at);
-  if (!is_plain_product_ || bf16_) score = score * log2_e;
+  Expr score = changed_score(body_, raw_score(pass, at), at, is_plain_product(body_) && !bf16_);
   const Expr visible = is_visible(pass, at);
   pass.scores = Func(pass.named("scores"));
   if (visible.defined()) score = select(visible, score, hidden_score());
@@ -205,11 +202,10 @@ void SoftmaxStage::define_update(const SoftmaxPass& pass) {
   const Exprs inner = {row_, row_group_}, outer = joined({query_tile_}, batch_), row = joined(joined(inner, {pass.block()}), outer);
   const auto state = [&](const Expr& vector) { return state_(joined(joined({lane_, vector}, inner), outer)); };
   const Expr vector = pass.blocks[0], reference = state(vectors_ + 1), block_reference = pass.reference(row);
-  const Expr larger = max(reference, block_reference);
-  const Expr old_scale = whole_power(reference - larger), block_scale = whole_power(block_reference - larger);
+  const Merge merge(reference, block_reference);
   const Expr partial = pass.partial(joined({lane_, max(min(likely(vector), vectors_ - 1), 0)}, row)), total = pass.sum_by_lane(joined({lane_}, row));
-  const Expr sum = state(vector) * old_scale + select(likely(vector < vectors_), partial, total) * block_scale;
-  state(vector) = select(likely(vector < vectors_ + 1), sum, larger);
+  const Expr sum = merge.of(state(vector), select(likely(vector < vectors_), partial, total));
+  state(vector) = select(likely(vector < vectors_ + 1), sum, merge.reference);
 }
 
 }  // namespace attune

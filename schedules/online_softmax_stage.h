@@ -8,6 +8,7 @@
 #include "codegen/stage.h"
 #include "schedules/online_softmax_pass.h"
 #include "schedules/prefetch.h"
+#include "schedules/scores.h"
 #include "schedules/softmax_math.h"
 #include "schedules/tile_order.h"
 
@@ -108,7 +109,6 @@ class SoftmaxStage {
   const Halide::Expr queries_, keys_, depth_;  ///< extents
   const Halide::Expr vectors_;                 ///< of value_depth, the last of which may not be full
   std::optional<int> fixed_depth_;             ///< the extent of value_depth where it is a constant
-  bool is_plain_product_;                      ///< nothing happens to the product but the mask: base 2 is folded into the query
   Exprs batch_, key_batch_, value_batch_;      ///< Vars of the batch dims that the result, key and value have, innermost first
 
   Halide::Var pair_{"pair"}, lane_{"lane"}, vector_{"vector"}, vector_group_{"vector_group"}, column_{"column"}, panel_{"panel"};

@@ -4,30 +4,12 @@
 #include <limits>
 
 #include "codegen/opaque_real.h"
-#include "codegen/strict.h"
 
 using Halide::Expr;
 
 namespace attune {
 
-bool is_plain_product(const OnlineSoftmax& body) { return !body.change && !body.score.at && !body.combine; }
-
-Expr score_term(const OnlineSoftmax& body, const Expr& query, const Expr& key, const Coordinates& at) {
-  return body.combine ? body.combine(query, key, at) : query * key;
-}
-
-Expr only_term(const OnlineSoftmax& body, const Coordinates& at) {
-  const Expr query = body.query.at ? body.query.at(at) : Expr(), key = body.key.at ? body.key.at(at) : Expr();
-  const Expr term = score_term(body, query, key, at);
-  return is_plain_product(body) ? term * log2_e : term;
-}
-
 Expr hidden_score() { return opaque_real(-std::numeric_limits<float>::infinity()); }
-
-Expr whole_power(const Expr& n) {
-  const Expr exponent = Halide::cast<std::int32_t>(select(strict_less(n, -127.f), -127.f, n));
-  return Halide::reinterpret<float>((exponent + 127) << 23);
-}
 
 std::optional<int> fixed_value(const Expr& e) {
   const auto value = Halide::Internal::as_const_int(Halide::Internal::simplify(e));

@@ -5,6 +5,7 @@
 
 #include "codegen/strict.h"
 #include "codegen/vector_math.h"
+#include "schedules/online_state.h"
 #include "schedules/split_keys_stage.h"
 
 using Halide::Expr;
@@ -49,7 +50,6 @@ SplitKeysStage::SplitKeysStage(const OnlineSoftmax& body, const Extents& extents
       rows_(row_dims(body), extents),
       row_tiles_(tiles_of(rows_.extent(), tiles.rows)),
       splits_(Halide::max(tiles_of(keys_, tiles.split_tile), 1)),
-      is_plain_product_(is_plain_product(body)),
       keys_are_whole_(!body.over.empty() && is_whole_vectors(extents.at(body.over.back()), tiles.lanes)),
       key_places_{tiles.lanes},
       value_places_{tiles.lanes} {
@@ -100,81 +100,24 @@ void SplitKeysStage::define_query_panel() {
   }
   if (body_.score.at || body_.over.empty()) return;
   const std::string& last = body_.over.back();
-  Exprs over = {lane_};
+  const Exprs over = vars_of(body_.over, body_.over);
   Coordinates at = row_coordinates();
-  for (auto dim = body_.over.rbegin(); dim != body_.over.rend(); ++dim) {
-    over.emplace_back(Var(*dim));
-    at[*dim] = Var(*dim);
-  }
+  place_over(body_, over, at);
   const Expr index = key_places_.element(lane_, Var(last));
   at[last] = keys_are_whole_ ? index : min(likely(index), extents_.at(last) - 1);
-  if (body_.query.at) {
-    const Expr query = body_.query.at(at);
-    query_panel_(joined(joined(over, {row_, row_tile_}), batch_)) = is_plain_product_ ? query * log2_e : query;
-  }
-}
-
-/// A term of the sum over body.over, at a part's loops and lane_ of a vector along its last dim; 0 beyond the end of a last vector.
-Expr SplitKeysStage::term(const ProductPart& part, const Expr& first_vector, bool is_whole) {
-  const RDom& over = part.over;
-  const int vectors = part.is_paired ? 1 : 0;  // the loop over them
-  const Expr vector = part.is_paired ? Expr(over[1] * 2 + over[0]) : first_vector + over[0];
-  Coordinates at = row_coordinates();
-  Exprs panel = {lane_, vector};
-  for (std::size_t n = 1; n < body_.over.size(); ++n) {
-    panel.push_back(over[static_cast<int>(n) + vectors]);
-    at[body_.over[body_.over.size() - 1 - n]] = panel.back();
-  }
-  const std::string& last = body_.over.back();
-  const Expr in_order = vector * tiles_.lanes + lane_, first_of_pair = over[vectors] * (2 * tiles_.lanes) + lane_ * 2;
-  at[last] = part.is_paired ? first_of_pair + over[0] : is_whole ? in_order : min(in_order, extents_.at(last) - 1);
-  at[body_.keys] = key_at(key_);
-  Expr query, key;
-  if (body_.query.at) query = query_panel_(joined(joined(panel, {row_, row_tile_}), batch_));
-  if (body_.key.at) key = part.is_paired ? bf16_element(body_.key, last, at, first_of_pair, over[0]) : body_.key.at(at);
-  const Expr term = score_term(body_, query, key, at);
-  return is_whole ? term : select(in_order < extents_.at(last), term, 0.f);
-}
-
-/// Sums along the last dim of body.over by lane: pairs of vectors, whole vectors, then a last one that is not.
-void SplitKeysStage::define_product() {
-  using Halide::Internal::simplify;
-  const Expr extent = extents_.at(body_.over.back()), whole = extent / tiles_.lanes, &paired = key_places_.paired;
-  product_(per_row({lane_, key_})) = select(row_ == 0, asked_key(), 0.f);
-  const auto add = [&](const char* name, const Expr& first, const Expr& count, bool is_whole, bool is_paired) {
-    if (is_const_zero(simplify(count))) return;
-    Halide::Region ranges;
-    if (is_paired) ranges.emplace_back(0, 2);
-    ranges.emplace_back(0, simplify(is_paired ? count / 2 : count));
-    for (auto dim = body_.over.rbegin() + 1; dim != body_.over.rend(); ++dim) ranges.emplace_back(0, extents_.at(*dim));
-    const ProductPart& part = product_parts_.emplace_back(RDom(ranges, name), is_paired);
-    product_(per_row({lane_, key_})) += term(part, first, is_whole);
-  };
-  add("over_pairs", 0, paired, true, true);
-  add("over", paired, whole - paired, true, false);
-  add("over_tail", whole, tiles_of(extent, tiles_.lanes) - whole, false, false);
-}
-
-/// The score before body.change; `at` is that of a vector of keys.
-Expr SplitKeysStage::raw_score(const Coordinates& at) {
-  if (body_.score.at) return body_.score.at(at);
-  if (body_.over.empty()) return only_term(body_, at);
-  define_product();
-  across_ = RDom(0, tiles_.lanes, "across");
-  product_sum_(per_row({key_})) = 0.f;
-  product_sum_(per_row({key_})) += product_(per_row({across_.x, key_}));
-  return product_sum_(per_row({key_}));
+  if (body_.query.at) query_panel_(joined(joined(joined({lane_}, over), {row_, row_tile_}), batch_)) = query_of_product(body_, at);
 }
 
 void SplitKeysStage::define_scores() {
   Coordinates at = row_coordinates();
   const Expr key = first_key() + key_;
   at[body_.keys] = max(min(likely(key), keys_ - 1), 0);
-  Expr score = raw_score(at);
-  if (body_.change) score = body_.change(score, at);
-  if (!is_plain_product_) score = score * log2_e;
-  const Expr exists = key < keys_;
-  scores_(per_row({key_})) = select(body_.visible ? body_.visible(at) && exists : exists, score, hidden_score());
+  const auto product = [&]() -> Expr {
+    define_product();
+    return product_sum_(per_row({key_}));
+  };
+  const Expr score = changed_score(body_, raw_score(body_, at, product), at, is_plain_product(body_));
+  scores_(per_row({key_})) = select(is_seen(body_, at, key < keys_), score, hidden_score());
 }
 
 void SplitKeysStage::define_weights() {
@@ -251,35 +194,30 @@ Expr SplitKeysStage::is_visited(const Expr& block) const {
 
 void SplitKeysStage::define_splits() {
   const Exprs outer = joined({row_tile_, split_}, batch_), at = joined({lane_, vector_, row_}, outer);
-  state_(at) = Halide::Tuple(0.f, lowest, 0.f);
+  state_(at) = OnlineState::of_no_key().tuple();
   blocks_ = RDom(0, tiles_.split_tile / tiles_.key_tile, "blocks");
   blocks_.where(is_visited(blocks_.x));
   const Exprs row = joined({row_, blocks_.x}, outer);
-  const Expr sum = state_(at)[0], reference = state_(at)[1], total = state_(at)[2];
-  const Expr block_reference = reference_(row), larger = max(reference, block_reference);
-  const Expr old_scale = whole_power(reference - larger), block_scale = whole_power(block_reference - larger);
-  state_(at) = Halide::Tuple(sum * old_scale + partial_(joined({lane_, vector_}, row)) * block_scale, larger,
-                             total * old_scale + sum_by_lane_(joined({lane_}, row)) * block_scale);
-  split_state_(at) = Halide::Tuple(state_(at)[0], state_(at)[1], state_(at)[2]);
+  const OnlineState of_block(partial_(joined({lane_, vector_}, row)), reference_(row), sum_by_lane_(joined({lane_}, row)));
+  state_(at) = merged(OnlineState(state_(at)), of_block).tuple();
+  split_state_(at) = OnlineState(state_(at)).tuple();
 }
 
 void SplitKeysStage::define_out() {
   all_splits_ = RDom(0, splits_, "all_splits");
   const Exprs row = joined({row_, row_tile_}, batch_), row_of_split = joined({row_, row_tile_, all_splits_.x}, batch_);
-  const auto of_split = [&](const Expr& lane, const Expr& vector) { return split_state_(joined({lane, vector}, row_of_split)); };
+  const auto of_split = [&](const Expr& lane, const Expr& vector) { return OnlineState(split_state_(joined({lane, vector}, row_of_split))); };
   maximum_of_splits_(row) = lowest;
-  maximum_of_splits_(row) = max(maximum_of_splits_(row), of_split(0, 0)[1]);
-  const auto merged = [&](const Expr& lane, const Expr& vector, int element) {
-    const Halide::FuncRef state = of_split(lane, vector);
-    return state[element] * whole_power(state[1] - maximum_of_splits_(row));
-  };
+  maximum_of_splits_(row) = max(maximum_of_splits_(row), of_split(0, 0).reference);
+  const auto scaled = [&](const OnlineState& state, const Expr& sum) { return sum * state.scale_under(maximum_of_splits_(row)); };
   total_by_lane_(joined({lane_}, row)) = 0.f;
-  total_by_lane_(joined({lane_}, row)) += merged(lane_, 0, 2);
+  const OnlineState first = of_split(lane_, 0), of_vector = of_split(lane_, vector_);
+  total_by_lane_(joined({lane_}, row)) += scaled(first, first.total);
   state_lanes_ = RDom(0, tiles_.lanes, "state_lanes");
   total_(row) = 0.f;
   total_(row) += total_by_lane_(joined({state_lanes_.x}, row));
   sum_(joined({lane_, vector_}, row)) = 0.f;
-  sum_(joined({lane_, vector_}, row)) += merged(lane_, vector_, 0);
+  sum_(joined({lane_, vector_}, row)) += scaled(of_vector, of_vector.sum);
 
   Coordinates at = batch_coordinates();
   Expr index = 0;

@@ -5,6 +5,7 @@
 
 #include "codegen/stage.h"
 #include "schedules/prefetch.h"
+#include "schedules/scores.h"
 #include "schedules/softmax_math.h"
 #include "schedules/tiles.h"
 
@@ -49,9 +50,6 @@ class SplitKeysStage {
   void define_partial();
   void define_splits();
   void define_out();
-  Halide::Expr raw_score(const Coordinates& at);
-  void define_product();
-  Halide::Expr term(const ProductPart& part, const Halide::Expr& first_vector, bool is_whole);
   Halide::Expr value_at(const Halide::Expr& vector, const Halide::Expr& key, bool is_whole) const;
   Halide::Expr key_at(const Halide::Expr& place) const;
   Halide::Expr row_index(const Halide::Expr& row, const Halide::Expr& row_tile) const;
@@ -61,6 +59,10 @@ class SplitKeysStage {
   Coordinates row_coordinates() const;
   Exprs per_row(Exprs inner) const;
   Exprs per_key(Exprs inner) const;
+
+  // split_keys_product.cpp: products of queries and keys
+  void define_product();
+  Halide::Expr term(const ProductPart& part, const Halide::Expr& first_vector, bool is_whole);
 
   // split_keys_pairs.cpp: keys and values of bf16
   void find_pairs();
@@ -92,7 +94,6 @@ class SplitKeysStage {
   const Exprs batch_;                      ///< Vars, innermost first
   const Flat rows_;                        ///< the dims of rows
   const Halide::Expr row_tiles_, splits_;  ///< how many
-  bool is_plain_product_;                  ///< nothing happens to the product but the mask: base 2 is folded into the query
   bool keys_are_whole_;                    ///< the last dim of body.over is a multiple of a vector
   LanePlaces key_places_, value_places_;   ///< of the last dim of body.over, of value_depth
 

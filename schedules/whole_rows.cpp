@@ -28,7 +28,6 @@ WholeRowsStage::WholeRowsStage(const OnlineSoftmax& body, const Extents& extents
       keys_(extents.at(body.keys)),
       depth_(extents.at(body.value_depth)),
       batch_(vars_of(body.batch, body.batch)),
-      is_plain_product_(is_plain_product(body)),
       over_is_whole_(!body.over.empty() && fixed_value(extents.at(body.over.back()) % tiles.lanes) == 0),
       query_(body.queries),
       across_(0, tiles.lanes, "across") {}
@@ -54,39 +53,32 @@ Coordinates WholeRowsStage::key_coordinates() const {
 void WholeRowsStage::define_query() {
   if (body_.score.at || body_.over.empty() || !body_.query.at) return;
   const std::string& last = body_.over.back();
-  Exprs inner = {lane_};
+  const Exprs over = vars_of(body_.over, body_.over);
   Coordinates at = row_coordinates();
-  for (auto dim = body_.over.rbegin(); dim != body_.over.rend(); ++dim) {
-    inner.emplace_back(Var(*dim));
-    at[*dim] = Var(*dim);
-  }
+  place_over(body_, over, at);
   const Expr index = Var(last) * tiles_.lanes + lane_;
   at[last] = over_is_whole_ ? index : min(likely(index), extents_.at(last) - 1);
-  const Expr query = body_.query.at(at);
-  query_row_(per_row(inner)) = is_plain_product_ ? query * log2_e : query;
+  query_row_(per_row(joined({lane_}, over))) = query_of_product(body_, at);
 }
 
 /// A term of the sum over body.over, at `over` and lane_ of a vector along its last dim; 0 beyond the end of a last vector.
 Expr WholeRowsStage::term(const RDom& over, const Expr& last_vector, bool is_whole) const {
   Coordinates at = row_coordinates();
   at[body_.keys] = clamped(key_, keys_, false);
-  Exprs inner = {lane_};
-  for (std::size_t n = 0; n < body_.over.size(); ++n) {
-    const Expr index = n == 0 ? last_vector : Expr(over[static_cast<int>(n)]);
-    inner.push_back(index);
-    at[body_.over[body_.over.size() - 1 - n]] = index;
-  }
+  Exprs indices = {last_vector};
+  for (int n = 1; n < over.dimensions(); ++n) indices.emplace_back(over[n]);
+  place_over(body_, indices, at);
   const std::string& last = body_.over.back();
   const Expr index = last_vector * tiles_.lanes + lane_;
   at[last] = is_whole ? index : min(index, extents_.at(last) - 1);
   Expr query, key;
-  if (body_.query.at) query = query_row_(per_row(inner));
+  if (body_.query.at) query = query_row_(per_row(joined({lane_}, indices)));
   if (body_.key.at) key = body_.key.at(at);
   const Expr term = score_term(body_, query, key, at);
   return is_whole ? term : select(index < extents_.at(last), term, 0.f);
 }
 
-/// Sums along the last dim of body.over by lane: whole vectors, then a last one that is not.
+/// Sums along the last dim of body.over by lane: whole vectors, then a last one that is not; and over the lanes.
 void WholeRowsStage::define_product() {
   const Expr extent = extents_.at(body_.over.back()), whole = extent / tiles_.lanes;
   Halide::Region ranges;
@@ -100,27 +92,19 @@ void WholeRowsStage::define_product() {
   };
   add("over", 0, whole, true);
   add("over_tail", whole, tiles_of(extent, tiles_.lanes) - whole, false);
-}
-
-/// The score before body.change; `at` is that of a vector of keys.
-Expr WholeRowsStage::raw_score(const Coordinates& at) {
-  if (body_.score.at) return body_.score.at(at);
-  if (body_.over.empty()) return only_term(body_, at);
-  define_product();
   product_sum_(per_row({key_})) = 0.f;
   product_sum_(per_row({key_})) += product_(per_row({across_.x, key_}));
-  if (!body_.change) return product_sum_(per_row({key_}));
-  unchanged_(per_row({key_})) = product_sum_(per_row({key_}));
-  return unchanged_(per_row({key_}));
+  if (body_.change) unchanged_(per_row({key_})) = product_sum_(per_row({key_}));
 }
 
 void WholeRowsStage::define_scores() {
   const Coordinates at = key_coordinates();
-  Expr score = raw_score(at);
-  if (body_.change) score = body_.change(score, at);
-  if (!is_plain_product_) score = score * log2_e;
-  const Expr exists = key_ < keys_;
-  scores_(per_row({key_})) = select(body_.visible ? body_.visible(at) && exists : exists, score, hidden_score());
+  const auto product = [&]() -> Expr {
+    define_product();
+    return body_.change ? unchanged_(per_row({key_})) : product_sum_(per_row({key_}));
+  };
+  const Expr score = changed_score(body_, raw_score(body_, at, product), at, is_plain_product(body_));
+  scores_(per_row({key_})) = select(is_seen(body_, at, key_ < keys_), score, hidden_score());
 }
 
 /// The maximum is that of numbers: a NaN that it leaves out is one among the weights.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "codegen/stage.h"
+#include "schedules/scores.h"
 #include "schedules/softmax_math.h"
 #include "schedules/tiles.h"
 
@@ -28,7 +29,6 @@ class WholeRowsStage {
   void define_sum();
   void define_out();
   Halide::Expr term(const Halide::RDom& over, const Halide::Expr& last_vector, bool is_whole) const;
-  Halide::Expr raw_score(const Coordinates& at);
   Halide::Expr value_at(const Halide::Expr& vector, const Halide::Expr& key, bool is_whole) const;
   Coordinates row_coordinates() const;
   Coordinates key_coordinates() const;
@@ -48,7 +48,6 @@ class WholeRowsStage {
   const WholeRowsTiles tiles_;
   const Halide::Expr keys_, depth_;  ///< extents; of value_depth
   const Exprs batch_;                ///< Vars, innermost first
-  bool is_plain_product_;            ///< nothing happens to the product but the mask: base 2 is folded into the query
   bool over_is_whole_;               ///< the last dim of body.over is a multiple of a vector
 
   Halide::Var lane_{"lane"}, vector_{"vector"}, half_{"half"}, key_{"key"}, query_, query_tile_{"query_tile"};
