@@ -44,7 +44,7 @@ add_custom_command(OUTPUT "${arm64}/libattune_rt.a"
   COMMAND sh -c "'${attune_arm64_ar}' rcs libattune_rt.a *.o"
   DEPENDS ${runtime_sources} ${runtime_headers} "${arm64}/halide_runtime.o"
   WORKING_DIRECTORY "${arm64}" COMMENT "Building the runtime for arm64" VERBATIM)
-set(kernel_sources "${here}/kernels/arithmetic.c" "${here}/kernels/shapes.c" "${here}/kernels/library.c")
+set(kernel_sources "${here}/kernels/arithmetic.c" "${here}/kernels/shapes.c" "${here}/kernels/steps.c" "${here}/kernels/library.c")
 add_custom_command(OUTPUT "${arm64}/whole.so"
   COMMAND "${attune_arm64_cc}" -std=c11 ${arm64_flags} -shared ${kernel_sources} halide_runtime.o
           "-Wl,--version-script,${here}/kernels/exports.map" -o kernels.so
