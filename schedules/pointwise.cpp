@@ -25,7 +25,8 @@ Stored pointwise(const Pointwise& body, const Extents& extents, const Machine& m
   const int lanes = machine.vector_bytes / 4, task_elements = static_cast<int>(value_of(values, "task_elements"));
   const Expr length = extents.at(body.out.back());
   for (const std::string& dim : body.out) result.bound(Var(dim), 0, extents.at(dim));
-  Var part("part"), vector("vector"), vectors("vectors"), lane("lane"), rows("rows"), task("task");
+  // No dim's name has a hyphen: a loop of the name of one that is still there would be taken for it.
+  Var part("part-"), vector("vector-"), vectors("vectors-"), lane("lane-"), rows("rows-"), task("task-");
   const auto schedule = [&](Halide::Stage stage, TailStrategy tail) {
     stage.split(vars[0], vectors, lane, lanes, tail).split(vectors, part, vector, task_elements / lanes, TailStrategy::GuardWithIf);
     // Rows and parts of rows as one loop, of which a task takes as many as it has elements.

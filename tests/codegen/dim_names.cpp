@@ -1,0 +1,30 @@
+/// Kernels of graphs whose dims have the names of a schedule's own loops.
+#include <catch2/catch.hpp>
+
+#include "tests/codegen/kernel_case.h"
+
+namespace attune {
+namespace {
+
+/// An elementwise stage of four dims, any of which may still be there when its loops are split.
+Graph elementwise(std::array<const char*, 4> names) {
+  Graph g;
+  const Dim a = g.dim(names[0]), b = g.dim(names[1]), c = g.dim(names[2]), d = g.dim(names[3]);
+  g.output("out", tanh(g.input("x", {a, b, c, d}) + g.input("y", {d})), {d, c, b, a});
+  g.finish();
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("dims of the names of a schedule's loops are dims", "[names]") {
+  for (const auto& names : {std::array{"part", "vector", "vectors", "lane"}, std::array{"lane", "rows", "task", "part"}}) {
+    const Graph graph = elementwise(names);
+    const KernelCase kernel(graph, "named");
+    const std::string a = names[0], b = names[1], c = names[2], d = names[3];
+    CHECK(kernel.difference(a + "=5," + b + "=1," + c + "=3," + d + "=37", 1) == "");
+    CHECK(kernel.difference(a + "=37," + b + "=5," + c + "=1," + d + "=2", 2) == "");
+  }
+}
+
+}  // namespace attune
