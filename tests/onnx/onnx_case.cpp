@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 
 #include "tools/npy.h"
@@ -68,17 +69,43 @@ double OnnxCase::attribute(std::string_view attribute_name, double missing) cons
 
 OnnxCase read_onnx_case(const std::filesystem::path& folder) {
   const nlohmann::json json = nlohmann::json::parse(std::ifstream(folder / "case.json"));
-  OnnxCase read{json["case"].get<std::string>(), json["op"].get<std::string>(), {}, {}, {}, json["rtol"].get<double>(), json["atol"].get<double>()};
+  OnnxCase read{json["case"].get<std::string>(), json["op"].get<std::string>(), {}, {}, {}, {}, json["rtol"].get<double>(), json["atol"].get<double>()};
   for (const char* table : {"attribute_defaults", "attributes"})
     for (const auto& [key, value] : json[table].items())
       if (!value.is_null()) read.attributes[key] = value.get<double>();
   read.inputs = read_arrays(folder, json["inputs"]);
   read.outputs = read_arrays(folder, json["outputs"]);
   const std::string dtype = json["inputs"][0]["dtype"].get<std::string>();
+  read.storage = dtype == "bfloat16" ? "bf16" : dtype == "float16" ? "f16" : "f32";
   const double unit = dtype == "bfloat16" ? std::ldexp(1, -9) : dtype == "float16" ? std::ldexp(1, -12) : 0;
   read.absolute += 6 * unit;  // of numbers around 1: the scores, weights and sums, each rounded
   return read;
 }
+
+std::string onnx_difference(const OnnxCase& node, const std::string& output, const std::vector<double>& got) {
+  const std::vector<double>& expected = node.outputs.at(output).data;
+  std::ostringstream text;
+  text << node.name << ", " << output << ": ";
+  if (got.size() != expected.size()) {
+    text << got.size() << " elements, expected " << expected.size();
+    return text.str();
+  }
+  std::size_t differing = 0, worst = 0;
+  double worst_excess = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double a = got[i], b = expected[i];
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    const double excess = std::abs(a - b) - (node.absolute + node.relative * std::abs(b));
+    if (excess <= 0) continue;
+    ++differing;
+    if (!(excess <= worst_excess)) worst = i, worst_excess = excess;
+  }
+  if (differing == 0) return {};
+  text << differing << " of " << got.size() << " elements differ; worst at " << worst << ": got " << got[worst] << ", expected " << expected[worst];
+  return text.str();
+}
+
+OnnxGraph node_graph(const OnnxCase& node) { return node.op == "Attention" ? attention_node(node) : rotary_node(node); }
 
 std::vector<std::filesystem::path> onnx_cases() {
   std::vector<std::filesystem::path> folders;

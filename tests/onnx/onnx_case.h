@@ -15,6 +15,7 @@ struct OnnxCase {
   std::string name, op;
   std::map<std::string, double, std::less<>> attributes;
   Arrays inputs, outputs;
+  std::string storage;                ///< of its reals: f32, bf16 or f16
   double relative = 0, absolute = 0;  ///< an element may differ by absolute + relative * |expected|
 
   bool has(std::string_view input) const { return inputs.find(input) != inputs.end(); }
@@ -28,6 +29,9 @@ OnnxCase read_onnx_case(const std::filesystem::path& folder);
 /// The folders of all cases, sorted.
 std::vector<std::filesystem::path> onnx_cases();
 
+/// How many of an output's elements differ from the case's by more than its tolerance, and the worst of them, in words; empty if none does.
+std::string onnx_difference(const OnnxCase& node, const std::string& output, const std::vector<double>& got);
+
 /// The node as a graph, with outputs of ONNX's names, and the case's inputs with the extents that the graph declares.
 struct OnnxGraph {
   Graph graph;
@@ -35,5 +39,7 @@ struct OnnxGraph {
 };
 OnnxGraph attention_node(const OnnxCase& node);
 OnnxGraph rotary_node(const OnnxCase& node);
+/// Of the case's operator.
+OnnxGraph node_graph(const OnnxCase& node);
 
 }  // namespace attune
