@@ -10,19 +10,12 @@
 #include "codegen/import.h"
 #include "codegen/step_code.h"
 #include "tests/codegen/kernel_case.h"
+#include "tests/codegen/opencl_problem.h"
 #include "tests/folder.h"
 #include "tests/skip.h"
 
 namespace attune {
 namespace {
-
-/// Why no OpenCL kernel can run here; empty if one can.
-std::string opencl_problem(const KernelCase& kernel, const std::string& shape) {
-  if (!kernel.is_usable()) return "there is no OpenCL driver";
-  const std::string difference = kernel.difference(shape, 1);
-  const bool has_no_device = difference.find("clGetPlatformIDs") != std::string::npos || difference.find("clGetDeviceIDs") != std::string::npos;
-  return has_no_device ? difference : std::string();
-}
 
 void check_on_opencl(const std::string& variant, const KernelOptions& given, std::initializer_list<const char*> shapes) {
   KernelOptions options = given;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dsl/variants.h"
+#include "tests/codegen/fitting_shape.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/decoder_block.h"
 #include "tests/skip.h"
@@ -17,15 +18,6 @@ const char* const shapes[] = {
     "queries=1,keys=1,tokens=1,depth=1", "queries=5,keys=37,tokens=5,depth=5", "queries=37,keys=5,tokens=37,depth=16",
     "batch=1,heads=1,queries=129,keys=129,tokens=129,depth=37", "queries=16,keys=64,tokens=17,depth=64", "queries=3,keys=0,tokens=0",
     "queries=0,keys=3,batch=0", "batch=1,queries=3,keys=601,depth=33", "batch=1,queries=9,keys=131,depth=17"};
-
-/// Those of a shape's dims that the graph has and that follow from no others.
-std::string fitting(const std::string& shape, const Graph& graph) {
-  std::string result;
-  for (const auto& [dim, extent] : parse_shape(shape, "shape").extents)
-    for (const DimInfo& info : graph.dim_infos())
-      if (info.name() == dim && info.derivation.formula == Formula::free) result += (result.empty() ? "" : ",") + dim + "=" + std::to_string(extent);
-  return result;
-}
 
 void check_shapes(const KernelCase& kernel) {
   std::uint64_t seed = 1;
