@@ -76,6 +76,11 @@ bool may_share(const Footprint& a, const Footprint& b) {
 
 }  // namespace
 
+bool overlap(const Tensor& a, const Tensor& b) {
+  if (a.is_empty() || b.is_empty()) return false;
+  return range_of(a).meets(range_of(b)) && may_share(footprint_of(a), footprint_of(b));
+}
+
 Result<void> check_overlap(const attune_kernel_v2& kernel, Arguments arguments) {
   Table<Range, max_tensors> ranges;
   for (const Tensor* tensor : arguments) ranges.add(tensor->is_empty() ? Range{} : range_of(*tensor));

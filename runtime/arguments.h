@@ -32,6 +32,9 @@ Result<void> check_memory(const attune_kernel_v2& kernel, Arguments arguments);
 /// others count as overlapping where their address ranges do.
 Result<void> check_overlap(const attune_kernel_v2& kernel, Arguments arguments);
 
+/// Whether two tensors may share an element, as check_overlap finds it.
+bool overlap(const Tensor& a, const Tensor& b);
+
 /// The tensors of a call as a kernel's code takes them, in the manifest's order.
 struct CallBuffers {
   Table<halide_buffer_t, max_tensors> buffers;

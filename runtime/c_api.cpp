@@ -13,6 +13,7 @@
 
 #include "runtime/attune.h"
 #include "runtime/library.h"
+#include "runtime/merge.h"
 #include "runtime/run.h"
 #include "runtime/signature.h"
 #include "runtime/table.h"
@@ -249,6 +250,18 @@ int attune_call_with_workspace(const struct attune_kernel* kernel, const attune_
     Result<void> called = attune::call(kernel, tensors, count, &*memory);
     if (needed_bytes != nullptr) *needed_bytes = memory->peak_bytes();
     return called;
+  });
+}
+
+int attune_merge_partials(const attune_tensor* out_a, const attune_tensor* lse_a, const attune_tensor* out_b, const attune_tensor* lse_b,
+                          const attune_tensor* out, const attune_tensor* lse) {
+  return attune::guarded<int>(-1, [&]() -> Result<void> {
+    for (const attune_tensor* tensor : {out_a, lse_a, out_b, lse_b, out, lse}) {
+      if (tensor == nullptr) return Error{"attune_merge_partials: a tensor is null"};
+      if (const std::string problem = attune::form_problem(*tensor); !problem.empty()) return Error{attune::words("attune_merge_partials: a tensor ", problem)};
+    }
+    const auto view = [](const attune_tensor* tensor) -> attune::Tensor { return attune::View{*tensor}; };
+    return attune::merge_partials({view(out_a), view(lse_a)}, {view(out_b), view(lse_b)}, {view(out), view(lse)});
   });
 }
 
