@@ -117,6 +117,8 @@ class StageOp
   mlir::DictionaryAttr decisions() { return (*this)->getAttrOfType<mlir::DictionaryAttr>("decisions"); }
   mlir::Block& body() { return (*this)->getRegion(0).front(); }
   mlir::LogicalResult verify();
+  /// The kind is one of codegen/plan/stage_roles.h, and the body holds its roles.
+  mlir::LogicalResult verifyRegions();
   static mlir::ParseResult parse(mlir::OpAsmParser& parser, mlir::OperationState& state);
   void print(mlir::OpAsmPrinter& printer);
 };

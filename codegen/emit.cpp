@@ -92,9 +92,9 @@ class Emission {
       (tensor.role == StepTensor::Role::stored ? manifest_.stored : manifest_.tensors).push_back(std::move(described));
     }
     for (const Step& step : plan_.steps) {
-      Manifest::Step& described = manifest_.steps.emplace_back(step.kind);
+      Manifest::Step& described = manifest_.steps.emplace_back(std::string(step.kind()));
       for (const std::size_t input : step.inputs) described.inputs.push_back(static_cast<int>(input));
-      described.outputs.push_back(static_cast<int>(step.output));
+      for (const std::size_t output : step.outputs) described.outputs.push_back(static_cast<int>(output));
       for (const std::string& dim : step.dims) described.dims.push_back(number_of(dim));
     }
   }

@@ -1,6 +1,8 @@
 /// The frame around operations: attn.return, attn.stage, attn.yield.
 #include "codegen/dialect.h"
 #include "codegen/extents.h"
+#include "codegen/import.h"
+#include "codegen/plan/stage_roles.h"
 
 namespace attune {
 namespace {
@@ -131,6 +133,11 @@ mlir::LogicalResult StageOp::verify() {
   if (op->getRegion(0).empty() || body().empty() || !llvm::isa<YieldOp>(body().back())) return emitError("stage: its region does not end in attn.yield");
   if (body().getArgumentTypes() != op->getOperandTypes()) return emitError("stage: the region's arguments differ from the operands in type");
   return mlir::success();
+}
+
+mlir::LogicalResult StageOp::verifyRegions() {
+  const StageRolesAnswer answer = find_roles(kind(), to_graph(*this));
+  return answer.roles ? mlir::success() : emitError(llvm::StringRef(answer.problem));
 }
 
 mlir::ParseResult StageOp::parse(mlir::OpAsmParser& parser, mlir::OperationState& state) {

@@ -5,7 +5,9 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "codegen/opaque_numbers.h"
@@ -22,10 +24,17 @@ struct Piece {
   std::function<Halide::Expr(const Coordinates&)> at;
 };
 
+/// A result beside a stage's first.
+struct StoredBeside {
+  Halide::Func func;
+  std::vector<std::string> dims;
+};
+
 /// A tensor that is stored between stages: func's arguments are the dims, innermost first (the reverse of `dims`).
 struct Stored {
   Halide::Func func;
   std::vector<std::string> dims;
+  std::vector<StoredBeside> beside = {};     ///< in the order of the stage's results
   std::vector<OpaqueNumber> numbers = {};    ///< of its loops
   std::vector<std::string> last_first = {};  ///< Vars of func over which parallel loops are to begin at their end; codegen/last_first.h
   Halide::Func sums = {};                    ///< computed before func's vectors, whose memory is asked for before it; codegen/ask_for_results.h
@@ -51,9 +60,16 @@ struct Visibility {
 /// Extent of every dim: a constant where it is known, otherwise an expression of the inputs' extents.
 using Extents = std::map<std::string, Halide::Expr>;
 
+/// One number for each row of a softmax, stored beside the stage's first result: its dims outermost first, and what is stored of it.
+struct RowResult {
+  std::vector<std::string> out;
+  std::function<Halide::Expr(Halide::Expr value, const Coordinates&)> finish;  ///< a cast; may be empty
+};
+
 /// out[batch.., rows.., columns..] = finish( sum over `over` of a * b, coordinates ).
 /// `a` has batch, rows and over; `b` has batch, columns and over (any may be missing in one operand: it is broadcast).
 struct Gemm {
+  static constexpr std::string_view name = "gemm";
   Piece a, b;
   std::vector<std::string> batch, rows, columns, over;
   std::function<Halide::Expr(Halide::Expr sum, const Coordinates&)> finish;  ///< bias, activation...; may be empty
@@ -62,15 +78,18 @@ struct Gemm {
 
 /// p = exp(x - max) / sum along `along`; zeros where no element is above -inf, NaN where one is visible.
 struct RowSoftmax {
+  static constexpr std::string_view name = "row_softmax";
   Piece x;
   std::string along;
   std::vector<std::string> out;
   std::function<Halide::Expr(Halide::Expr p, const Coordinates&)> finish;  ///< what is stored of p: a cast; may be empty
+  std::optional<RowResult> log_sum_exp = {};  ///< max + ln sum: -inf where no element is above -inf
 };
 
 /// out[batch.., queries, value..] = sum_j weight(softmax_j(score)) * value[.., j, ..], with scores never stored whole.
 ///   score(i, j) = visible(i, j) ? change(sum over `over` of combine(query, key), coordinates) : -inf
 struct OnlineSoftmax {
+  static constexpr std::string_view name = "online_softmax";
   std::vector<std::string> batch;    ///< outer dims: all dims of the result but queries and value_depth (keys may lack some: grouped heads)
   std::string queries, keys, value_depth;
   std::vector<std::string> over;     ///< contracted by the scores' product; may be empty
@@ -86,12 +105,17 @@ struct OnlineSoftmax {
   Piece value;                       ///< [batch.., keys, value_depth]
   std::function<Halide::Expr(Halide::Expr result, const Coordinates&)> finish;  ///< what is stored of the result: a cast, a gate; may be empty
   std::vector<std::string> out;
+  std::optional<RowResult> log_sum_exp = {};  ///< ln sum_j exp(score(i, j)), -inf where nothing is visible
 };
 
-/// Everything elementwise: one Func over `out`.
+/// Everything elementwise, sums included: one Func over `out`.
 struct Pointwise {
+  static constexpr std::string_view name = "pointwise";
   Piece x;
   std::vector<std::string> out;
 };
+
+/// What templates take.
+using StageBody = std::variant<OnlineSoftmax, Gemm, RowSoftmax, Pointwise>;
 
 }  // namespace attune

@@ -14,10 +14,10 @@ class Writer {
     for (const Node& node : graph.nodes()) is_number_.push_back(!is_exact && is_number(node));
   }
 
-  std::string body(const std::vector<std::string>& out) {
+  std::string body(std::span<const WrittenAs> written) {
     for (std::size_t id = 0; id < graph_.nodes().size(); ++id)
       if (!is_number_[id]) line(static_cast<int>(id));
-    text_ += fmt::format("out {}: [{}]\n", operand(graph_.outputs()[0].node), names(out));
+    for (std::size_t i = 0; i < written.size(); ++i) text_ += fmt::format("out {}: [{}]\n", operand(graph_.outputs()[i].node), names(written[i].dims));
     return text_;
   }
 
@@ -110,16 +110,16 @@ class Writer {
 
 }  // namespace
 
-StageText text_of(std::string_view kind, const Graph& graph, const std::vector<std::string>& out, std::span<const Element> read, Element storage,
-                  const KnownExtents& known) {
+StageText text_of(std::string_view kind, const Graph& graph, std::span<const Element> read, std::span<const WrittenAs> written, const KnownExtents& known) {
   StageText text;
   Writer writer(graph, known, false), exact(graph, known, true);
-  text.key.body = writer.body(out);
+  text.key.body = writer.body(written);
   text.key.stage = stage_name(kind, text.key.body);
   for (const Element element : read) text.key.types += fmt::format("{}{}", text.key.types.empty() ? "" : " ", name_of(element));
-  text.key.types += fmt::format(" -> {}", name_of(storage));
+  text.key.types += " ->";
+  for (const WrittenAs& result : written) text.key.types += fmt::format(" {}", name_of(result.element));
   text.key.extents = writer.extents();
-  const std::string body = exact.body(out);
+  const std::string body = exact.body(written);
   text.identity = fmt::format("{}\n{}{}{}", kind, body, text.key.types, exact.known_text());
   text.dims = exact.dims();
   return text;

@@ -20,9 +20,13 @@ struct StageText {
   std::vector<std::string> dims;  ///< every dim of the body, in the order in which `identity` names them
 };
 
-/// Of a stage's graph, whose inputs are stored as `read` and whose only output as `storage`, its dims in memory in the order `out`; `known` are the
-/// extents that are known before the kernel runs.
-StageText text_of(std::string_view kind, const Graph& graph, const std::vector<std::string>& out, std::span<const Element> read, Element storage,
-                  const KnownExtents& known);
+/// How a result of a stage lies in memory: its dims outermost first, and its elements.
+struct WrittenAs {
+  std::vector<std::string> dims;
+  Element element = Element::f32;
+};
+
+/// Of a stage's graph, whose inputs are stored as `read` and whose outputs as `written`; `known` are the extents that are known before the kernel runs.
+StageText text_of(std::string_view kind, const Graph& graph, std::span<const Element> read, std::span<const WrittenAs> written, const KnownExtents& known);
 
 }  // namespace attune

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "codegen/import.h"
-#include "codegen/stage_plan.h"
+#include "codegen/plan/stage_roles.h"
 
 namespace attune {
 namespace {
@@ -19,14 +19,14 @@ std::optional<std::string> gathered_dim(StageOp user, unsigned operand) {
   return {};
 }
 
-/// The dims of the stage's weights beside queries and keys.
-std::vector<std::string> dims_of_heads(StageOp online_softmax) {
-  const Graph graph = to_graph(online_softmax);
+/// The dims of the weights beside queries and keys; of another stage none.
+std::vector<std::string> dims_of_heads(StageOp stage) {
+  const Graph graph = to_graph(stage);
+  const StageRolesAnswer found = find_roles(stage.kind(), graph);
   std::vector<std::string> dims;
-  for (int node = 0; node < static_cast<int>(graph.nodes().size()); ++node)
-    if (const auto match = match_online_softmax(graph, node).match)
-      for (const Name dim : graph.node(match->softmax).type.dims)
-        if (dim != match->queries && dim != match->keys) dims.emplace_back(dim);
+  if (const auto* roles = std::get_if<OnlineSoftmaxRoles>(&*found.roles))
+    for (const Name dim : graph.node(roles->softmax).type.dims)
+      if (dim != roles->queries && dim != roles->keys) dims.emplace_back(dim);
   return dims;
 }
 
@@ -38,17 +38,17 @@ std::vector<std::string> dims_of(TensorType type) {
   return dims;
 }
 
-std::vector<std::string> dims_between_stages(StageOp stage) {
-  std::vector<std::string> dims = dims_of(llvm::cast<TensorType>(stage->getResult(0).getType()));
-  for (mlir::OpOperand& use : stage->getResult(0).getUses()) {
+std::vector<std::string> dims_between_stages(mlir::OpResult result) {
+  std::vector<std::string> dims = dims_of(llvm::cast<TensorType>(result.getType()));
+  for (mlir::OpOperand& use : result.getUses()) {
     auto user = llvm::dyn_cast<StageOp>(use.getOwner());
     if (!user) continue;
     if (const auto gathered = gathered_dim(user, use.getOperandNumber())) {
       std::ranges::stable_partition(dims, [&](const std::string& dim) { return dim != *gathered; });
       return dims;
     }
-    if (user.kind() != "online_softmax") continue;
     const std::vector<std::string> heads = dims_of_heads(user);
+    if (heads.empty()) continue;
     std::ranges::stable_partition(dims, [&](const std::string& dim) { return std::ranges::find(heads, dim) != heads.end(); });
     return dims;
   }

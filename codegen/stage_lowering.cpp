@@ -1,9 +1,8 @@
 #include "codegen/stage_lowering.h"
 
 #include <algorithm>
-#include <stdexcept>
 
-#include "codegen/score_masks.h"
+#include "codegen/plan/score_masks.h"
 
 namespace attune {
 namespace {
@@ -11,14 +10,6 @@ namespace {
 std::vector<std::string> strings(const Names& names) { return {names.begin(), names.end()}; }
 
 int result_of(const Body& body) { return body.graph().outputs()[0].node; }
-
-/// The one node of the operation that the stage is built around.
-template <class Op>
-int the_only(const Graph& graph) {
-  for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id)
-    if (std::holds_alternative<Op>(graph.node(id).op)) return id;
-  throw std::logic_error("internal: a stage without its " + std::string(Op::name));
-}
 
 /// What `result` makes of the value that stands for each of `inner`, or nothing if they are the same.
 std::function<Halide::Expr(Halide::Expr, const Coordinates&)> change(const Body& body, const std::vector<int>& inner, int result) {
@@ -30,22 +21,22 @@ std::function<Halide::Expr(Halide::Expr, const Coordinates&)> change(const Body&
   };
 }
 
-std::vector<int> products_of(const OnlineSoftmaxMatch& match) {
+std::vector<int> products_of(const OnlineSoftmaxRoles& roles) {
   std::vector<int> products;
-  for (const KeyPart& part : match.parts)
+  for (const KeyPart& part : roles.parts)
     if (part.product >= 0) products.push_back(part.product);
   return products;
 }
 
 /// The operands of the parts' products along all keys; where a part has no product, some element of another's.
-Piece key_of_parts(const Body& body, const OnlineSoftmaxMatch& match) {
+Piece key_of_parts(const Body& body, const OnlineSoftmaxRoles& roles) {
   Names dims;
-  for (const KeyPart& part : match.parts)
-    if (part.product >= 0) dims.unite(body.graph().node(part.key).type.dims.renamed(part.along, match.keys));
-  const auto at = [&body, match](const Coordinates& coordinates) {
-    const Halide::Expr position = coordinates.at(std::string(match.keys));
+  for (const KeyPart& part : roles.parts)
+    if (part.product >= 0) dims.unite(body.graph().node(part.key).type.dims.renamed(part.along, roles.keys));
+  const auto at = [&body, roles](const Coordinates& coordinates) {
+    const Halide::Expr position = coordinates.at(std::string(roles.keys));
     Halide::Expr key, first = 0;
-    for (const KeyPart& part : match.parts) {
+    for (const KeyPart& part : roles.parts) {
       const std::string along(part.along);
       const Halide::Expr extent = body.extents().at(along);
       if (part.product >= 0) {
@@ -83,9 +74,9 @@ void add_visibility(const Body& body, const std::vector<MaskPredicate>& predicat
 }
 
 /// The operand of the matmul that comes from the softmax.
-int weights_operand(const Graph& graph, const OnlineSoftmaxMatch& match) {
-  const Node& node = graph.node(match.matmul);
-  return node.inputs[0] == match.value ? node.inputs[1] : node.inputs[0];
+int weights_operand(const Graph& graph, const OnlineSoftmaxRoles& roles) {
+  const Node& node = graph.node(roles.matmul);
+  return node.inputs[0] == roles.value ? node.inputs[1] : node.inputs[0];
 }
 
 const Names& summed_dims(const Node& node) {
@@ -94,11 +85,11 @@ const Names& summed_dims(const Node& node) {
 }
 
 /// A term of the sum over pairs, from the values of its query and its key.
-std::function<Halide::Expr(Halide::Expr, Halide::Expr, const Coordinates&)> combination(const Body& body, const OnlineSoftmaxMatch& match) {
-  return [&body, match](const Halide::Expr& query, const Halide::Expr& key, const Coordinates& at) {
-    const Given given{{match.query, {query}}, {match.key, {key}}};
+std::function<Halide::Expr(Halide::Expr, Halide::Expr, const Coordinates&)> combination(const Body& body, const OnlineSoftmaxRoles& roles) {
+  return [&body, roles](const Halide::Expr& query, const Halide::Expr& key, const Coordinates& at) {
+    const Given given{{roles.query, {query}}, {roles.key, {key}}};
     Halide::Expr term;
-    for (const int operand : body.graph().node(match.sum).operands()) {
+    for (const int operand : body.graph().node(roles.sum).operands()) {
       const Halide::Expr factor = body.at(operand, at, given).expr;
       term = term.defined() ? term * factor : factor;
     }
@@ -108,42 +99,38 @@ std::function<Halide::Expr(Halide::Expr, Halide::Expr, const Coordinates&)> comb
 
 }  // namespace
 
-OnlineSoftmax online_softmax_body(const Body& body, const std::vector<std::string>& out) {
+OnlineSoftmax body_of(const OnlineSoftmaxRoles& roles, const Body& body, const ResultDims& results) {
   const Graph& graph = body.graph();
-  std::optional<OnlineSoftmaxMatch> found;
-  for (int id = static_cast<int>(graph.nodes().size()) - 1; id >= 0 && !found; --id) found = match_online_softmax(graph, id).match;
-  if (!found) throw std::logic_error("internal: a stage 'online_softmax' without its pattern");
-  const OnlineSoftmaxMatch& match = *found;
-
   OnlineSoftmax stage;
-  stage.out = out;
-  stage.queries = match.queries;
-  stage.keys = match.keys;
-  stage.value_depth = match.value_depth;
-  for (const std::string& dim : strings(graph.node(match.matmul).type.dims))
+  stage.out = results[0];
+  if (roles.log_sum_exp >= 0) stage.log_sum_exp = RowResult{results[1], {}};
+  stage.queries = roles.queries;
+  stage.keys = roles.keys;
+  stage.value_depth = roles.value_depth;
+  for (const std::string& dim : strings(graph.node(roles.matmul).type.dims))
     if (dim != stage.queries && dim != stage.value_depth) stage.batch.push_back(dim);
-  const auto [score, predicates] = peel_masks(graph, graph.node(match.softmax).inputs[0]);
-  const int inner = match.product >= 0 ? match.product : match.sum;
+  const auto [score, predicates] = peel_masks(graph, graph.node(roles.softmax).inputs[0]);
+  const int inner = roles.product >= 0 ? roles.product : roles.sum;
   if (inner >= 0) {
     stage.over = strings(summed_dims(graph.node(inner)));
-    stage.query = body.piece(match.query);
-    stage.key = match.parts.empty() ? body.piece(match.key) : key_of_parts(body, match);
-    stage.change = change(body, match.parts.empty() ? std::vector{inner} : products_of(match), score);
-    if (match.product < 0) stage.combine = combination(body, match);
+    stage.query = body.piece(roles.query);
+    stage.key = roles.parts.empty() ? body.piece(roles.key) : key_of_parts(body, roles);
+    stage.change = change(body, roles.parts.empty() ? std::vector{inner} : products_of(roles), score);
+    if (roles.product < 0) stage.combine = combination(body, roles);
   } else {
     stage.score = body.piece(score);
   }
   add_visibility(body, predicates, stage);
-  stage.weight = change(body, {match.softmax}, weights_operand(graph, match));
-  stage.value = body.piece(match.value);
-  stage.finish = change(body, {match.matmul}, result_of(body));
+  stage.weight = change(body, {roles.softmax}, weights_operand(graph, roles));
+  stage.value = body.piece(roles.value);
+  stage.finish = change(body, {roles.matmul}, result_of(body));
   return stage;
 }
 
-Gemm gemm_body(const Body& body, const std::vector<std::string>& out) {
+Gemm body_of(const GemmRoles& roles, const Body& body, const ResultDims& results) {
   const Graph& graph = body.graph();
-  const int id = the_only<Matmul>(graph);
-  const Node& node = graph.node(id);
+  const std::vector<std::string>& out = results[0];
+  const Node& node = graph.node(roles.matmul);
   const Names over = std::get<Matmul>(node.op).over;
   const Names &a = graph.node(node.inputs[0]).type.dims, &b = graph.node(node.inputs[1]).type.dims;
   Gemm stage;
@@ -160,16 +147,18 @@ Gemm gemm_body(const Body& body, const std::vector<std::string>& out) {
     std::swap(stage.a, stage.b);
     std::swap(stage.rows, stage.columns);
   }
-  stage.finish = change(body, {id}, result_of(body));
+  stage.finish = change(body, {roles.matmul}, result_of(body));
   return stage;
 }
 
-RowSoftmax row_softmax_body(const Body& body, const std::vector<std::string>& out) {
-  const Graph& graph = body.graph();
-  const Node& node = graph.node(the_only<Softmax>(graph));
-  return {body.piece(node.inputs[0]), std::string(std::get<Softmax>(node.op).over), out, {}};
+RowSoftmax body_of(const RowSoftmaxRoles& roles, const Body& body, const ResultDims& results) {
+  const Node& node = body.graph().node(roles.softmax);
+  RowSoftmax stage{body.piece(node.inputs[0]), std::string(std::get<Softmax>(node.op).over), results[0], {}};
+  if (roles.log_sum_exp >= 0) stage.log_sum_exp = RowResult{results[1], {}};
+  return stage;
 }
 
-Pointwise pointwise_body(const Body& body, const std::vector<std::string>& out) { return {body.piece(result_of(body)), out}; }
+Pointwise body_of(const ReduceRoles&, const Body& body, const ResultDims& results) { return {body.piece(result_of(body)), results[0]}; }
+Pointwise body_of(const PointwiseRoles&, const Body& body, const ResultDims& results) { return {body.piece(result_of(body)), results[0]}; }
 
 }  // namespace attune

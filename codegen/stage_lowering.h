@@ -1,16 +1,20 @@
-/// From a stage's graph to the body that a template takes, and from there to scheduled Halide Funcs.
+/// From a stage's graph to the body that a template takes.
 #pragma once
 
 #include "codegen/lower/body.h"
-#include "codegen/stage_plan.h"
+#include "codegen/plan/stage_roles.h"
+#include "codegen/stage.h"
 
 namespace attune {
 
-/// The roles in the stage's graph (one output), as templates name them. The pieces refer to `body`, which must outlive
-/// the call of the template. `out`: the order of the result's dims, outermost first.
-OnlineSoftmax online_softmax_body(const Body& body, const std::vector<std::string>& out);
-Gemm gemm_body(const Body& body, const std::vector<std::string>& out);
-RowSoftmax row_softmax_body(const Body& body, const std::vector<std::string>& out);
-Pointwise pointwise_body(const Body& body, const std::vector<std::string>& out);
+/// The order of the dims of each result, outermost first.
+using ResultDims = std::vector<std::vector<std::string>>;
+
+/// The body of a stage with these roles; one overload for each kind. The pieces refer to `body`, which must outlive the call of the template.
+OnlineSoftmax body_of(const OnlineSoftmaxRoles& roles, const Body& body, const ResultDims& results);
+Gemm body_of(const GemmRoles& roles, const Body& body, const ResultDims& results);
+RowSoftmax body_of(const RowSoftmaxRoles& roles, const Body& body, const ResultDims& results);
+Pointwise body_of(const ReduceRoles& roles, const Body& body, const ResultDims& results);
+Pointwise body_of(const PointwiseRoles& roles, const Body& body, const ResultDims& results);
 
 }  // namespace attune

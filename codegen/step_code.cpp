@@ -14,6 +14,7 @@
 #include "codegen/rare_lanes.h"
 #include "codegen/stack_budget.h"
 #include "codegen/stage_lowering.h"
+#include "codegen/store_beside.h"
 #include "runtime/halide_type.h"
 #include "schedules/schedules.h"
 
@@ -54,7 +55,8 @@ class StepLowering {
       const auto chosen = chosen_for(body);
       answer.problem = chosen.problem;
       if (!answer.problem.empty()) return;
-      answer.schedule = {std::string(chosen.schedule->name), chosen.parameters, chosen.origin, chosen.file, {}, chosen.schedule->made_for == size_};
+      answer.schedule = {std::string(chosen.schedule->name), chosen.parameters, chosen.origin, chosen.file, {}, {}, chosen.schedule->made_for == size_};
+      if (chosen.schedule->blocks != nullptr) answer.schedule.blocks = chosen.schedule->blocks(chosen.parameters);
       if (chosen.schedule->limits == nullptr) return;
       for (ExtentLimit& limit : chosen.schedule->limits(body, chosen.small_up_to)) {
         limit.dim = plan_.before_renames(limit.dim);
@@ -77,7 +79,7 @@ class StepLowering {
   }
 
  private:
-  const StepTensor& output() const { return plan_.tensors[step_.output]; }
+  const StepTensor& output(std::size_t result) const { return plan_.tensors[step_.outputs[result]]; }
 
   template <class BodyOfStage>
   ScheduleAnswer<BodyOfStage> chosen_for(const BodyOfStage&) const {
@@ -88,11 +90,9 @@ class StepLowering {
   template <class Visit>
   void with_body(const Visit& visit) const {
     const Body body(step_.graph, sources_, extents_);
-    const std::vector<std::string>& out = output().dims;
-    if (step_.kind == "online_softmax") visit(online_softmax_body(body, out));
-    else if (step_.kind == "gemm") visit(gemm_body(body, out));
-    else if (step_.kind == "row_softmax") visit(row_softmax_body(body, out));
-    else visit(pointwise_body(body, out));
+    ResultDims results;
+    for (const std::size_t written : step_.outputs) results.push_back(plan_.tensors[written].dims);
+    std::visit([&](const auto& roles) { visit(body_of(roles, body, results)); }, step_.roles);
   }
 
   /// Numbers where they are known, arguments of the code elsewhere.
@@ -133,18 +133,22 @@ class StepLowering {
     return source;
   }
 
-  /// The body with a last step that gives the element as it is stored, so that no copy is needed for it.
+  /// The body with a last step that gives each element as it is stored, so that no copy is needed for it.
   template <class BodyOfStage>
   BodyOfStage finished(BodyOfStage body) const {
-    const Element element = output().element;
-    if (element == Element::f32) return body;
+    if constexpr (requires { body.log_sum_exp; })
+      if (body.log_sum_exp) finish(body.log_sum_exp->finish, output(1).element);
+    const Element element = output(0).element;
     if constexpr (requires { body.finish; })
-      body.finish = [finish = body.finish, element](const Halide::Expr& value, const Coordinates& at) {
-        return as_stored(finish ? finish(value, at) : value, element);
-      };
-    else
+      finish(body.finish, element);
+    else if (element != Element::f32)
       body.x.at = [at_computed = body.x.at, element](const Coordinates& at) { return as_stored(at_computed(at), element); };
     return body;
+  }
+
+  static void finish(std::function<Halide::Expr(Halide::Expr, const Coordinates&)>& change, Element element) {
+    if (element == Element::f32) return;
+    change = [before = change, element](const Halide::Expr& value, const Coordinates& at) { return as_stored(before ? before(value, at) : value, element); };
   }
 
   void note_scores(const OnlineSoftmax& body) {
@@ -154,10 +158,16 @@ class StepLowering {
   void note_scores(const auto&) {}
 
   void make_output() {
-    for (std::size_t i = 0; i < stored_.dims.size(); ++i)
-      stored_.func.output_buffer().dim(static_cast<int>(stored_.dims.size() - 1 - i)).set_bounds(0, extents_.at(stored_.dims[i]));
-    lowered_.pipeline = Halide::Pipeline(stored_.func);
+    std::vector<Halide::Func> results;
+    const auto add = [&](Halide::Func func, const std::vector<std::string>& dims) {
+      for (std::size_t i = 0; i < dims.size(); ++i) func.output_buffer().dim(static_cast<int>(dims.size() - 1 - i)).set_bounds(0, extents_.at(dims[i]));
+      results.push_back(std::move(func));
+    };
+    add(stored_.func, stored_.dims);
+    for (const StoredBeside& result : stored_.beside) add(result.func, result.dims);
+    lowered_.pipeline = Halide::Pipeline(results);
     Halide::Pipeline& pipeline = lowered_.pipeline;
+    if (!stored_.beside.empty()) store_beside(pipeline);
     if (!machine_.is_gpu) keep_memory_checks_alone(pipeline);
     define_numbers(pipeline, stored_.numbers);
     turn_last_first(pipeline, stored_.func, stored_.last_first);

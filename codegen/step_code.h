@@ -31,7 +31,7 @@ struct StepSchedules {
 };
 StepSchedules schedules_of(const KernelSteps& plan, const Step& step, const TargetInfo& target, const ScheduleChoice& choice);
 
-/// `pipeline` computes the tensor that the step writes; its arguments are those that it reads, then the extents of the step's dims.
+/// `pipeline` computes the tensors that the step writes; its arguments are those that it reads, then the extents of the step's dims.
 struct StepPipeline {
   Halide::Pipeline pipeline;
   std::vector<Halide::Argument> arguments;

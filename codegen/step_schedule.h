@@ -1,6 +1,7 @@
 /// The schedule of a step for calls of one size, as `attune explain` and the manifest tell it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ struct StepSchedule {
   std::vector<Parameter> parameters;
   std::string origin, file;         ///< where the parameters come from, as ParameterAnswer says it
   std::vector<ExtentLimit> limits;  ///< calls for which this is the better schedule
+  std::optional<BlockSizes> blocks; ///< of attention; none where all scores are stored
   bool is_made_for_size = false;    ///< for calls of this size alone
 };
 

@@ -62,36 +62,40 @@ class Planner {
   }
 
   void add(StageOp stage) {
-    const mlir::Value value = stage->getResult(0);
-    Step step{stage.kind().str(), {}, to_graph(stage), {}, tensor_for(stage), {}, {}, {}};
+    Step step{{}, to_graph(stage), {}, {}, {}, {}, {}, {}};
+    step.roles = *find_roles(stage.kind(), step.graph).roles;  // the verifier has seen that they are there
     if (const auto decisions = stage.decisions())
       if (const auto reason = decisions.getAs<mlir::StringAttr>("reason")) step.reason = reason.getValue().str();
     for (const mlir::Value operand : stage->getOperands()) step.inputs.push_back(tensors_.at(operand.getAsOpaquePointer()));
-    tensors_[value.getAsOpaquePointer()] = step.output;
+    for (const mlir::OpResult result : stage->getResults()) {
+      step.outputs.push_back(tensor_for(result));
+      tensors_[result.getAsOpaquePointer()] = step.outputs.back();
+    }
     finish(std::move(step), true);
   }
 
-  /// Where the stage's value is written: to the first result of the function that it is, if what other stages read is stored in the same way; to
+  /// Where a result of the stage is written: to the first result of the function that it is, if what other stages read is stored in the same way; to
   /// a tensor between the steps otherwise.
-  std::size_t tensor_for(StageOp stage) {
-    const mlir::Value value = stage->getResult(0);
+  std::size_t tensor_for(mlir::OpResult value) {
     const Element element = between_steps(llvm::cast<TensorType>(value.getType()).element());
     for (const Result& result : results_)
       if (result.value == value && (value.hasOneUse() || plan_.tensors[result.tensor].element == element)) return result.tensor;
-    std::vector<std::string> dims = dims_between_stages(stage);
+    std::vector<std::string> dims = dims_between_stages(value);
     for (const Result& result : results_)
       if (result.value == value) {
         dims = plan_.tensors[result.tensor].dims;  // as the first result that is a copy of it
         break;
       }
-    plan_.tensors.push_back({fmt::format("step{}", plan_.steps.size()), std::move(dims), element, StepTensor::Role::stored});
+    std::string name = fmt::format("step{}", plan_.steps.size());
+    if (value.getResultNumber() > 0) name += fmt::format("_{}", value.getResultNumber());
+    plan_.tensors.push_back({std::move(name), std::move(dims), element, StepTensor::Role::stored});
     return plan_.tensors.size() - 1;
   }
 
   void add_copy(const Result& result) {
     const std::size_t source = tensors_.at(result.value.getAsOpaquePointer());
     const StepTensor& from = plan_.tensors[source];
-    Step step{"pointwise", fmt::format("stored as {}", name_of(plan_.tensors[result.tensor].element)), {}, {source}, result.tensor, {}, {}, {}};
+    Step step{fmt::format("stored as {}", name_of(plan_.tensors[result.tensor].element)), {}, PointwiseRoles{}, {source}, {result.tensor}, {}, {}, {}};
     Names dims;
     for (const std::string& dim : from.dims) {
       const Name name = mlir::StringAttr::get(function_.getContext(), dim).getValue();
@@ -103,10 +107,11 @@ class Planner {
   }
 
   void finish(Step step, bool has_records) {
-    const StepTensor& written = plan_.tensors[step.output];
     std::vector<Element> read;
     for (const std::size_t input : step.inputs) read.push_back(plan_.tensors[input].element);
-    StageText text = text_of(step.kind, step.graph, written.dims, read, written.element, plan_.known);
+    std::vector<WrittenAs> written;
+    for (const std::size_t output : step.outputs) written.push_back({plan_.tensors[output].dims, plan_.tensors[output].element});
+    StageText text = text_of(step.kind(), step.graph, read, written, plan_.known);
     step.identity = std::move(text.identity);
     for (std::string& dim : text.dims)
       if (!plan_.known.contains(dim)) step.dims.push_back(std::move(dim));

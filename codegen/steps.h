@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/dialect.h"
+#include "codegen/plan/stage_roles.h"
 #include "codegen/tensor_type.h"
 #include "dsl/graph.h"
 #include "schedules/choice.h"
@@ -24,15 +25,17 @@ struct StepTensor {
 
 /// A call of a stage.
 struct Step {
-  std::string kind, reason;
-  Graph graph;                        ///< what is computed: inputs a0, a1 ... are the tensors that it reads, and its only output is written
-  std::vector<std::size_t> inputs;    ///< numbers of tensors
-  std::size_t output = 0;
+  std::string reason;
+  Graph graph;                        ///< what is computed: inputs a0, a1 ... are the tensors that it reads, outputs r0, r1 ... those that it writes
+  StageRoles roles;                   ///< of the graph's nodes
+  std::vector<std::size_t> inputs, outputs;  ///< numbers of tensors
   std::vector<std::string> dims;      ///< whose extents are not known before the call, in the order in which the body names them
   StageKey key;                       ///< what tuned records are found by; of a copy none
   /// Two steps with the same are the same code: the body with every number, storage and known extent, and dims d0, d1 ... in the order of `dims`
   /// and of those that are known.
   std::string identity;
+
+  std::string_view kind() const { return name_of(roles); }
 };
 
 struct KernelSteps {

@@ -125,10 +125,12 @@ struct Operand {
   }
 };
 
-// What an operation may say of the rounding of its real results, for dsl/rounding.h:
+// What an operation may say of how kernels compute it, and of the rounding of its real results (dsl/rounding.h):
+//   static constexpr bool has_loop             no function of one element of each operand: kernels compute it in a loop of its own
 //   static constexpr bool is_sum_of_products   the sum, over the dims `over`, of products of one element of each operand
 //   static constexpr double roundings = 4      how many times 2^-24 of itself a result of kernels may be off; without it once
 //   double roundings(const DimExtents&) const  the same where it depends on extents
+//   double rounded_size(const DimExtents&, double result) const  what is rounded in the result's stead, if that may be smaller than its parts
 
 /// The operation has one meaning over many numbers: `apply`.
 template <class Op>

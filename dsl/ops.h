@@ -15,6 +15,7 @@
 #include "dsl/ops/input.h"
 #include "dsl/ops/joint_softmax.h"
 #include "dsl/ops/linear.h"
+#include "dsl/ops/log_sum_exp.h"
 #include "dsl/ops/logic.h"
 #include "dsl/ops/mask.h"
 #include "dsl/ops/matmul.h"
@@ -30,8 +31,8 @@ namespace attune {
 
 using AnyOp = std::variant<
     // primitives
-    Constant, Input, Index, Extent, Matmul, Softmax, ReduceSum, ReduceMax, Concat, Rename, Split, Merge, Slice, Gather,
-    Dropout,
+    Constant, Input, Index, Extent, Matmul, Softmax, LogSumExp, ReduceSum, ReduceMax, Concat, Rename, Split, Merge, Slice,
+    Gather, Dropout,
     // pointwise
     Add, Subtract, Multiply, Divide, FloorDiv, Mod, Negate, Abs, Minimum, Maximum,     //
     Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, And, Or, Not, Select,     //

@@ -78,6 +78,16 @@ double roundings_of(const AnyOp& any, const DimExtents& extents) {
       any);
 }
 
+/// What is rounded: the result, or what its parts have the size of.
+double rounded_size(const AnyOp& any, const DimExtents& extents, double result) {
+  return std::visit(
+      [&]<class Op>(const Op& op) -> double {
+        if constexpr (requires { op.rounded_size(extents, result); }) return op.rounded_size(extents, result);
+        else return std::abs(result);
+      },
+      any);
+}
+
 /// Changes lanes 1 and up by random roundings.
 class Rounder {
  public:
@@ -94,7 +104,7 @@ class Rounder {
     for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)
       for (std::size_t i = 0; i < exact.size(); ++i) {
         double& x = node.lanes[lane].data[i];
-        if (!is_exact_where_it_can_be || !is_f32(exact[i])) x = in_range(x * (1 + relative * signs_.next()));
+        if (std::isfinite(x) && (!is_exact_where_it_can_be || !is_f32(exact[i]))) x = in_range(x + rounded_size(at.op, node.extents, x) * relative * signs_.next());
       }
   }
 

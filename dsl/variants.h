@@ -14,6 +14,7 @@
 #include "dsl/variants/embedded.h"
 #include "dsl/variants/grouped_query.h"
 #include "dsl/variants/masked.h"
+#include "dsl/variants/merge_partials.h"
 #include "dsl/variants/multi_head.h"
 #include "dsl/variants/padded.h"
 #include "dsl/variants/prefix_lm.h"
@@ -27,7 +28,7 @@
 namespace attune {
 
 using AnyVariant = std::variant<SingleHead, ScaledDotProduct, Causal, CausalOffset, SlidingWindow, Sinks, PrefixLm, Document, SoftCap,
-                                Alibi, RelativeBias, Padded, Masked, MultiHead, GroupedQuery, Cross, Additive, Embedded>;
+                                Alibi, RelativeBias, Padded, Masked, MultiHead, GroupedQuery, Cross, Additive, Embedded, MergePartials>;
 
 /// Calls `visit(variant)` with every variant, its parameters at their defaults, in the order of the list.
 template <class Visit>

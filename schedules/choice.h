@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/machine.h"
+#include "schedules/block_sizes.h"
 #include "schedules/parameters.h"
 #include "schedules/tuned.h"
 

@@ -45,7 +45,7 @@ class PackedGemm {
     schedule_sums();
     schedule_row_panel();
     if (!columns_in_place_) schedule_column_panel();
-    Stored stored{result_, body_.out, std::move(numbers_)};
+    Stored stored{.func = result_, .dims = body_.out, .numbers = std::move(numbers_)};
     if (tile_.asked != AskedInto::nowhere) stored.sums = sums_;
     return stored;
   }

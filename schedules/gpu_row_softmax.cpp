@@ -4,6 +4,7 @@
 #include "codegen/vector_math.h"
 #include "schedules/gpu.h"
 #include "schedules/gpu_grid.h"
+#include "schedules/gpu_log_sum_exp.h"
 #include "schedules/softmax_math.h"
 #include "schedules/tuned.h"
 
@@ -25,16 +26,15 @@ Stored gpu_row_softmax(const RowSoftmax& body, const Extents& extents, const Mac
   const Func maximum = reduced_on_gpu({"row_maximum", gpu_grid(rows), {body.along}, std::numeric_limits<float>::lowest(), larger, {}}, extents, tile);
   const auto weight = [&](const Coordinates& at) { return softmax_exp2((body.x.at(at) - value_at(maximum, rows, at)) * log2_e); };
   const auto added = [&](const Expr& sum, const Coordinates& at) { return sum + weight(at); };
-  const auto inverse = [](const Expr& sum, const Coordinates&) { return Halide::select(strict_equal(sum, 0.f), 0.f, 1.f / sum); };
-  const Func scale = reduced_on_gpu({"row_scale", gpu_grid(rows), {body.along}, 0.f, added, inverse}, extents, tile);
+  const Func total = reduced_on_gpu({"row_sum", gpu_grid(rows), {body.along}, 0.f, added, {}}, extents, tile);
 
   Func result("softmax");
   Coordinates at;
   for (const std::string& dim : body.out) at[dim] = Var(dim);
-  const Expr p = weight(at) * value_at(scale, rows, at);
+  const Expr sum = value_at(total, rows, at), p = weight(at) * Halide::select(strict_equal(sum, 0.f), 0.f, 1.f / sum);
   result(std::vector<Var>(body.out.rbegin(), body.out.rend())) = body.finish ? body.finish(p, at) : p;
   run_on_gpu(result, gpu_grid(body.out), extents, tile);
-  return {result, body.out};
+  return {result, body.out, log_sum_exp_on_gpu(body.log_sum_exp, maximum, total, rows, extents, tile)};
 }
 
 }  // namespace attune

@@ -5,6 +5,7 @@
 #include "codegen/vector_math.h"
 #include "schedules/gpu.h"
 #include "schedules/gpu_grid.h"
+#include "schedules/gpu_log_sum_exp.h"
 #include "schedules/scores.h"
 #include "schedules/tuned.h"
 
@@ -64,7 +65,8 @@ Stored gpu_unfused_softmax(const OnlineSoftmax& body, const Extents& extents, co
     return body.finish ? body.finish(result, at) : result;
   };
   const GpuGrid grid = gpu_grid(body.out, [&](const std::string& dim) { return dim == body.queries; });
-  return {reduced_on_gpu({"weighted_sum", grid, {body.keys}, 0.f, step, finish}, extents, tile), body.out};
+  const Func result = reduced_on_gpu({"weighted_sum", grid, {body.keys}, 0.f, step, finish}, extents, tile);
+  return {result, body.out, log_sum_exp_on_gpu(body.log_sum_exp, maximum, total, rows, extents, row_tile)};
 }
 
 }  // namespace attune

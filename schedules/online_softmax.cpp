@@ -42,7 +42,8 @@ SoftmaxStage::SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, co
       batch_(vars_of(body.batch, body.batch)),
       key_batch_(vars_of(body.batch, body.key.dims)),
       value_batch_(vars_of(body.batch, body.value.dims)),
-      bf16_(bf16_operands()) {}
+      bf16_(bf16_operands()),
+      log_sum_exp_(body.log_sum_exp) {}
 
 Coordinates SoftmaxStage::batch_coordinates() const {
   Coordinates at;
@@ -189,10 +190,16 @@ void SoftmaxStage::define_out() {
       },
       [](const Expr& a, const Expr& b) { return a + b; });
 
+  if (log_sum_exp_.is_wanted()) {
+    Coordinates at = batch_coordinates();
+    at[body_.queries] = clamped_row();
+    kept_total_(rows) = log_sum_exp_.storing(total_(rows), state_(joined({0, vectors_ + 1}, rows)) * ln_2, at);
+  }
+
   // A difference, not a remainder, so that bounds inference sees how many row groups the last tile has.
   const Expr tile = query / tiles_.query_tile, in_tile = max(query - tile * tiles_.query_tile, 0);
   const Exprs row = joined({query % tiles_.rows, in_tile / tiles_.rows, tile}, batch_);
-  const Expr sum = state_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, row)), total = total_(row);
+  const Expr sum = state_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, row)), total = log_sum_exp_.is_wanted() ? kept_total_(row) : total_(row);
   // The quotient is one for a row.
   const Expr result = select(strict_equal(total, 0.f), 0.f, sum * (1.f / total));
   Coordinates at = batch_coordinates();
@@ -210,7 +217,7 @@ Stored SoftmaxStage::build() {
   schedule_out();
   schedule_panels();
   for (SoftmaxPass& pass : passes_) schedule_pass(pass);
-  return {out_, body_.out, {}, tile_order_ == TileOrder::last_to_first ? std::vector{query_tile_.name()} : std::vector<std::string>()};
+  return {out_, body_.out, log_sum_exp_.results(), {}, tile_order_ == TileOrder::last_to_first ? std::vector{query_tile_.name()} : std::vector<std::string>()};
 }
 
 Stored online_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {

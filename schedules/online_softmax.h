@@ -11,6 +11,7 @@
 
 #include "codegen/machine.h"
 #include "codegen/stage.h"
+#include "schedules/block_sizes.h"
 #include "schedules/parameters.h"
 
 namespace attune {
@@ -33,5 +34,8 @@ std::string online_softmax_problem(const Machine& machine, const std::vector<Par
 /// them Halide refuses buffers without elements. Storage: tiles, and keys x (key's contracted dims) for each batch index of the keys that
 /// is in work. Throws Halide::CompileError with the sentence of online_softmax_problem.
 Stored online_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
+
+/// Of the parameters: the blocks of pairs that calls leave out where all is hidden.
+BlockSizes online_softmax_blocks(const std::vector<Parameter>& values);
 
 }  // namespace attune

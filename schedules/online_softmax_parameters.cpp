@@ -36,4 +36,8 @@ std::string online_softmax_problem(const Machine& machine, const std::vector<Par
          " keys of register_vectors = " + std::to_string(vectors) + " vectors of " + std::to_string(lanes);
 }
 
+BlockSizes online_softmax_blocks(const std::vector<Parameter>& values) {
+  return {value_of(values, "query_tile"), value_of(values, "register_rows"), value_of(values, "key_tile"), value_of(values, "edge_tile")};
+}
+
 }  // namespace attune

@@ -123,10 +123,18 @@ void SoftmaxStage::define_weights(SoftmaxPass& pass) {
 
   pass.weights = Func(pass.named("weights"));
   const Expr exponent = pass.scores(per_row({column_, panel_})) - pass.reference(per_row({}));
-  pass.weights(per_row({column_, panel_})) = stored_weight(bf16_ ? softmax_exp2_for_bf16(exponent) : softmax_exp2(exponent));
+  // The logarithm of the total is wanted to f32: it is not that of weights rounded to bf16.
+  if (bf16_ && log_sum_exp_.is_wanted()) {
+    pass.exact_weights = Func(pass.named("exact_weights"));
+    pass.exact_weights(per_row({column_, panel_})) = softmax_exp2(exponent);
+    pass.weights(per_row({column_, panel_})) = stored_weight(pass.exact_weights(per_row({column_, panel_})));
+  } else {
+    pass.weights(per_row({column_, panel_})) = stored_weight(bf16_ ? softmax_exp2_for_bf16(exponent) : softmax_exp2(exponent));
+  }
   pass.sum_by_lane = Func(pass.named("sum_by_lane"));
   pass.sum_by_lane(per_row({lane_})) = 0.f;
-  pass.sum_by_lane(per_row({lane_})) += loaded_weight(pass.weights(lane_of(pass.row_vectors)));
+  const Exprs lane = lane_of(pass.row_vectors);
+  pass.sum_by_lane(per_row({lane_})) += pass.exact_weights.defined() ? Expr(pass.exact_weights(lane)) : loaded_weight(pass.weights(lane));
   if (!body_.weight) return;
   Coordinates at = batch_coordinates();
   at[body_.queries] = clamped_row();

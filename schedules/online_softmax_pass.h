@@ -33,6 +33,7 @@ struct SoftmaxPass : KeyBlocks {
   Halide::Func maximum;          ///< [..]
   Halide::Func reference;        ///< [..] maximum, rounded up to a whole number
   Halide::Func asked_queries;    ///< [..] 0, after asking for the next tile's query
+  Halide::Func exact_weights;    ///< [column, panel, ..] 2^(scores - reference), where weights are bf16 and the total's logarithm is wanted
   Halide::Func weights;          ///< [column, panel, ..] 2^(scores - reference), as stored_weight says
   Halide::Func changed_weights;  ///< [column, panel, ..] after body.weight
   Halide::Func sum_by_lane;      ///< [lane, ..] of weights

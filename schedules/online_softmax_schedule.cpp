@@ -42,6 +42,7 @@ void SoftmaxStage::schedule_out() {
   per_tile(state_).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   if (is_state_unrolled()) state_.bound_extent(vector_, vectors_ + 2).unroll(vector_);
   per_tile(total_);
+  if (kept_total_.defined()) per_tile(kept_total_);
 }
 
 /// The vectors of a row's state are updated one after the other, not in a loop: value_depth up to 128 of 16 lanes.
@@ -175,7 +176,7 @@ void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
   pass.maximum_by_lane.update().vectorize(lane_).unroll(pass.maximum_vectors.x).unroll(row_);
   per_row_group(pass.reference, pass).vectorize(row_, rows_at_once);
   schedule_asked_queries(pass);
-  for (Func* f : {&pass.weights, &pass.changed_weights}) {
+  for (Func* f : {&pass.exact_weights, &pass.weights, &pass.changed_weights}) {
     if (!f->defined()) continue;
     const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
     // Rows are a panel further apart than they are long: at distances of 1 or 2 kB their elements would share few sets of the first-level cache.

@@ -8,6 +8,7 @@
 #include "codegen/stage.h"
 #include "schedules/online_softmax_pass.h"
 #include "schedules/prefetch.h"
+#include "schedules/row_result.h"
 #include "schedules/scores.h"
 #include "schedules/softmax_math.h"
 #include "schedules/tile_order.h"
@@ -124,6 +125,8 @@ class SoftmaxStage {
   Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys
   Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] vectors of o, then one of l, by lane, and one of m
   Halide::Func total_{"total"};              ///< [row, row_group, query_tile, batch..] l
+  Halide::Func kept_total_{"kept_total"};    ///< the same, where its logarithm is stored
+  const StoredLogSumExp log_sum_exp_;
   std::vector<SoftmaxPass> passes_;
   Halide::Func out_{"online_softmax"};
 };

@@ -6,6 +6,7 @@
 
 #include "codegen/strict.h"
 #include "codegen/vector_math.h"
+#include "schedules/row_result.h"
 #include "schedules/softmax_math.h"
 #include "schedules/tiles.h"
 #include "schedules/tuned.h"
@@ -26,13 +27,13 @@ class SoftmaxOfRows {
   SoftmaxOfRows(const RowSoftmax& body, const Extents& extents, int lanes, int task_elements)
       : body_(body), lanes_(lanes), is_along_(body.out.back() == body.along), length_(extents.at(body.along)),
         blocks_(is_along_ ? tiles_of(length_, lanes) : length_), rows_(without(body.out, body.along), extents, is_along_ ? 1 : lanes),
-        tiles_per_task_(Halide::max(task_elements / Halide::max(length_ * rows_.size(), 1), 1)) {}
+        tiles_per_task_(Halide::max(task_elements / Halide::max(length_ * rows_.size(), 1), 1)), log_sum_exp_(body.log_sum_exp) {}
 
-  Func result() {
+  Stored build() {
     define_weights();
     define_result();
     schedule();
-    return result_;
+    return {result_, body_.out, log_sum_exp_.results()};
   }
 
  private:
@@ -56,8 +57,9 @@ class SoftmaxOfRows {
   const Expr length_, blocks_;
   const Tiled rows_;
   const Expr tiles_per_task_;
+  const StoredLogSumExp log_sum_exp_;
   Var lane_{"lane"}, block_{"block"}, tile_{"tile"};
-  Func x_{"x"}, lane_maximum_{"lane_maximum"}, maximum_{"maximum"}, weight_{"weight"}, lane_sum_{"lane_sum"}, sum_{"sum"}, scale_{"scale"};
+  Func x_{"x"}, lane_maximum_{"lane_maximum"}, maximum_{"maximum"}, weight_{"weight"}, lane_sum_{"lane_sum"}, sum_{"sum"}, kept_sum_{"kept_sum"}, scale_{"scale"};
   Func result_{"softmax"};
   RDom row_, loops_;
 };
@@ -86,7 +88,14 @@ void SoftmaxOfRows::define_weights() {
 
   lane_sum_(lane_, tile_) = 0.f;
   lane_sum_(lane_, tile_) += weight_(lane_, row_, tile_);
-  const Expr sum = one_per_row(lane_sum_, sum_, [](const Expr& a, const Expr& b) { return a + b; });
+  Expr sum = one_per_row(lane_sum_, sum_, [](const Expr& a, const Expr& b) { return a + b; });
+  if (log_sum_exp_.is_wanted()) {
+    Coordinates row;
+    rows_.place(tile_, clamped(index_across(lane_, tile_), rows_.extent(), true), row);
+    const std::vector<Var> of_row = is_along_ ? std::vector{tile_} : std::vector{lane_, tile_};
+    kept_sum_(of_row) = log_sum_exp_.storing(sum, maximum, row);
+    sum = kept_sum_(std::vector<Expr>(of_row.begin(), of_row.end()));
+  }
   scale_(lane_, tile_) = Halide::select(strict_equal(sum, 0.f), 0.f, 1.f / sum);
 }
 
@@ -117,6 +126,8 @@ void SoftmaxOfRows::schedule() {
     func->compute_at(result_, tile).hoist_storage(result_, task).bound(lane_, 0, lanes_).reorder(lane_, block_, tile_).vectorize(lane_);
   for (Func* func : {&lane_maximum_, &lane_sum_, &scale_}) func->compute_at(result_, tile).bound(lane_, 0, lanes_).vectorize(lane_);
   for (Func* func : {&lane_maximum_, &lane_sum_}) func->update().reorder(lane_, RVar(row_.x.name())).vectorize(lane_);
+  if (kept_sum_.defined()) kept_sum_.compute_at(result_, tile);
+  if (kept_sum_.defined() && !is_along_) kept_sum_.bound(lane_, 0, lanes_).vectorize(lane_);
   if (!is_along_) return;
   for (Func* func : {&maximum_, &sum_}) func->compute_at(result_, tile);
 }
@@ -129,7 +140,7 @@ std::vector<Parameter> row_softmax_parameters(const Machine& machine, SizeClass 
 
 Stored row_softmax(const RowSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
   const int lanes = machine.vector_bytes / 4 * static_cast<int>(value_of(values, "vectors"));
-  return {SoftmaxOfRows(body, extents, lanes, static_cast<int>(value_of(values, "task_elements"))).result(), body.out};
+  return SoftmaxOfRows(body, extents, lanes, static_cast<int>(value_of(values, "task_elements"))).build();
 }
 
 }  // namespace attune

@@ -31,9 +31,9 @@ std::vector<ExtentLimit> rows_up_to(const Gemm& body, std::int64_t small_up_to) 
 }
 
 constexpr std::array online_softmax_schedules = {
-    Schedule<OnlineSoftmax>{"online_softmax", false, online_softmax_parameters, online_softmax_problem, online_softmax, queries_up_to},
-    Schedule<OnlineSoftmax>{"split_keys", false, split_keys_parameters, split_keys_problem, split_keys, few_queries_of_many_keys, SizeClass::few},
-    Schedule<OnlineSoftmax>{"whole_rows", false, whole_rows_parameters, nullptr, whole_rows, queries_and_keys_up_to, SizeClass::tiny},
+    Schedule<OnlineSoftmax>{"online_softmax", false, online_softmax_parameters, online_softmax_problem, online_softmax, queries_up_to, online_softmax_blocks},
+    Schedule<OnlineSoftmax>{"split_keys", false, split_keys_parameters, split_keys_problem, split_keys, few_queries_of_many_keys, split_keys_blocks, SizeClass::few},
+    Schedule<OnlineSoftmax>{"whole_rows", false, whole_rows_parameters, nullptr, whole_rows, queries_and_keys_up_to, whole_rows_blocks, SizeClass::tiny},
     Schedule<OnlineSoftmax>{"gpu_unfused_softmax", true, gpu_unfused_softmax_parameters, nullptr, gpu_unfused_softmax, nullptr},
 };
 constexpr std::array gemm_schedules = {
@@ -49,11 +49,6 @@ constexpr std::array pointwise_schedules = {
     Schedule<Pointwise>{"gpu_pointwise", true, gpu_pointwise_parameters, nullptr, gpu_pointwise, nullptr},
 };
 
-template <class Body>
-void append(std::string_view stage, std::vector<ScheduleInfo>& all) {
-  for (const Schedule<Body>& s : schedules<Body>()) all.push_back(info_of(s, stage));
-}
-
 }  // namespace
 
 template <>
@@ -67,10 +62,12 @@ std::span<const Schedule<Pointwise>> schedules() { return pointwise_schedules; }
 
 std::vector<ScheduleInfo> all_schedules() {
   std::vector<ScheduleInfo> all;
-  append<OnlineSoftmax>("online_softmax", all);
-  append<Gemm>("gemm", all);
-  append<RowSoftmax>("row_softmax", all);
-  append<Pointwise>("pointwise", all);
+  [&]<class... Body>(std::type_identity<std::variant<Body...>>) {
+    const auto append = [&]<class B>(std::type_identity<B>) {
+      for (const Schedule<B>& schedule : schedules<B>()) all.push_back(info_of(schedule, B::name));
+    };
+    (append(std::type_identity<Body>{}), ...);
+  }(std::type_identity<StageBody>{});
   return all;
 }
 

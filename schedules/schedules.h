@@ -23,6 +23,8 @@ struct Schedule {
   Stored (*build)(const Body& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;
   /// A call is of a size (small, of few queries, tiny) if all of these hold; `small_up_to` is that of the schedule's record. Without any, the stage does not mind.
   std::vector<ExtentLimit> (*limits)(const Body& body, std::int64_t small_up_to) = nullptr;
+  /// Of attention that leaves blocks out; null for a schedule that stores all scores.
+  BlockSizes (*blocks)(const std::vector<Parameter>& parameters) = nullptr;
   /// The default for calls of this size alone; without one, for calls of every size that no other schedule is made for.
   std::optional<SizeClass> made_for = {};
 };

@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "codegen/opaque_real.h"
+#include "codegen/strict.h"
+#include "codegen/vector_math.h"
 
 using Halide::Expr;
 
@@ -26,6 +28,10 @@ Exprs vars_of(const std::vector<std::string>& dims, const std::vector<std::strin
 Exprs joined(Exprs first, const Exprs& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
+}
+
+Expr log_sum_exp_of(const Expr& maximum, const Expr& total) {
+  return Halide::select(strict_equal(total, 0.f), hidden_score(), maximum + vector_math::log(total));
 }
 
 Expr across_lanes(int lanes, const std::function<Expr(int lane)>& element, const std::function<Expr(const Expr&, const Expr&)>& combine) {

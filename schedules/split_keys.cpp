@@ -52,7 +52,8 @@ SplitKeysStage::SplitKeysStage(const OnlineSoftmax& body, const Extents& extents
       splits_(Halide::max(tiles_of(keys_, tiles.split_tile), 1)),
       keys_are_whole_(!body.over.empty() && is_whole_vectors(extents.at(body.over.back()), tiles.lanes)),
       key_places_{tiles.lanes},
-      value_places_{tiles.lanes} {
+      value_places_{tiles.lanes},
+      log_sum_exp_(body.log_sum_exp) {
   find_pairs();
 }
 
@@ -216,6 +217,12 @@ void SplitKeysStage::define_out() {
   state_lanes_ = RDom(0, tiles_.lanes, "state_lanes");
   total_(row) = 0.f;
   total_(row) += total_by_lane_(joined({state_lanes_.x}, row));
+  if (log_sum_exp_.is_wanted()) {
+    Coordinates at = batch_coordinates();
+    rows_.place(row_index(row_, row_tile_), at);
+    for (const std::string& dim : row_dims(body_)) at[dim] = within(at[dim], extents_.at(dim));
+    kept_total_(row) = log_sum_exp_.storing(total_(row), maximum_of_splits_(row) * ln_2, at);
+  }
   sum_(joined({lane_, vector_}, row)) = 0.f;
   sum_(joined({lane_, vector_}, row)) += scaled(of_vector, of_vector.sum);
 
@@ -229,7 +236,7 @@ void SplitKeysStage::define_out() {
   at[body_.value_depth] = depth;
   const Exprs out_row = joined({index % tiles_.rows, within(index / tiles_.rows, row_tiles_)}, batch_);
   const Expr vector = within(value_places_.vector(depth), tiles_of(depth_, tiles_.lanes));
-  const Expr total = total_(out_row), sum = sum_(joined({value_places_.lane(depth), vector}, out_row));
+  const Expr total = log_sum_exp_.is_wanted() ? kept_total_(out_row) : total_(out_row), sum = sum_(joined({value_places_.lane(depth), vector}, out_row));
   const Expr result = select(strict_equal(total, 0.f), 0.f, sum / total);
   out_(vars_of(body_.out, body_.out)) = body_.finish ? body_.finish(result, at) : result;
 }
@@ -246,7 +253,7 @@ Stored SplitKeysStage::build() {
   schedule_scores();
   schedule_weights();
   schedule_partial();
-  return {out_, body_.out};
+  return {out_, body_.out, log_sum_exp_.results()};
 }
 
 Stored split_keys(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {

@@ -10,6 +10,7 @@
 
 #include "codegen/machine.h"
 #include "codegen/stage.h"
+#include "schedules/block_sizes.h"
 #include "schedules/parameters.h"
 
 namespace attune {
@@ -29,5 +30,8 @@ std::string split_keys_problem(const Machine& machine, const std::vector<Paramet
 /// The stage's result over body.out, scheduled: compute_root, batch indices of the keys and their splits in parallel; otherwise as
 /// online_softmax. Storage: a state of rows x value_depth for each split of the batch indices that are in work, and tiles.
 Stored split_keys(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
+
+/// Of the parameters: the blocks of pairs that calls leave out where all is hidden.
+BlockSizes split_keys_blocks(const std::vector<Parameter>& values);
 
 }  // namespace attune

@@ -26,4 +26,10 @@ std::string split_keys_problem(const Machine& machine, const std::vector<Paramet
   return multiple_problem(name, all, "split_tile", "key_tile");
 }
 
+/// Rows of a tile may be any queries of any head.
+BlockSizes split_keys_blocks(const std::vector<Parameter>& values) {
+  const std::int64_t keys = value_of(values, "key_tile");
+  return {.key_tile = keys, .edge_tile = keys};
+}
+
 }  // namespace attune

@@ -5,6 +5,7 @@
 
 #include "codegen/stage.h"
 #include "schedules/prefetch.h"
+#include "schedules/row_result.h"
 #include "schedules/scores.h"
 #include "schedules/softmax_math.h"
 #include "schedules/tiles.h"
@@ -121,6 +122,8 @@ class SplitKeysStage {
   Halide::Func maximum_of_splits_{"maximum_of_splits"};  ///< [row, row_tile, batch..] M
   Halide::Func total_by_lane_{"total_by_lane"};          ///< [lane, row, row_tile, batch..]
   Halide::Func total_{"total"};                          ///< [row, row_tile, batch..]
+  Halide::Func kept_total_{"kept_total"};                ///< the same, where its logarithm is stored
+  const StoredLogSumExp log_sum_exp_;
   Halide::Func sum_{"sum"};                              ///< [lane, vector, row, row_tile, batch..]
   Halide::Func out_{"split_keys"};
 };

@@ -30,7 +30,8 @@ WholeRowsStage::WholeRowsStage(const OnlineSoftmax& body, const Extents& extents
       batch_(vars_of(body.batch, body.batch)),
       over_is_whole_(!body.over.empty() && fixed_value(extents.at(body.over.back()) % tiles.lanes) == 0),
       query_(body.queries),
-      across_(0, tiles.lanes, "across") {}
+      across_(0, tiles.lanes, "across"),
+      log_sum_exp_(body.log_sum_exp) {}
 
 Exprs WholeRowsStage::per_row(Exprs inner) const { return joined(joined(std::move(inner), {query_}), batch_); }
 
@@ -124,7 +125,8 @@ void WholeRowsStage::define_weights() {
   total_by_lane_(per_row({lane_})) += weights_(lane_of_vector);
   total_(per_row({})) = 0.f;
   total_(per_row({})) += total_by_lane_(per_row({across_.x}));
-  scale_(per_row({})) = 1.f / total_(per_row({}));
+  if (log_sum_exp_.is_wanted()) kept_total_(per_row({})) = log_sum_exp_.storing(total_(per_row({})), maximum_(per_row({})) * ln_2, row_coordinates());
+  scale_(per_row({})) = 1.f / (kept_total_.defined() ? kept_total_(per_row({})) : total_(per_row({})));
   if (body_.weight) changed_weights_(per_row({key_})) = body_.weight(weights_(per_row({key_})), key_coordinates());
 }
 
@@ -177,13 +179,15 @@ Stored WholeRowsStage::build() {
   schedule_scores();
   schedule_weights();
   schedule_sum();
-  return {out_, body_.out};
+  return {out_, body_.out, log_sum_exp_.results()};
 }
 
 std::vector<Parameter> whole_rows_parameters(const Machine& machine, SizeClass size) {
   return with_defaults(name, machine, size,
                        {{"register_rows", {1, 2, 4, 8}}, {"register_keys", {2, 4, 8, 16}}, {"register_vectors", {1, 2, 4, 8}}});
 }
+
+BlockSizes whole_rows_blocks(const std::vector<Parameter>&) { return {}; }
 
 Stored whole_rows(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
   const std::vector<Parameter> declared = whole_rows_parameters(machine, SizeClass::tiny);

@@ -10,6 +10,7 @@
 
 #include "codegen/machine.h"
 #include "codegen/stage.h"
+#include "schedules/block_sizes.h"
 #include "schedules/parameters.h"
 
 namespace attune {
@@ -23,5 +24,8 @@ std::vector<Parameter> whole_rows_parameters(const Machine& machine, SizeClass s
 /// The stage's result over body.out, scheduled: compute_root, batch indices in parallel; otherwise as online_softmax. The arithmetic is
 /// f32 whatever the storage. Storage: register_rows rows of scores for each batch index that is in work.
 Stored whole_rows(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
+
+/// Of the parameters: the blocks of pairs that calls leave out where all is hidden.
+BlockSizes whole_rows_blocks(const std::vector<Parameter>& values);
 
 }  // namespace attune

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "codegen/stage.h"
+#include "schedules/row_result.h"
 #include "schedules/scores.h"
 #include "schedules/softmax_math.h"
 #include "schedules/tiles.h"
@@ -65,6 +66,8 @@ class WholeRowsStage {
   Halide::Func changed_weights_{"changed_weights"};  ///< [key, ..] after body.weight
   Halide::Func total_by_lane_{"total_by_lane"};      ///< [lane, ..] of weights
   Halide::Func total_{"total"};                      ///< [..]
+  Halide::Func kept_total_{"kept_total"};            ///< the same, where its logarithm is stored
+  const StoredLogSumExp log_sum_exp_;
   Halide::Func scale_{"scale"};                      ///< [..] 1 / total
   Halide::Func sum_{"sum"};                          ///< [lane, vector, ..] of weight * value
   Halide::Func out_{"whole_rows"};

@@ -166,9 +166,22 @@ class Drawing : RandomValues {
     const Dim over = dim(some_dim(dims(a)));
     const Name other = some_dim(dims(a));
     if (other != over.name && below(3) == 0) return keep(softmax(a.value, {over, dim(other)}), 1);
+    if (extents_.at(over.name) > 0 && below(3) == 0) return with_logarithm(a, over);
     if (below(2) == 0) return keep(softmax(a.value, over), 1);
     const Drawn visible = boolean(dims(a));
     if (fits(dims(a), dims(visible))) keep(softmax(masked(a, visible), over), 1);
+  }
+  /// What a softmax divides by, alone, beside its weights, or beside a matmul of them.
+  void with_logarithm(const Drawn& a, Dim over) {
+    const double size = a.size + std::log(static_cast<double>(extents_.at(over.name)));
+    const auto [weights, logarithm] = softmax_with_lse(a.value, over);
+    Names of_values{over.name};
+    for (Name name : free_names)
+      if (!dims(a).has(name) && of_values.size() == 1) of_values.add(name);
+    const bool is_summed = below(2) == 0 && fits(dims(a).without(of_values), of_values);
+    if (is_summed) keep(matmul(weights, add_input(Kind::real, of_values).value, over), 2);
+    if (below(3) == 0) keep(weights, 1);
+    keep(logarithm, size);
   }
   /// Minus infinity where it is not visible, also where that widens the value.
   Value masked(const Drawn& a, const Drawn& visible) {

@@ -19,6 +19,7 @@
 #include "codegen/passes/canonicalise.h"
 #include "codegen/passes/expand.h"
 #include "codegen/passes/form_stages.h"
+#include "codegen/passes/keep_weights.h"
 #include "codegen/passes/specialise.h"
 #include "codegen/whole_file.h"
 
@@ -70,6 +71,12 @@ struct CanonicalisePass : ModulePass<CanonicalisePass> {
   static std::string run(mlir::ModuleOp module) { return canonicalise(module), std::string(); }
 };
 
+struct KeepWeightsPass : ModulePass<KeepWeightsPass> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepWeightsPass)
+  static constexpr llvm::StringLiteral argument = "attn-keep-weights", description = "weights that are read beside their matmul, from what the softmax divides by";
+  static std::string run(mlir::ModuleOp module) { return keep_weights(module), std::string(); }
+};
+
 struct FormStagesPass : ModulePass<FormStagesPass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormStagesPass)
   static constexpr llvm::StringLiteral argument = "attn-form-stages", description = "put what is computed together into stages";
@@ -80,12 +87,13 @@ struct FormStagesPass : ModulePass<FormStagesPass> {
 };
 
 /// Registers the passes of Attune; their names in the order in which a kernel takes them.
-std::array<llvm::StringRef, 4> register_passes() {
+std::array<llvm::StringRef, 5> register_passes() {
   mlir::PassRegistration<SpecialisePass>();
   mlir::PassRegistration<ExpandPass>();
   mlir::PassRegistration<CanonicalisePass>();
+  mlir::PassRegistration<KeepWeightsPass>();
   mlir::PassRegistration<FormStagesPass>();
-  return {SpecialisePass::argument, ExpandPass::argument, CanonicalisePass::argument, FormStagesPass::argument};
+  return {SpecialisePass::argument, ExpandPass::argument, CanonicalisePass::argument, KeepWeightsPass::argument, FormStagesPass::argument};
 }
 
 /// Prints the passes with their options; those of LLVM, some hundred lines, follow where the command line is read.

@@ -4,7 +4,7 @@
 #include <mlir/IR/IRMapping.h>
 
 #include "codegen/import.h"
-#include "codegen/stage_plan.h"
+#include "codegen/plan/stage_plan.h"
 
 namespace attune {
 namespace {
@@ -22,16 +22,23 @@ class StageFormer {
   void form(const StagePlan& plan) {
     llvm::SmallVector<mlir::Value> operands;
     for (int input : plan.inputs) operands.push_back(stored_[static_cast<std::size_t>(input)]);
-    const mlir::Value result = node(plan.result);
+    llvm::SmallVector<mlir::Value> results;
+    llvm::SmallVector<mlir::Type> types;
+    for (int result : plan.results) {
+      results.push_back(node(result));
+      types.push_back(node(result).getType());
+    }
     const mlir::NamedAttribute reason = builder_.getNamedAttr("reason", builder_.getStringAttr(plan.reason));
-    StageOp stage = StageOp::create(builder_, result.getLoc(), name_of(plan.kind), operands, result.getType(),
-                                    builder_.getDictionaryAttr(reason));
+    StageOp stage = StageOp::create(builder_, results[0].getLoc(), plan.kind(), operands, types, builder_.getDictionaryAttr(reason));
     mlir::IRMapping inside;
     for (const auto& [i, input] : llvm::enumerate(plan.inputs)) inside.map(node(input), stage.body().getArgument(static_cast<unsigned>(i)));
     mlir::OpBuilder body = mlir::OpBuilder::atBlockEnd(&stage.body());
     for (int n : plan.nodes) body.clone(*node(n).getDefiningOp(), inside);
-    YieldOp::create(body, result.getLoc(), inside.lookup(result));
-    (plan.nodes.empty() ? copies_ : stored_)[static_cast<std::size_t>(plan.result)] = stage->getResult(0);
+    llvm::SmallVector<mlir::Value> yielded;
+    for (const mlir::Value result : results) yielded.push_back(inside.lookup(result));
+    YieldOp::create(body, results[0].getLoc(), yielded);
+    std::vector<mlir::Value>& kept = plan.nodes.empty() ? copies_ : stored_;
+    for (const auto& [i, result] : llvm::enumerate(plan.results)) kept[static_cast<std::size_t>(result)] = stage->getResult(static_cast<unsigned>(i));
   }
 
   /// Lets the function return what the stages store, and removes what they were made from.

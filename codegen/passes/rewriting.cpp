@@ -30,7 +30,7 @@ bool reaches_softmax(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
 
 }  // namespace
 
-mlir::Value add_operation(const AnyOp& op, mlir::ValueRange operands, mlir::Operation* like, mlir::PatternRewriter& rewriter) {
+mlir::Value add_operation(const AnyOp& op, mlir::ValueRange operands, mlir::Operation* like, mlir::OpBuilder& builder) {
   llvm::SmallVector<Type> types;
   KnownExtents known;
   for (mlir::Value operand : operands) {
@@ -42,7 +42,7 @@ mlir::Value add_operation(const AnyOp& op, mlir::ValueRange operands, mlir::Oper
   const Element element = llvm::cast<TensorType>(like->getResult(0).getType()).element();
   const Element reals = element == Element::real ? Element::real : Element::f32;
   const Type type = check_operation(op, {types.data(), types.size()}).type;
-  return create_operation(op, operands, TensorType::of(rewriter.getContext(), type, known, reals), rewriter, like->getLoc())->getResult(0);
+  return create_operation(op, operands, TensorType::of(builder.getContext(), type, known, reals), builder, like->getLoc())->getResult(0);
 }
 
 bool is_score(mlir::Value value) {

@@ -8,7 +8,7 @@
 namespace attune {
 
 /// `op` of the operands, of the type that its rule gives; computed reals have the element of `like`.
-mlir::Value add_operation(const AnyOp& op, mlir::ValueRange operands, mlir::Operation* like, mlir::PatternRewriter& rewriter);
+mlir::Value add_operation(const AnyOp& op, mlir::ValueRange operands, mlir::Operation* like, mlir::OpBuilder& builder);
 
 /// The value reaches a softmax through elementwise operations and concats alone.
 bool is_score(mlir::Value value);

@@ -39,6 +39,7 @@ std::string joined(const std::vector<std::string>& names) {
 bool is_log_sum(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr || !seen.insert(value).second) return false;
+  if (llvm::isa<GraphOp<LogSumExp>>(op)) return true;
   if (llvm::isa<GraphOp<Log>>(op)) {
     mlir::Operation* sum = op->getOperand(0).getDefiningOp();
     return sum != nullptr && llvm::isa<GraphOp<ReduceSum>>(sum);

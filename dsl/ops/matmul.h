@@ -30,7 +30,7 @@ struct Matmul {
   static constexpr std::string_view name = "matmul",
                                     meaning = "c[m.., n..] = sum over `over` of a[m.., over..] * b[over.., n..]; shared dims are batch";
   static constexpr int arity = 2;
-  static constexpr bool is_sum_of_products = true;
+  static constexpr bool has_loop = true, is_sum_of_products = true;
   static constexpr auto fields = std::tuple{Field{"over", &Matmul::over}};
 
   /// The dims of a, then those of b, without `over`. Refuses a dim that an operand lacks, and kinds other than real.

@@ -22,7 +22,7 @@ struct ReduceSum {
 
   static constexpr std::string_view name = "reduce_sum", meaning = "y = sum of x over `over`; 0 over nothing";
   static constexpr int arity = 1;
-  static constexpr bool is_sum_of_products = true;
+  static constexpr bool has_loop = true, is_sum_of_products = true;
   static constexpr auto fields = std::tuple{Field{"over", &ReduceSum::over}};
   constexpr Checked infer(std::span<const Type> in) const { return infer_reduction(over, in[0]); }
   void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
@@ -36,6 +36,7 @@ struct ReduceMax {
   static constexpr std::string_view name = "reduce_max",
                                     meaning = "y = maximum of x over `over`, NaN if one is; over nothing -inf, or an integer's lowest";
   static constexpr int arity = 1;
+  static constexpr bool has_loop = true;
   static constexpr auto fields = std::tuple{Field{"over", &ReduceMax::over}};
   constexpr Checked infer(std::span<const Type> in) const { return infer_reduction(over, in[0]); }
   void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {

@@ -15,6 +15,7 @@ struct Softmax {
                                     meaning = "y[.., j] = exp(x[.., j] - m) / sum_k exp(x[.., k] - m), m = max_k x[.., k]; j, k along "
                                               "`over`; a row of -inf gives zeros, NaN or +inf in a row gives NaN";
   static constexpr int arity = 1;
+  static constexpr bool has_loop = true;
   static constexpr auto fields = std::tuple{Field{"over", &Softmax::over}};
 
   /// The type of x. Refuses a dim that x does not have, and kinds other than real.

@@ -24,6 +24,8 @@ struct Attention {
   }
   /// The same with weights = softmax of the scores over the keys, and v.
   constexpr void output(Value changed_scores) const { output(softmax(changed_scores, keys), v); }
+  /// lse[.., i] = ln sum_j exp(scores[.., i, j]): what merge_partials and gradients want of a result.
+  constexpr void output_lse(Value changed_scores) const { g.output("lse", log_sum_exp(changed_scores, keys), {batch, heads, queries}); }
 };
 
 }  // namespace attune

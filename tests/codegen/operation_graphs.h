@@ -68,6 +68,16 @@ struct OperationGraph {
     put(softmax(x, rows));
     put(matmul(softmax(input({batch, rows, columns}), columns), input({batch, columns, depth}), columns));
   }
+  void operator()(const LogSumExp&) {
+    const Value x = input({batch, rows, columns});
+    put(log_sum_exp(x, columns));
+    const auto [p, lse] = softmax_with_lse(input({batch, rows, columns}), columns);
+    put(p);
+    put(lse);
+    const auto [weights, of_rows] = softmax_with_lse(input({batch, rows, columns}), columns);
+    put(matmul(weights, input({batch, columns, depth}), columns));
+    put(of_rows);
+  }
   void operator()(const ReduceSum&) {
     put(sum(input({batch, rows, columns}), columns));
     put(sum(input({batch, rows, columns}), {columns, batch}));

@@ -1,4 +1,4 @@
-#include "codegen/stage_plan.h"
+#include "codegen/plan/stage_plan.h"
 
 #include <catch2/catch.hpp>
 
@@ -13,15 +13,16 @@ namespace {
 std::string kinds(const std::string& variant, std::vector<std::string> settings = {}, bool fuse = true) {
   const Graph graph = expanded(build_any(choose_variant(variant, settings).variant));
   std::string text;
-  for (const StagePlan& plan : plan_stages(graph, fuse)) text += (text.empty() ? "" : " ") + std::string(name_of(plan.kind));
+  for (const StagePlan& plan : plan_stages(graph, fuse)) text += (text.empty() ? "" : " ") + std::string(plan.kind());
   return text;
 }
 
 /// The reasons of the stages of a kind.
-std::vector<std::string> reasons(const Graph& graph, StageKind kind, bool fuse = true) {
+template <class Roles>
+std::vector<std::string> reasons(const Graph& graph, bool fuse = true) {
   std::vector<std::string> found;
   for (const StagePlan& plan : plan_stages(expanded(graph), fuse))
-    if (plan.kind == kind) found.push_back(plan.reason);
+    if (std::holds_alternative<Roles>(plan.roles)) found.push_back(plan.reason);
   return found;
 }
 
@@ -40,6 +41,36 @@ struct OneHead {
   Value scores() { return matmul(q, k, depth); }
   void output(const Value& weights) { g.output("out", matmul(weights, v, keys), {queries, depth}); }
 };
+
+}  // namespace
+
+namespace {
+
+/// What keeps a stage from being of its kind, or nothing: outside of online_softmax, operations with a loop of their own are
+/// never computed inside others.
+std::string problem_of(const Graph& graph, const StagePlan& plan) {
+  std::vector<std::string> loops;
+  for (const int node : plan.nodes)
+    if (is_anchor(graph.node(node))) loops.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, graph.node(node).op));
+  using Loops = std::vector<std::string>;
+  const std::string_view kind = plan.kind();
+  const bool is_right = kind == "pointwise"     ? loops.empty()
+                        : kind == "gemm"        ? loops == Loops{"matmul"}
+                        : kind == "row_softmax" ? loops == Loops{"softmax"} || loops == Loops{"softmax", "log_sum_exp"} || loops == Loops{"log_sum_exp", "softmax"}
+                        : kind == "reduce"      ? loops.size() == 1 && loops[0] != "matmul" && loops[0] != "softmax"
+                                                : loops.size() >= 2;
+  std::string text = std::string(plan.kind()) + " of";
+  for (const std::string& loop : loops) text += " " + loop;
+  return is_right ? std::string() : text;
+}
+
+std::string problem_of(const Graph& graph) {
+  const Graph plain = expanded(graph);
+  for (const bool fuse : {true, false})
+    for (const StagePlan& plan : plan_stages(plain, fuse))
+      if (std::string problem = problem_of(plain, plan); !problem.empty()) return problem;
+  return {};
+}
 
 }  // namespace
 
@@ -63,14 +94,44 @@ TEST_CASE("weights that are an output are stored", "[plan]") {
   CHECK(kinds("multi_head", {"weights=true"}) == "gemm gemm gemm row_softmax gemm gemm gemm");
 }
 
+TEST_CASE("the logarithm of what a softmax divides by comes out of its stage", "[plan]") {
+  CHECK(kinds("scaled_dot_product", {"lse=true"}) == "online_softmax");
+  CHECK(kinds("padded", {"lse=true", "clears_padding=true"}) == "online_softmax");
+  CHECK(kinds("scaled_dot_product", {"lse=true"}, false) == "gemm row_softmax gemm");
+  CHECK(kinds("merge_partials") == "row_softmax reduce");
+
+  OneHead a;
+  const Value scores = a.scores();
+  const auto [weights, lse] = softmax_with_lse(scores, a.keys);
+  SECTION("alone it is a reduction of stored scores") {
+    a.g.output("lse", lse, {a.queries});
+    CHECK(problem_of(a.g) == "");
+    CHECK(reasons<ReduceRoles>(a.g).size() == 1);
+  }
+  SECTION("what the result is changed by afterwards, and depends on it, is another stage") {
+    a.g.output("out", matmul(weights, a.v, a.keys) * exp(lse), {a.queries, a.depth});
+    CHECK(problem_of(a.g) == "");
+    CHECK(reasons<OnlineSoftmaxRoles>(a.g).size() == 1);
+    CHECK(reasons<PointwiseRoles>(a.g).size() == 1);
+  }
+  SECTION("where the stage's own operand depends on it, the scores are stored") {
+    const Dim more = a.g.dim("more");
+    a.g.output("out", matmul(weights, a.v * max(lse, a.queries), a.keys), {a.queries, a.depth});
+    a.g.output("more", matmul(weights, a.g.input("w", {a.keys, more}) + max(lse, a.queries), a.keys), {a.queries, more});
+    CHECK(problem_of(a.g) == "");
+    CHECK(reasons<OnlineSoftmaxRoles>(a.g).empty());
+    CHECK(reasons<RowSoftmaxRoles>(a.g).size() == 1);
+  }
+}
+
 TEST_CASE("what is not fused says why", "[plan]") {
   using Reasons = std::vector<std::string>;
   const auto both = [](const Graph& graph) {
     REQUIRE(std::string(graph.problem().view()) == "");
-    Reasons all = reasons(graph, StageKind::row_softmax);
+    Reasons all = reasons<RowSoftmaxRoles>(graph);
     REQUIRE(all.size() == 1);
     // the matmul of the weights has the same words
-    const Reasons matmuls = reasons(graph, StageKind::gemm);
+    const Reasons matmuls = reasons<GemmRoles>(graph);
     CHECK(std::find(matmuls.begin(), matmuls.end(), all[0]) != matmuls.end());
     return all[0];
   };
@@ -97,7 +158,7 @@ TEST_CASE("what is not fused says why", "[plan]") {
   SECTION("another softmax inside the scores") {
     OneHead a;
     a.output(softmax(softmax(a.scores(), a.queries), a.keys));
-    const Reasons all = reasons(a.g, StageKind::row_softmax);
+    const Reasons all = reasons<RowSoftmaxRoles>(a.g);
     REQUIRE(all.size() == 2);
     CHECK(all[0] == "no matmul sums over its weights");
     CHECK(all[1] == "the scores hold the result of another softmax, which is stored whole");
@@ -124,43 +185,14 @@ TEST_CASE("what is not fused says why", "[plan]") {
   SECTION("fusion that is off") {
     OneHead a;
     a.output(softmax(a.scores(), a.keys));
-    CHECK(reasons(a.g, StageKind::row_softmax, false) == Reasons{"fusion is off"});
-    CHECK(reasons(a.g, StageKind::gemm, false) == Reasons{"fusion is off", "fusion is off"});
+    CHECK(reasons<RowSoftmaxRoles>(a.g, false) == Reasons{"fusion is off"});
+    CHECK(reasons<GemmRoles>(a.g, false) == Reasons{"fusion is off", "fusion is off"});
   }
   SECTION("nothing to fuse") {
-    const Reasons projections = reasons(build_any(MultiHead{}), StageKind::gemm);
+    const Reasons projections = reasons<GemmRoles>(build_any(MultiHead{}));
     CHECK(projections == Reasons(4, "no operand is the result of a softmax"));
   }
 }
-
-namespace {
-
-/// What keeps a stage from being of its kind, or nothing: outside of online_softmax, operations with a loop of their own are
-/// never computed inside others.
-std::string problem_of(const Graph& graph, const StagePlan& plan) {
-  std::vector<std::string> loops;
-  for (const int node : plan.nodes)
-    if (is_anchor(graph.node(node))) loops.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, graph.node(node).op));
-  using Loops = std::vector<std::string>;
-  const bool is_right = plan.kind == StageKind::pointwise     ? loops.empty()
-                        : plan.kind == StageKind::gemm        ? loops == Loops{"matmul"}
-                        : plan.kind == StageKind::row_softmax ? loops == Loops{"softmax"}
-                        : plan.kind == StageKind::reduce      ? loops == Loops{"reduce_sum"} || loops == Loops{"reduce_max"}
-                                                              : loops.size() >= 2;
-  std::string text = std::string(name_of(plan.kind)) + " of";
-  for (const std::string& loop : loops) text += " " + loop;
-  return is_right ? std::string() : text;
-}
-
-std::string problem_of(const Graph& graph) {
-  const Graph plain = expanded(graph);
-  for (const bool fuse : {true, false})
-    for (const StagePlan& plan : plan_stages(plain, fuse))
-      if (std::string problem = problem_of(plain, plan); !problem.empty()) return problem;
-  return {};
-}
-
-}  // namespace
 
 TEST_CASE("a stage computes one product, softmax or sum, and nothing else in its loops", "[plan]") {
   for (const std::string_view variant : variant_names()) CHECK(problem_of(build_any(choose_variant(variant, {}).variant)) == "");
@@ -219,7 +251,7 @@ TEST_CASE("a stage finds its inputs among arguments and earlier stages", "[plan]
       if (std::holds_alternative<Input>(graph.node(id).op)) ready.push_back(id);
     for (const StagePlan& plan : plan_stages(graph)) {
       for (const int input : plan.inputs) CHECK(std::find(ready.begin(), ready.end(), input) != ready.end());
-      ready.push_back(plan.result);
+      ready.insert(ready.end(), plan.results.begin(), plan.results.end());
     }
   }
 }

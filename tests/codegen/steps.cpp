@@ -35,9 +35,11 @@ struct Planned {
   std::vector<std::string> text() const {
     std::vector<std::string> lines;
     for (const Step& step : plan.steps) {
-      std::string line = step.kind;
+      std::string line(step.kind());
       for (const std::size_t input : step.inputs) line += " " + plan.tensors[input].name;
-      lines.push_back(line + " -> " + plan.tensors[step.output].name);
+      line += " ->";
+      for (const std::size_t output : step.outputs) line += " " + plan.tensors[output].name;
+      lines.push_back(std::move(line));
     }
     return lines;
   }
@@ -98,7 +100,25 @@ TEST_CASE("a result that another storage or order is wanted of is copied by a st
   CHECK(copies == 2);
   CHECK(planned.plan.steps.back().key.stage == "");
   for (const Step& step : planned.plan.steps)
-    if (step.reason == "stored as bf16") CHECK(planned.plan.tensors[step.output].name == "half");
+    if (step.reason == "stored as bf16") CHECK(planned.plan.tensors[step.outputs[0]].name == "half");
+}
+
+TEST_CASE("a stage that stores two results is one step, and each lies as it is read", "[steps]") {
+  const Planned planned(build(ScaledDotProduct{.lse = true}));
+  CHECK(planned.text() == std::vector<std::string>{"online_softmax q k v -> out lse"});
+  CHECK(planned.tensor("lse").dims == std::vector<std::string>{"batch", "heads", "queries"});
+  CHECK(planned.plan.steps[0].key.types == "f32 f32 f32 -> f32 f32");
+}
+
+TEST_CASE("weights beside a result come from what the softmax divides by, not from stored scores", "[steps]") {
+  const Planned planned(build(MultiHead{.weights = true}));
+  CHECK(planned.text() == std::vector<std::string>{"gemm x wq -> step0", "gemm x wk -> step1", "gemm x wv -> step2",
+                                                   "online_softmax step0 step1 step2 -> step3 step3_1", "gemm wo step3 -> out",
+                                                   "gemm step0 step1 step3_1 -> weights"});
+  for (const StepTensor& tensor : planned.plan.tensors) {
+    const bool holds_pairs = std::ranges::count(tensor.dims, "tokens") != 0 && std::ranges::count(tensor.dims, "keys") != 0;
+    CHECK(holds_pairs == (tensor.name == "weights"));
+  }
 }
 
 TEST_CASE("jobs give their bytes in their order, whatever the others do and however many run at once", "[steps]") {

@@ -40,6 +40,7 @@ struct Example {
   Value operator()(const Extent&) const { return to_real(extent(keys)) * x(); }
   Value operator()(const Matmul&) const { return matmul(g.input("q", {queries, batch, depth}), x(), depth); }
   Value operator()(const Softmax&) const { return softmax(x(), keys); }
+  Value operator()(const LogSumExp&) const { return log_sum_exp(x(), keys); }
   Value operator()(const ReduceSum&) const { return sum(x(), {depth, batch}); }
   Value operator()(const ReduceMax&) const { return max(x(), keys); }
   Value operator()(const Concat&) const { return concat({{x(), keys}, {g.input("y", {queries, depth}), queries}}, g.dim("both")); }

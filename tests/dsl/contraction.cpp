@@ -147,6 +147,23 @@ TEST_CASE("NaN or plus infinity among the scores gives NaN in that row only", "[
   check_elements(softmaxed(array({3, 2}, {quiet_nan, 1, 1, infinity, 0, 0})), {3, 2}, {quiet_nan, quiet_nan, quiet_nan, quiet_nan, 0.5, 0.5});
 }
 
+TEST_CASE("log_sum_exp is the logarithm of what a softmax divides by", "[softmax]") {
+  const auto logarithms = [](const Array& x, Name over) {
+    return result_of({{"x", x}}, [over](Graph& g) {
+      auto [outer, middle, inner] = g.dims("outer", "middle", "inner");
+      const Value result = log_sum_exp(g.input("x", {outer, middle, inner}), g.dim(over));
+      g.output("out", result, dims_of(result));
+    });
+  };
+  // ONNX, ReduceLogSumExp, example of the operator's page: keepdims = 0
+  const Array onnx = array({3, 2, 2}, {5, 1, 20, 2, 30, 1, 40, 2, 55, 1, 60, 2});
+  check_elements(logarithms(onnx, "middle"), {3, 2}, {20, 2.31326175, 40.00004578, 2.31326175, 60.00671387, 2.31326175}, 1e-5);
+  check_elements(logarithms(array({1, 1, 2}, {1e300, 1e300}), "inner"), {1, 1}, {1e300}, 0);
+  check_elements(logarithms(array({1, 4, 2}, {-infinity, -infinity, 3, -infinity, quiet_nan, 1, infinity, 0}), "inner"), {1, 4},
+                 {-infinity, 3, quiet_nan, quiet_nan}, 0);
+  check_elements(logarithms(array({1, 2, 0}, {}), "inner"), {1, 2}, {-infinity, -infinity}, 0);
+}
+
 TEST_CASE("softmax over no keys is empty", "[softmax]") { check_elements(softmaxed(array({3, 0}, {})), {3, 0}, {}); }
 
 TEST_CASE("softmax runs over the named dim, wherever it stands", "[softmax]") {

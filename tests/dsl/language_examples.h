@@ -33,6 +33,7 @@ struct LanguageExamples {
   Value operator()(const Extent&) { return extent(keys); }
   Value operator()(const Matmul&) { return matmul(q, k, depth); }
   Value operator()(const Softmax&) { return softmax(scores, keys); }
+  Value operator()(const LogSumExp&) { return log_sum_exp(scores, keys); }
   Value operator()(const ReduceSum&) { return sum(scores, keys); }
   Value operator()(const ReduceMax&) { return max(scores, {queries, keys}); }
   Value operator()(const Concat&) { return concat({{past, past_tokens}, {x, tokens}}, keys); }

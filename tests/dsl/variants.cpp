@@ -95,6 +95,29 @@ TEST_CASE("padded sees the keys of each sequence, a sequence of length 0 gives z
   check_close(out_of(Padded{.clears_padding = true}, inputs), got, allowed);
 }
 
+TEST_CASE("what a softmax divides by is an output of its own, minus infinity where nothing is seen", "[variants]") {
+  Arrays inputs = by_heads();
+  Array sums = plain::zeros({batch, heads, queries});
+  expected(inputs, [&](Size b, Size h, Size i, Size, double s) {
+    at(sums, {b, h, i}) += std::exp(s);
+    return s;
+  });
+  for (double& x : sums.data) x = std::log(x);
+  check_close(outputs_of(build(ScaledDotProduct{.lse = true}), inputs).at("lse"), sums, allowed);
+  inputs["lengths"] = array({batch}, std::vector<double>(static_cast<std::size_t>(batch), 0));
+  const Arrays unseen = outputs_of(build(Padded{.lse = true}), inputs);
+  for (const double x : unseen.at("lse").data) CHECK(x == -infinity);
+}
+
+TEST_CASE("partial results are merged by their logarithms", "[variants]") {
+  // two parts, of which the second query saw the first alone and the third none
+  const Arrays inputs = {{"partial", array({2, 1, 1, 3, 2}, {1, 2, 3, 4, 0, 0, 10, 20, 0, 0, 0, 0})},
+                         {"partial_lse", array({2, 1, 1, 3}, {std::log(3.), 5, -infinity, 0, -infinity, -infinity})}};
+  const Arrays merged = outputs_of(build(MergePartials{}), inputs);
+  check_elements(merged.at("out"), {1, 1, 3, 2}, {0.75 * 1 + 0.25 * 10, 0.75 * 2 + 0.25 * 20, 3, 4, 0, 0}, allowed);
+  check_elements(merged.at("lse"), {1, 1, 3}, {std::log(4.), 5, -infinity}, allowed);
+}
+
 TEST_CASE("padding may hold NaN: in k always, in v if it is cleared", "[variants]") {
   Arrays inputs = by_heads();
   inputs["lengths"] = lengths;

@@ -23,6 +23,8 @@ func.func @primitives(%x: !x {attn.name = "x"}, %w: !attn.tensor<model=8, keys, 
   %5 = attn.matmul %x, %w {over = ["keys"]} : (!x, !attn.tensor<model=8, keys, real>) -> !attn.tensor<batch, model=8, real>
   // CHECK: attn.softmax %arg0 {over = "keys"} : (!attn.tensor<batch, keys, real>) -> !attn.tensor<batch, keys, real>
   %6 = attn.softmax %x {over = "keys"} : (!x) -> !x
+  // CHECK: attn.log_sum_exp %arg0 {over = "keys"} : (!attn.tensor<batch, keys, real>) -> !attn.tensor<batch, real>
+  %20 = attn.log_sum_exp %x {over = "keys"} : (!x) -> !attn.tensor<batch, real>
   // CHECK: attn.reduce_max %arg0 {over = ["batch", "keys"]}
   %7 = attn.reduce_max %x {over = ["batch", "keys"]} : (!x) -> !attn.tensor<real>
   // CHECK: attn.concat %arg0, %arg0 {along = ["keys"], into = "both"}

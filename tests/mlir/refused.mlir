@@ -114,6 +114,24 @@ func.func @stage_without_yield(%x: !attn.tensor<a, f32> {attn.name = "x"}) -> !a
   attn.return %0 {names = ["out"], dims = [["a"]]} : !attn.tensor<a, f32>
 }
 // -----
+func.func @stage_of_no_kind(%x: !attn.tensor<a, f32> {attn.name = "x"}) -> !attn.tensor<a, f32> {
+  // expected-error @+1 {{stage: there is no kind 'conv'; there are online_softmax, gemm, row_softmax, reduce, pointwise}}
+  %0 = attn.stage "conv" (%y = %x) : (!attn.tensor<a, f32>) -> (!attn.tensor<a, f32>) {
+    %1 = attn.exp %y : (!attn.tensor<a, f32>) -> !attn.tensor<a, f32>
+    attn.yield %1 : !attn.tensor<a, f32>
+  }
+  attn.return %0 {names = ["out"], dims = [["a"]]} : !attn.tensor<a, f32>
+}
+// -----
+func.func @stage_of_another_kind(%x: !attn.tensor<a, f32> {attn.name = "x"}) -> !attn.tensor<a, f32> {
+  // expected-error @+1 {{stage 'gemm': its body is no gemm}}
+  %0 = attn.stage "gemm" (%y = %x) : (!attn.tensor<a, f32>) -> (!attn.tensor<a, f32>) {
+    %1 = attn.softmax %y {over = "a"} : (!attn.tensor<a, f32>) -> !attn.tensor<a, f32>
+    attn.yield %1 : !attn.tensor<a, f32>
+  }
+  attn.return %0 {names = ["out"], dims = [["a"]]} : !attn.tensor<a, f32>
+}
+// -----
 func.func @stage_of_nothing(%x: !attn.tensor<a, f32> {attn.name = "x"}) -> !attn.tensor<a, f32> {
   // expected-error @+1 {{stage: its region does not end in attn.yield}}
   %0 = "attn.stage"(%x) ({}) {kind = "pointwise"} : (!attn.tensor<a, f32>) -> !attn.tensor<a, f32>

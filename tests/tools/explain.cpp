@@ -24,7 +24,7 @@ TEST_CASE("explain in JSON tells the text's story", "[command line]") {
   CHECK_THAT(stage["schedules"]["tiny"]["if"].get<std::string>(), Catch::StartsWith("queries <= ") && Catch::Contains(" and keys <= "));
   CHECK(stage["size"] == "large");
   CHECK(stage["reads"] == json{"q", "k", "v"});
-  CHECK(stage["writes"] == "out");
+  CHECK(stage["writes"] == nlohmann::json::array({{{"name", "out"}, {"dims", {"batch", "heads", "queries", "value_depth"}}}}));
   CHECK(json::parse(attune_says({"explain", "causal", "--json"}))["stages"][0]["size"].is_null());
   CHECK(one["call"]["pairs"][0] == json{{"visible", 10100}, {"all", 20000}, {"doubt", 0}});
   CHECK(one["call"]["visited_blocks"] <= one["call"]["all_blocks"]);

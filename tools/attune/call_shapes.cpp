@@ -50,13 +50,14 @@ Wish wish_for(const Graph& graph, const KernelReport& report, SizeClass size, bo
   Wish wish;
   std::set<std::string> limited, queries, keys;
   for_each_limit(report, [&](const ExtentLimit& limit) { limited.insert(limit.dim); });
-  for (const KeyWalk& walk : report.walks) {
-    queries.emplace(walk.queries);
-    keys.emplace(std::get<Softmax>(report.staged.node(walk.softmax).op).over);
+  for (const StageReport& stage : report.stages) {
+    if (!stage.walk) continue;
+    queries.emplace(stage.walk->queries);
+    keys.emplace(std::get<Softmax>(report.staged.node(stage.walk->softmax).op).over);
   }
   wish.limited = free_dims_of(graph, limited);
   wish.keys = free_dims_of(graph, keys);
-  wish.queries = report.walks.empty() ? wish.limited : free_dims_of(graph, queries);
+  wish.queries = queries.empty() ? wish.limited : free_dims_of(graph, queries);
   constexpr std::int64_t beyond_a_tile_of_queries = 131;
   if (is_cpu && size == SizeClass::large) wish.beyond_queries = beyond_a_tile_of_queries;
   if (const std::int64_t tile = longest_tile(report, size); is_cpu && tile > 0 && (size == SizeClass::large || size == SizeClass::few))

@@ -65,10 +65,10 @@ void print_stage(const KernelReport& report, std::size_t number, const Call* cal
   const StageReport& stage = report.stages[number];
   fmt::print("\n  stage {} of {}: {}\n", number + 1, report.stages.size(), stage.kind);
   fmt::print("    reads     {}\n", fmt::join(stage.reads, ", "));
-  fmt::print("    stores    {} {}\n", stage.writes, stage.result);
+  for (const ResultReport& result : stage.writes) fmt::print("    stores    {} [{}]\n", result.name, fmt::join(result.dims, " x "));
   if (!stage.operations.empty()) fmt::print("    computes  {}\n", fmt::join(stage.operations, ", "));
   fmt::print("    because   {}\n", stage.reason);
-  if (stage.kind == "online_softmax") fmt::print("    keeps     {}\n", kept_text(stage, call));
+  if (stage.walk) fmt::print("    keeps     {}\n", kept_text(stage, call));
   if (stage.code != number) fmt::print("    code      that of stage {}\n", stage.code + 1);
   for (const SizeRule::Entry& entry : stage.sizes.entries) {
     const bool is_taken = call != nullptr && call->work.sizes[number] == entry.size;
@@ -88,7 +88,7 @@ void print_call(const Prepared& prepared, const Call& call) {
   fmt::print("\n{}\n", shape_text(prepared.graph.graph, call.extents));
   for (const VisiblePairs& visible : work.pairs)
     fmt::print("  pairs       {}\n", portion_text(visible.pairs, "visible"));
-  if (!work.blocks.empty()) fmt::print("  blocks      {}\n", portion_text(work.all_blocks(), "visited"));
+  if (work.all_blocks().whole > 0) fmt::print("  blocks      {}\n", portion_text(work.all_blocks(), "visited"));
   if (work.is_sparse)
     fmt::print("  note        masks leave out few whole blocks, and most pairs of those that are visited are hidden, as where every n-th key is\n"
                "              visible; docs/examples.md, 'Strided windows', shows a form that visits fewer\n");
@@ -154,11 +154,11 @@ Json json_of(const Call& call) {
 
 void print_json(const Prepared& prepared, const std::string& types, const KernelReport& report, const Call* call) {
   Json stages = Json::array();
-  std::size_t walk = 0;
   for (std::size_t i = 0; i < report.stages.size(); ++i) {
     const StageReport& stage = report.stages[i];
-    Json one = {{"kind", stage.kind},         {"reason", stage.reason},         {"reads", stage.reads}, {"writes", stage.writes},
-                {"dims", stage.dims},         {"operations", stage.operations}, {"code", stage.code}};
+    Json writes = Json::array();
+    for (const ResultReport& result : stage.writes) writes.push_back({{"name", result.name}, {"dims", result.dims}});
+    Json one = {{"kind", stage.kind}, {"reason", stage.reason}, {"reads", stage.reads}, {"writes", writes}, {"operations", stage.operations}, {"code", stage.code}};
     one["kept"] = json_of(stage.kept, call);
     one["key"] = stage.key.stage;
     one["types"] = stage.key.types;
@@ -167,8 +167,7 @@ void print_json(const Prepared& prepared, const std::string& types, const Kernel
     for (const SizeRule::Entry& entry : stage.sizes.entries)
       one["schedules"][std::string(name_of(entry.size))] = json_of(stage.schedules.at(entry.size), entry.limits);
     one["size"] = call != nullptr ? Json(name_of(call->work.sizes[i])) : Json();
-    const bool has_blocks = call != nullptr && stage.kind == "online_softmax" && stage.kept.empty();
-    one["blocks"] = has_blocks ? json_of(call->work.blocks[walk++], "visited") : Json();
+    one["blocks"] = call != nullptr && call->work.blocks[i] ? json_of(*call->work.blocks[i], "visited") : Json();
     stages.push_back(std::move(one));
   }
   Json stored = Json::array();

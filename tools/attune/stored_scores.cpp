@@ -51,7 +51,9 @@ std::vector<StoredScores> stored_scores(const KernelReport& report) {
   const std::vector<PairDims> pairs = pairs_of(report.staged);
   std::vector<StoredScores> stored;
   for (std::size_t i = 0; i < report.stages.size(); ++i) {
-    std::optional<StoredScores> found = scores_in(report.stages[i].dims, pairs);
+    std::optional<StoredScores> found;
+    for (const ResultReport& result : report.stages[i].writes)
+      if (!found) found = scores_in(result.dims, pairs);
     for (const KeptTable& table : report.stages[i].kept)
       if (!found) found = scores_in(table.dims, pairs);
     if (!found) continue;
@@ -62,7 +64,8 @@ std::vector<StoredScores> stored_scores(const KernelReport& report) {
 }
 
 double stored_bytes(const StageReport& stage, const Shape& extents) {
-  double bytes = elements(stage.dims, extents) * stage.element_bytes;
+  double bytes = 0;
+  for (const ResultReport& result : stage.writes) bytes += elements(result.dims, extents) * result.element_bytes;
   for (const KeptTable& table : stage.kept) bytes += bytes_of(table, extents);
   return bytes;
 }

@@ -7,7 +7,7 @@
 
 #include "codegen/compile.h"
 #include "codegen/import.h"
-#include "codegen/stage_plan.h"
+#include "codegen/plan/stage_plan.h"
 #include "codegen/step_code.h"
 #include "codegen/steps.h"
 
@@ -25,15 +25,14 @@ bool is_leaf(const Node& node) {
 /// What the step is and holds; its schedules are found for a target.
 StageReport stage_of(const KernelSteps& plan, std::size_t number) {
   const Step& step = plan.steps[number];
-  const StepTensor& written = plan.tensors[step.output];
   StageReport report;
-  report.kind = step.kind;
+  report.kind = step.kind();
   report.reason = step.reason;
   for (const std::size_t input : step.inputs) report.reads.push_back(plan.tensors[input].name);
-  report.writes = written.name;
-  report.dims = written.dims;
-  report.element_bytes = static_cast<int>(bytes_of(stored_as(written.element)));
-  report.result = fmt::format("[{}]", fmt::join(report.dims, " x "));
+  for (const std::size_t output : step.outputs) {
+    const StepTensor& written = plan.tensors[output];
+    report.writes.push_back({written.name, written.dims, static_cast<int>(bytes_of(stored_as(written.element)))});
+  }
   for (const Node& node : step.graph.nodes())
     if (!is_leaf(node)) report.operations.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, node.op));
   report.key = step.key;
@@ -41,38 +40,25 @@ StageReport stage_of(const KernelSteps& plan, std::size_t number) {
   return report;
 }
 
-/// The walks of the plan's online softmaxes, in the order of the stages.
-std::vector<KeyWalk> walks_of(const Graph& graph, bool fuse) {
-  std::vector<KeyWalk> walks;
+/// Of the graph that the stages were formed of; the stages of online softmaxes are in the order of its plan.
+std::string add_walks(const Graph& graph, bool fuse, std::vector<StageReport>& stages) {
+  auto stage = stages.begin();
   for (const StagePlan& plan : plan_stages(graph, fuse)) {
-    if (plan.kind != StageKind::online_softmax) continue;
-    std::optional<OnlineSoftmaxMatch> match;
-    for (auto node = plan.nodes.rbegin(); node != plan.nodes.rend() && !match; ++node) match = match_online_softmax(graph, *node).match;
-    if (match) walks.push_back({match->softmax, match->queries, graph.node(match->matmul).type.dims.without({match->queries, match->value_depth})});
+    const auto* roles = std::get_if<OnlineSoftmaxRoles>(&plan.roles);
+    if (roles == nullptr) continue;
+    stage = std::ranges::find(stage, stages.end(), plan.kind(), &StageReport::kind);
+    if (stage == stages.end()) return "internal: the stages are not those of the plan";
+    stage->walk = KeyWalk{roles->softmax, roles->queries, graph.node(roles->matmul).type.dims.without({roles->queries, roles->value_depth})};
+    ++stage;
   }
-  return walks;
-}
-
-/// A schedule without query_tile takes all queries at once; one that has it looks at groups of register_rows where blocks are small. One
-/// without key_tile takes all keys at once, one without edge_tile has blocks of one size.
-void set_tiles(const StepSchedule& schedule, KeyWalk& walk) {
-  constexpr std::int64_t all = std::int64_t{1} << 40;
-  const auto value = [&](std::string_view name, std::int64_t otherwise) {
-    const auto place = std::ranges::find(schedule.parameters, name, &Parameter::name);
-    return place == schedule.parameters.end() ? otherwise : place->value;
-  };
-  walk.query_tile = value("query_tile", all);
-  walk.key_tile = value("key_tile", all);
-  walk.edge_tile = value("edge_tile", walk.key_tile);
-  walk.query_group = walk.query_tile == all ? all : value("register_rows", walk.query_tile);
+  return {};
 }
 
 /// The schedules for GPUs compute a softmax in steps, with tables between them.
 void add_kept_tables(KernelReport& report) {
-  std::size_t walk = 0;
   for (StageReport& stage : report.stages) {
-    if (stage.kind != "online_softmax") continue;
-    const Node& softmax = report.staged.node(report.walks[walk++].softmax);
+    if (!stage.walk) continue;
+    const Node& softmax = report.staged.node(stage.walk->softmax);
     const Names& pairs = softmax.type.dims;
     const Names rows = pairs.without({std::get<Softmax>(softmax.op).over});
     stage.kept = {{"scores", {pairs.begin(), pairs.end()}}, {"row maxima", {rows.begin(), rows.end()}}, {"row sums", {rows.begin(), rows.end()}}};
@@ -110,9 +96,7 @@ KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target) {
   }
   report.staged = to_graph(function);
   report.owner = context;
-  report.walks = walks_of(report.staged, prepared.staging.fuse);
-  const auto online = std::ranges::count(report.stages, std::string("online_softmax"), &StageReport::kind);
-  if (online != static_cast<std::ptrdiff_t>(report.walks.size())) return fail("internal: the stages are not those of the plan");
+  if (std::string problem = add_walks(report.staged, prepared.staging.fuse, report.stages); !problem.empty()) return fail(std::move(problem));
   if (target.device != Device::cpu) add_kept_tables(report);
   return report;
 }
@@ -125,10 +109,11 @@ double bytes_of(const KeptTable& table, const Shape& extents) {
 
 Portion Work::all_blocks() const {
   Portion all;
-  for (const Portion& blocks : this->blocks) {
-    all.part += blocks.part;
-    all.whole += blocks.whole;
-    all.doubt += blocks.doubt;
+  for (const std::optional<Portion>& visited : blocks) {
+    if (!visited) continue;
+    all.part += visited->part;
+    all.whole += visited->whole;
+    all.doubt += visited->doubt;
   }
   return all;
 }
@@ -148,15 +133,19 @@ Work work_of(const KernelReport& report, const Shape& given, const Arrays& input
   for (const StageReport& stage : report.stages) work.sizes.push_back(stage.sizes.size_of(extents));
   work.pairs = count_visible_pairs(graph, extents, inputs);
   work.flops = matmul_flops(graph, extents, work.pairs);
-  std::size_t next = 0;
   for (const StageReport& stage : report.stages) {
-    if (stage.kind != "online_softmax") continue;
-    KeyWalk walk = report.walks[next++];
-    if (!stage.kept.empty()) continue;  // all scores are stored: no block is left out
-    set_tiles(stage.schedule_for(extents), walk);
-    work.blocks.push_back(count_visited_blocks(graph, walk, extents, inputs));
+    work.blocks.emplace_back();
+    const std::optional<BlockSizes> sizes = stage.walk ? stage.schedule_for(extents).blocks : std::nullopt;
+    if (!sizes) continue;
+    KeyWalk walk = *stage.walk;
+    walk.query_tile = sizes->query_tile;
+    walk.query_group = sizes->query_group;
+    walk.key_tile = sizes->key_tile;
+    walk.edge_tile = sizes->edge_tile;
+    const Portion visited = count_visited_blocks(graph, walk, extents, inputs);
+    work.blocks.back() = visited;
     const auto visible = std::ranges::find(work.pairs, walk.softmax, &VisiblePairs::softmax);
-    work.is_sparse = work.is_sparse || (visible != work.pairs.end() && hides_few_blocks(visible->pairs, work.blocks.back()));
+    work.is_sparse = work.is_sparse || (visible != work.pairs.end() && hides_few_blocks(visible->pairs, visited));
   }
   return work;
 }

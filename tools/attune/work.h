@@ -19,28 +19,32 @@ struct KeptTable {
 };
 double bytes_of(const KeptTable& table, const Shape& extents);
 
+/// What a stage stores, as other stages find it in memory.
+struct ResultReport {
+  std::string name;
+  std::vector<std::string> dims;  ///< outermost first
+  int element_bytes = 0;
+};
+
 /// A stage as it is called: what it stores, of which operations, and its schedule for calls of each size.
 struct StageReport {
   std::string kind, reason;
   std::vector<std::string> reads;       ///< names of tensors
-  std::string writes;
-  std::string result;                   ///< "[batch x heads x queries x value_depth]"
+  std::vector<ResultReport> writes;
   std::vector<std::string> operations;  ///< in order
-  std::vector<std::string> dims;        ///< of the result, as other stages find it in memory
-  int element_bytes = 0;                ///< of the result
   StageKey key;                         ///< of its records; of a copy none
   std::map<SizeClass, StepSchedule> schedules;
   SizeRule sizes;                       ///< which of them a call takes
   std::size_t code = 0;                 ///< the first stage whose code is this one's, too: its own number, or an earlier one's
 
   /// The schedule for the extents of all dims.
-  const StepSchedule& schedule_for(const Shape& extents) const { return schedules.at(sizes.size_of(extents)); }  std::vector<KeptTable> kept;          ///< of an online_softmax on a GPU; on a CPU its scores stand in tiles
+  const StepSchedule& schedule_for(const Shape& extents) const { return schedules.at(sizes.size_of(extents)); }  std::optional<KeyWalk> walk;          ///< of an online_softmax: all but its tiles
+  std::vector<KeptTable> kept;          ///< of an online_softmax on a GPU; on a CPU its scores stand in tiles
 };
 
 struct KernelReport {
   std::vector<StageReport> stages;
-  std::vector<KeyWalk> walks;  ///< of each stage that is an online_softmax: all but its tiles
-  Graph staged;                ///< the nodes of `walks` are its
+  Graph staged;                ///< the nodes of walks are its
   std::shared_ptr<void> owner; ///< names in it live as long
   std::string problem;
 };
@@ -54,7 +58,7 @@ struct Work {
   std::vector<SizeClass> sizes;    ///< whose schedule each stage takes
   double flops = 0;                ///< of the matmuls, over visible pairs only
   std::vector<VisiblePairs> pairs; ///< of each softmax
-  std::vector<Portion> blocks;     ///< of each stage that is an online_softmax in tiles
+  std::vector<std::optional<Portion>> blocks;  ///< that each stage visits, if it is attention in tiles
   bool is_sparse = false;          ///< the masks of such a stage hide most pairs, and yet too few whole blocks to leave out
 
   /// Over all stages; none of none without any.

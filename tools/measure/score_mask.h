@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "codegen/score_masks.h"
+#include "codegen/plan/score_masks.h"
 #include "dsl/interpret.h"
 #include "dsl/interval.h"
 #include "tools/measure/example.h"

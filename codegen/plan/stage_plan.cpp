@@ -1,0 +1,151 @@
+#include "codegen/plan/stage_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "codegen/plan/planning.h"
+
+namespace attune {
+namespace {
+
+bool has_same_dims(const Names& a, const Names& b) { return a.size() == b.size() && a.without(b).empty(); }
+
+bool is_pointwise(const Node& node) {
+  return std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, node.op);
+}
+
+/// What the first kind that wants the node makes of it; each operation with a loop has one.
+template <class... Kinds>
+Claim claim(const Planning& planning, int node, std::type_identity<std::variant<Kinds...>>) {
+  std::optional<Claim> found;
+  ((found = found ? std::move(found) : Kinds::claim(planning, node)), ...);
+  return std::move(found).value();
+}
+
+/// Builds the plan from the outputs backwards.
+class Planner {
+ public:
+  Planner(const Graph& graph, bool fuse) : graph_(graph), planning_(graph, fuse) {
+    find_anchors();
+    find_tables();
+    for (const Output& output : graph.outputs()) require(output.node);
+  }
+  std::vector<StagePlan> take() { return std::move(stages_); }
+
+ private:
+  struct Anchor {
+    int node;
+    Claim claim;
+  };
+
+  /// Every anchor that is a stage of its own, under the number of the value that its stage stores.
+  void find_anchors() {
+    std::map<int, Claim> found;
+    std::set<int> swallowed;
+    for (int id = 0; id < static_cast<int>(graph_.nodes().size()); ++id) {
+      if (!is_anchor(graph_.node(id))) continue;
+      Claim of_node = claim(planning_, id, std::type_identity<StageRoles>{});
+      swallowed.insert(of_node.inside.begin(), of_node.inside.end());
+      found.emplace(id, std::move(of_node));
+    }
+    for (auto& [id, of_node] : found) {
+      if (swallowed.contains(id)) continue;
+      int end = of_node.takes_epilogue ? end_of_epilogue(id, results_beside(of_node.roles)) : id;
+      if (anchors_.contains(end)) end = id;  // of two sums that meet, the first takes the rest
+      for (const int result : results_beside(of_node.roles)) stored_beside_.emplace(result, end);
+      anchors_.emplace(end, Anchor{id, std::move(of_node)});
+    }
+  }
+
+  /// Computed tables that grow with the sum of dims and are gathered at each of their pairs (a bias by distance): stored once.
+  void find_tables() {
+    for (const Node& node : graph_.nodes()) {
+      const auto* gather = std::get_if<Gather>(&node.op);
+      if (gather == nullptr || std::holds_alternative<Input>(graph_.node(node.inputs[0]).op)) continue;
+      const Names& ids = graph_.node(node.inputs[1]).type.dims;
+      const auto is_sum_of_ids = [&](const DimInfo& info) {
+        const Derivation& from = info.derivation;
+        return from.dim == gather->along && from.formula == Formula::sum && from.operands.size() > 1 && from.operands.without(ids).empty();
+      };
+      if (std::ranges::any_of(graph_.dim_infos(), is_sum_of_ids)) tables_.insert(node.inputs[0]);
+    }
+  }
+
+  /// Follows single users that change the anchor's value element by element, and need none of what its stage stores beside it.
+  int end_of_epilogue(int id, const std::vector<int>& beside) const {
+    while (true) {
+      const auto& users = planning_.users_of(id);
+      if (users.size() != 1 || users[0] == output_user) return id;
+      const Node& user = graph_.node(users[0]);
+      if (!is_pointwise(user) || !has_same_dims(user.type.dims, graph_.node(id).type.dims) || is_used_by_fused_score(users[0])) return id;
+      if (std::ranges::any_of(beside, [&](int result) { return reaches(graph_, users[0], result); })) return id;
+      id = users[0];
+    }
+  }
+
+  /// The node is part of a score that an online softmax computes itself: it belongs there.
+  bool is_used_by_fused_score(int id) const {
+    const Names& dims = graph_.node(id).type.dims;
+    return std::ranges::any_of(planning_.online_softmaxes(), [&](const auto& entry) {
+      const auto& roles = entry.second.roles;
+      return roles && dims.has(roles->queries) && dims.has(roles->keys) && reaches(graph_, roles->softmax, id);
+    });
+  }
+
+  /// Makes the stage that stores the value, after those that it needs.
+  void require(int id) {
+    if (const auto beside = stored_beside_.find(id); beside != stored_beside_.end()) id = beside->second;
+    if (!done_.insert(id).second) return;
+    if (std::holds_alternative<Input>(graph_.node(id).op)) {
+      if (std::ranges::any_of(graph_.outputs(), [&](const Output& o) { return o.node == id; }))
+        stages_.push_back({PointwiseRoles{}, {id}, {}, {id}, "a copy of an argument"});
+      return;
+    }
+    StagePlan plan{PointwiseRoles{}, {id}, {}, {}, tables_.contains(id) ? "a table that is read for each pair of what it is the sum of" : "elementwise"};
+    std::set<int> own;
+    if (const auto anchor = anchors_.find(id); anchor != anchors_.end()) {
+      const auto& [node, of_node] = anchor->second;
+      plan.roles = of_node.roles;
+      plan.reason = of_node.reason;
+      own = of_node.inside;
+      own.insert(node);
+      for (const int result : results_beside(of_node.roles)) plan.results.push_back(result);
+    }
+    std::set<int> nodes, inputs;
+    for (const int result : plan.results) collect(result, own, nodes, inputs);
+    for (int input : inputs) require(input);
+    plan.nodes.assign(nodes.begin(), nodes.end());
+    plan.inputs.assign(inputs.begin(), inputs.end());
+    stages_.push_back(std::move(plan));
+  }
+
+  /// The nodes from `id` down to values of other stages; of the anchors only `own` are inside.
+  void collect(int id, const std::set<int>& own, std::set<int>& nodes, std::set<int>& inputs) const {
+    if (nodes.contains(id)) return;
+    nodes.insert(id);
+    for (int operand : graph_.node(id).operands()) {
+      const Node& node = graph_.node(operand);
+      const bool is_outside = std::holds_alternative<Input>(node.op) || (is_anchor(node) && !own.contains(operand)) ||
+                              (anchors_.contains(operand) && !own.contains(operand)) || tables_.contains(operand);
+      if (is_outside)
+        inputs.insert(operand);
+      else
+        collect(operand, own, nodes, inputs);
+    }
+  }
+
+  const Graph& graph_;
+  const Planning planning_;
+  std::map<int, Anchor> anchors_;      // by the value that the stage stores
+  std::map<int, int> stored_beside_;   // what a stage stores beside that value, to it
+  std::set<int> tables_;
+  std::set<int> done_;
+  std::vector<StagePlan> stages_;
+};
+
+}  // namespace
+
+std::vector<StagePlan> plan_stages(const Graph& graph, bool fuse) { return Planner(graph, fuse).take(); }
+
+}  // namespace attune

@@ -1,0 +1,74 @@
+#include "codegen/plan/stage_roles.h"
+
+#include <type_traits>
+
+namespace attune {
+namespace {
+
+template <class Visit>
+void for_each_kind(Visit visit) {
+  [&]<class... Roles>(std::type_identity<std::variant<Roles...>>) { (visit(std::type_identity<Roles>{}), ...); }(std::type_identity<StageRoles>{});
+}
+
+}  // namespace
+
+std::string_view name_of(const StageRoles& roles) {
+  return std::visit([]<class Roles>(const Roles&) { return Roles::name; }, roles);
+}
+
+std::string stage_kind_names() {
+  std::string names;
+  for_each_kind([&]<class Roles>(std::type_identity<Roles>) { names += (names.empty() ? "" : ", ") + std::string(Roles::name); });
+  return names;
+}
+
+StageRolesAnswer find_roles(std::string_view kind, const Graph& stage) {
+  StageRolesAnswer answer{std::nullopt, "stage: there is no kind '" + std::string(kind) + "'; there are " + stage_kind_names()};
+  for_each_kind([&]<class Roles>(std::type_identity<Roles>) {
+    if (kind != Roles::name) return;
+    answer.problem = "stage '" + std::string(kind) + "': its body is no " + std::string(kind);
+    if (std::optional<Roles> found = Roles::find(stage)) answer = {std::move(found), {}};
+  });
+  return answer;
+}
+
+std::vector<int> results_beside(const StageRoles& any) {
+  return std::visit(
+      [](const auto& roles) -> std::vector<int> {
+        if constexpr (requires { roles.log_sum_exp; })
+          if (roles.log_sum_exp >= 0) return {roles.log_sum_exp};
+        return {};
+      },
+      any);
+}
+
+bool is_anchor(const Node& node) {
+  return std::visit([]<class Op>(const Op&) { return requires { Op::has_loop; }; }, node.op);
+}
+
+Users users_of(const Graph& graph) {
+  Users users(graph.nodes().size());
+  for (std::size_t id = 0; id < users.size(); ++id)
+    for (int operand : graph.nodes()[id].operands()) users[static_cast<std::size_t>(operand)].push_back(static_cast<int>(id));
+  for (const Output& output : graph.outputs()) users[static_cast<std::size_t>(output.node)].push_back(output_user);
+  return users;
+}
+
+bool reaches(const Graph& graph, int from, int to) {
+  if (from == to) return true;
+  if (from < to) return false;  // users have greater numbers than what they use
+  for (int operand : graph.node(from).operands())
+    if (reaches(graph, operand, to)) return true;
+  return false;
+}
+
+int log_sum_exp_beside(const Graph& graph, int softmax) {
+  const Node& node = graph.node(softmax);
+  for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
+    const auto* log_sum_exp = std::get_if<LogSumExp>(&graph.node(id).op);
+    if (log_sum_exp != nullptr && log_sum_exp->over == std::get<Softmax>(node.op).over && graph.node(id).inputs[0] == node.inputs[0]) return id;
+  }
+  return -1;
+}
+
+}  // namespace attune

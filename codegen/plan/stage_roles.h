@@ -1,0 +1,109 @@
+/// The kinds of stages: for each the roles that nodes of a graph have in it, and how they are found. The only list of kinds.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "dsl/graph.h"
+
+namespace attune {
+
+class Planning;
+struct Claim;
+
+/// Everything elementwise.
+struct PointwiseRoles {
+  static constexpr std::string_view name = "pointwise";
+  static std::optional<PointwiseRoles> find(const Graph& stage);
+  static std::optional<Claim> claim(const Planning& planning, int node);
+};
+
+/// A reduction, and what is elementwise below it.
+struct ReduceRoles {
+  static constexpr std::string_view name = "reduce";
+  int reduction = -1;
+  static std::optional<ReduceRoles> find(const Graph& stage);
+  static std::optional<Claim> claim(const Planning& planning, int node);
+};
+
+/// A matmul, and what changes its result element by element.
+struct GemmRoles {
+  static constexpr std::string_view name = "gemm";
+  int matmul = -1;
+  static std::optional<GemmRoles> find(const Graph& stage);
+  static std::optional<Claim> claim(const Planning& planning, int node);
+};
+
+/// A softmax whose weights are stored, and beside them the logarithm of what it divides by (log_sum_exp), or -1.
+struct RowSoftmaxRoles {
+  static constexpr std::string_view name = "row_softmax";
+  int softmax = -1, log_sum_exp = -1;
+  static std::optional<RowSoftmaxRoles> find(const Graph& stage);
+  static std::optional<Claim> claim(const Planning& planning, int node);
+};
+
+/// One of the scores that a concat lays one behind the other along the keys: made of a product, or of none (-1).
+struct KeyPart {
+  int product = -1, key = -1;  ///< a matmul with the stage's query and this operand
+  Name along;                  ///< the keys of this part
+};
+
+/// A matmul over softmax weights that is computed without ever storing the scores, and what changes its result element by element.
+///   result = sum_keys weight(softmax_keys(score)) * value
+struct OnlineSoftmaxRoles {
+  static constexpr std::string_view name = "online_softmax";
+  int softmax = -1, matmul = -1;
+  int log_sum_exp = -1;        ///< of the same scores, stored beside the result; or -1
+  int product = -1;            ///< the matmul of queries and keys, or -1: the score is computed element by element
+  int query = -1, key = -1;    ///< operands of the product, or of the terms of `sum`
+  int sum = -1;                ///< a sum over pairs whose terms need one value of the query and one of the key, or -1
+  int value = -1;              ///< operand of the matmul
+  std::vector<KeyPart> parts;  ///< of the score, if it holds a concat of products; `product` is one of theirs, `key` none
+  Name queries, keys, value_depth;
+  static std::optional<OnlineSoftmaxRoles> find(const Graph& stage);
+  static std::optional<Claim> claim(const Planning& planning, int node);
+};
+
+/// In the order in which they are asked for a node: the first that claims it has it.
+using StageRoles = std::variant<OnlineSoftmaxRoles, GemmRoles, RowSoftmaxRoles, ReduceRoles, PointwiseRoles>;
+
+std::string_view name_of(const StageRoles& roles);
+/// "online_softmax, gemm, ..."
+std::string stage_kind_names();
+
+/// The roles in the graph of a stage of this kind, or why it is none, in words.
+struct StageRolesAnswer {
+  std::optional<StageRoles> roles;
+  std::string problem;
+};
+StageRolesAnswer find_roles(std::string_view kind, const Graph& stage);
+
+/// The nodes that a stage's results other than its first are, in their order.
+std::vector<int> results_beside(const StageRoles& roles);
+
+/// The operation has a loop of its own (matmul, softmax, reductions); all others are computed per element.
+bool is_anchor(const Node& node);
+
+/// The users of every node; an output counts as a user with the number -1.
+inline constexpr int output_user = -1;
+using Users = std::vector<std::vector<int>>;
+Users users_of(const Graph& graph);
+
+/// `to` is the node or below it.
+bool reaches(const Graph& graph, int from, int to);
+
+/// The logarithm of the sum that the softmax divides by, if the graph has it; or -1.
+int log_sum_exp_beside(const Graph& graph, int softmax);
+
+/// The roles around the matmul `node`, or the reason why there are none.
+struct OnlineSoftmaxAnswer {
+  std::optional<OnlineSoftmaxRoles> roles;
+  int softmax = -1;  ///< that the reason is about, or -1: the matmul has nothing to do with one
+  std::string reason;
+};
+OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, const Users& users, int node);
+
+}  // namespace attune

@@ -1,0 +1,148 @@
+/// Kernels that store the logarithm of what a softmax divides by beside the result, with every schedule, and what is made of it.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <limits>
+
+#include "dsl/variants.h"
+#include "runtime/merge.h"
+#include "tests/codegen/fitting_shape.h"
+#include "tests/codegen/kernel_case.h"
+#include "tools/measure/example.h"
+
+namespace attune {
+namespace {
+
+/// Of calls of every size: tiny, few queries of many keys, few queries, many; with nothing, too.
+const char* const shapes[] = {"queries=1,keys=1,depth=1",           "queries=5,keys=37,depth=5,value_depth=1", "queries=37,keys=5,depth=37,value_depth=129",
+                              "batch=1,queries=129,keys=129",       "batch=1,heads=1,queries=3,keys=601",      "batch=1,heads=1,queries=9,keys=131",
+                              "queries=5,keys=0",                   "queries=0,keys=5",                        "queries=5,keys=7,value_depth=0",
+                              "batch=1,heads=1,queries=70,keys=641"};
+
+void check_shapes(const KernelCase& kernel) {
+  std::uint64_t seed = 1;
+  for (const char* shape : shapes) CHECK(kernel.difference(fitting(shape, kernel.graph()), seed++) == "");
+}
+
+/// Attention whose scores end in a change, where base 2 cannot be folded into the query.
+struct Biased {
+  static constexpr std::string_view name = "biased";
+  static constexpr auto fields = std::tuple{};
+  constexpr void operator()(Graph& g) const {
+    const Attention a(g);
+    const Value scores = tanh(a.scores()) * 3 + g.input("bias", {a.heads, a.queries, a.keys});
+    a.output(scores);
+    a.output_lse(scores);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the logarithm of a softmax's total comes out of every schedule", "[lse]") {
+  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}}));
+  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}, .target = "x86-64-v3"}));
+  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}, .types = "bf16"}));
+  for (const char* types : {"f32", "bf16"}) {
+    const KernelCase known("scaled_dot_product", {.settings = {"lse=true"}, .types = types, .set = {"depth=64", "value_depth=64"}});
+    for (const char* shape : {"queries=37,keys=5", "batch=1,queries=3,keys=601", "queries=9,keys=131", "batch=1,queries=129,keys=641"})
+      CHECK(known.difference(shape, 5) == "");
+  }
+  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}, .types = "lse=bf16"}));
+  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}, .schedule = "unfused"}));
+  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true", "weights=true"}}));
+  check_shapes(KernelCase("padded", {.settings = {"lse=true"}}));
+  const Graph biased = build(Biased{});
+  check_shapes(KernelCase(biased, "biased"));
+}
+
+TEST_CASE("a row that sees nothing has minus infinity, one that sees NaN has NaN", "[lse]") {
+  const KernelCase kernel("padded", {.settings = {"lse=true"}});
+  for (const std::int64_t queries : {2, 9, 70})
+    for (const std::int64_t keys : {3, 131, 641}) {
+      CAPTURE(queries, keys);
+      const Shape shape{{"batch", 3}, {"heads", 1}, {"queries", queries}, {"keys", keys}, {"depth", 5}, {"value_depth", 4}};
+      Arrays inputs = random_inputs(kernel.graph(), shape, 7);
+      inputs.at("lengths").data = {0, static_cast<double>(keys), static_cast<double>(keys)};
+      inputs.at("q").data[static_cast<std::size_t>(2 * queries * 5)] = std::nan("");  // the first query of the last sequence
+      CHECK(kernel.difference(shape, inputs) == "");
+      const std::vector<double> lse = kernel.outputs(shape, inputs).at("lse");
+      const auto rows = static_cast<std::size_t>(queries);
+      for (std::size_t row = 0; row < rows; ++row) {
+        CHECK(lse[row] == -std::numeric_limits<double>::infinity());
+        CHECK(std::isfinite(lse[rows + row]));
+        CHECK(std::isnan(lse[2 * rows + row]) == (row == 0));
+      }
+    }
+}
+
+TEST_CASE("attention to the parts of any split of the keys, merged, is attention to all of them", "[lse]") {
+  constexpr std::int64_t heads = 2, queries = 7, keys = 150, depth = 16, value_depth = 5;
+  const KernelCase attention("padded", {.settings = {"lse=true"}}), merge("merge_partials");
+  const auto shape_of = [&](std::int64_t count) {
+    return Shape{{"batch", 2}, {"heads", heads}, {"queries", queries}, {"keys", count}, {"depth", depth}, {"value_depth", value_depth}};
+  };
+  Arrays whole = random_inputs(attention.graph(), shape_of(keys), 3);
+  whole.at("lengths").data = {static_cast<double>(keys), 64};  // the second sequence sees nothing of the last parts
+  const auto expected = attention.outputs(shape_of(keys), whole);
+  const auto slice = [&](const Array& all, std::int64_t first, std::int64_t count) {
+    const std::int64_t width = all.extents.back();
+    std::vector<double> part;
+    for (std::int64_t head = 0; head < 2 * heads; ++head) {
+      const auto begin = all.data.begin() + (head * keys + first) * width;
+      part.insert(part.end(), begin, begin + count * width);
+    }
+    return part;
+  };
+  for (const std::vector<std::int64_t>& ends : {std::vector<std::int64_t>{150}, {1, 150}, {64, 128, 150}, {5, 5, 37, 129, 150}}) {
+    CAPTURE(ends);
+    std::vector<double> outs, lses;
+    std::vector<float> merged_out, merged_lse;
+    std::int64_t first = 0;
+    for (const std::int64_t end : ends) {
+      Arrays part = random_inputs(attention.graph(), shape_of(end - first), 1);
+      part.at("q").data = whole.at("q").data;
+      for (const char* name : {"k", "v"}) part.at(name).data = slice(whole.at(name), first, end - first);
+      for (double& length : part.at("lengths").data) length = 0;
+      for (std::size_t b = 0; b < 2; ++b)
+        part.at("lengths").data[b] = std::clamp(whole.at("lengths").data[b] - static_cast<double>(first), 0.0, static_cast<double>(end - first));
+      const auto result = attention.outputs(shape_of(end - first), part);
+      outs.insert(outs.end(), result.at("out").begin(), result.at("out").end());
+      lses.insert(lses.end(), result.at("lse").begin(), result.at("lse").end());
+      std::vector<float> out(result.at("out").begin(), result.at("out").end()), lse(result.at("lse").begin(), result.at("lse").end());
+      if (first == 0 && merged_out.empty()) {
+        merged_out = out, merged_lse = lse;
+      } else {
+        const auto partial = [&](std::vector<float>& o, std::vector<float>& l) {
+          return Partial{{o, {2, heads, queries, value_depth}}, {l, {2, heads, queries}}};
+        };
+        const Partial into = partial(merged_out, merged_lse);
+        REQUIRE(merge_partials(into, partial(out, lse), into));
+      }
+      first = end;
+    }
+    const Shape parts{{"parts", static_cast<std::int64_t>(ends.size())}, {"batch", 2}, {"heads", heads}, {"queries", queries}, {"value_depth", value_depth}};
+    Arrays inputs = random_inputs(merge.graph(), parts, 1);
+    inputs.at("partial").data = outs;
+    inputs.at("partial_lse").data = lses;
+    const auto merged = merge.outputs(parts, inputs);
+    for (std::size_t i = 0; i < merged_out.size(); ++i) {
+      CHECK(merged.at("out")[i] == Approx(expected.at("out")[i]).margin(2e-6));
+      CHECK(static_cast<double>(merged_out[i]) == Approx(expected.at("out")[i]).margin(2e-6));
+    }
+    for (std::size_t i = 0; i < merged_lse.size(); ++i) {
+      CHECK(merged.at("lse")[i] == Approx(expected.at("lse")[i]).margin(2e-6));
+      CHECK(static_cast<double>(merged_lse[i]) == Approx(expected.at("lse")[i]).margin(2e-6));
+    }
+  }
+}
+
+TEST_CASE("partial results merge on any extents", "[lse]") {
+  for (const char* types : {"f32", "bf16"}) {
+    const KernelCase kernel("merge_partials", {.types = types});
+    for (const char* shape : {"parts=1,queries=1,value_depth=1", "parts=5,queries=37,value_depth=129", "parts=129,queries=5,value_depth=5", "parts=2,queries=0",
+                              "parts=3,value_depth=0", "parts=0"})
+      CHECK(kernel.difference(fitting(shape, kernel.graph()), 11) == "");
+  }
+}
+
+}  // namespace attune

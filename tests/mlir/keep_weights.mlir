@@ -1,0 +1,56 @@
+// Weights that are read beside their matmul come from a product of their own, and from what the softmax divides by.
+// RUN: attune-opt %s --attn-keep-weights | FileCheck %s
+// RUN: attune-opt %s --attn-keep-weights --attn-form-stages | FileCheck %s --check-prefix=STAGES
+
+!q = !attn.tensor<queries, depth, real>
+!k = !attn.tensor<keys, depth, real>
+!s = !attn.tensor<queries, keys, real>
+!o = !attn.tensor<queries, depth, real>
+
+// CHECK: func.func @beside
+// CHECK: %[[SCORES:.*]] = attn.matmul %arg0, %arg1
+// CHECK: %[[WEIGHTS:.*]] = attn.softmax %[[SCORES]]
+// CHECK: %[[L:.*]] = attn.log_sum_exp %[[SCORES]] {over = "keys"}
+// CHECK: %[[AGAIN:.*]] = attn.matmul %arg0, %arg1
+// CHECK: %[[DIFFERENCE:.*]] = attn.subtract %[[AGAIN]], %[[L]]
+// CHECK: %[[P:.*]] = attn.exp %[[DIFFERENCE]]
+// CHECK: %[[EMPTY:.*]] = attn.equal %[[L]]
+// CHECK: %[[BESIDE:.*]] = attn.select %[[EMPTY]], {{.*}}, %[[P]]
+// CHECK: %[[OUT:.*]] = attn.matmul %[[WEIGHTS]], %arg2
+// CHECK: attn.return %[[OUT]], %[[BESIDE]]
+// STAGES: func.func @beside
+// STAGES: %[[BOTH:.*]]:2 = attn.stage "online_softmax" ({{.*}} = %arg0, {{.*}} = %arg1, {{.*}} = %arg2) {{.*}} -> (!attn.tensor<queries, depth, real>, !attn.tensor<queries, real>)
+// STAGES: attn.yield {{.*}} : !attn.tensor<queries, depth, real>, !attn.tensor<queries, real>
+// STAGES: %[[KEPT:.*]] = attn.stage "gemm" ({{.*}} = %arg0, {{.*}} = %arg1, {{.*}} = %[[BOTH]]#1)
+// STAGES: attn.return %[[BOTH]]#0, %[[KEPT]]
+func.func @beside(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn.name = "v"}) -> (!o, !s) {
+  %scores = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
+  %weights = attn.softmax %scores {over = "keys"} : (!s) -> !s
+  %out = attn.matmul %weights, %v {over = ["keys"]} : (!s, !k) -> !o
+  attn.return %out, %weights {names = ["out", "weights"], dims = [["queries", "depth"], ["queries", "keys"]]} : !o, !s
+}
+// -----
+// Weights of two matmuls, and those that one matmul alone reads, stay as they are.
+// CHECK: func.func @twice
+// CHECK-NOT: attn.log_sum_exp
+// CHECK: attn.return
+func.func @twice(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn.name = "v"}) -> (!o, !o) {
+  %scores = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
+  %weights = attn.softmax %scores {over = "keys"} : (!s) -> !s
+  %a = attn.matmul %weights, %v {over = ["keys"]} : (!s, !k) -> !o
+  %b = attn.matmul %weights, %k {over = ["keys"]} : (!s, !k) -> !o
+  attn.return %a, %b {names = ["a", "b"], dims = [["queries", "depth"], ["queries", "depth"]]} : !o, !o
+}
+// -----
+// The matmul's values are made of the weights: its stage cannot come first.
+// CHECK: func.func @circle
+// CHECK-NOT: attn.log_sum_exp
+// CHECK: attn.return
+func.func @circle(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn.name = "v"}) -> !o {
+  %scores = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
+  %weights = attn.softmax %scores {over = "keys"} : (!s) -> !s
+  %sums = attn.reduce_sum %weights {over = ["queries"]} : (!s) -> !attn.tensor<keys, real>
+  %values = attn.multiply %v, %sums : (!k, !attn.tensor<keys, real>) -> !k
+  %out = attn.matmul %weights, %values {over = ["keys"]} : (!s, !k) -> !o
+  attn.return %out {names = ["out"], dims = [["queries", "depth"]]} : !o
+}
