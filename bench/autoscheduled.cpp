@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/whole_file.h"
+#include "codegen/files/whole_file.h"
 
 namespace {
 

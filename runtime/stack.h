@@ -9,7 +9,7 @@ namespace attune {
 inline constexpr std::size_t stack_bytes_of_call = 256 * 1024;
 
 /// What a kernel takes of it: its buffers and context (44 kB), and the functions of its parallel loops in one another, of which the last
-/// has arrays of up to 64 kB and the others of up to 4 kB (`codegen/stack_budget.h`).
+/// has arrays of up to 64 kB and the others of up to 4 kB (`codegen/halide/rewrites/stack_budget.h`).
 inline constexpr std::size_t stack_bytes_of_kernel = 192 * 1024;
 
 /// The part of it from a parallel loop on. A thread that waits for others to finish its loop runs what it finds meanwhile, iterations of

@@ -2,13 +2,13 @@
 
 #include <array>
 
-#include "schedules/gemm.h"
-#include "schedules/gpu.h"
-#include "schedules/online_softmax.h"
-#include "schedules/pointwise.h"
-#include "schedules/row_softmax.h"
-#include "schedules/split_keys.h"
-#include "schedules/whole_rows.h"
+#include "schedules/gemm/gemm.h"
+#include "schedules/gpu/gpu.h"
+#include "schedules/online_softmax/online_softmax.h"
+#include "schedules/pointwise/pointwise.h"
+#include "schedules/row_softmax/row_softmax.h"
+#include "schedules/split_keys/split_keys.h"
+#include "schedules/whole_rows/whole_rows.h"
 
 namespace attune {
 namespace {

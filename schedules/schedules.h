@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/machine.h"
-#include "codegen/stage.h"
-#include "schedules/choice.h"
+#include "codegen/halide/bodies/stage.h"
+#include "codegen/targets/machine.h"
+#include "schedules/records/choice.h"
 
 namespace attune {
 

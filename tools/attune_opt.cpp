@@ -14,14 +14,14 @@
 #include <cstring>
 #include <memory>
 
-#include "codegen/import.h"
-#include "codegen/nesting.h"
+#include "codegen/dialect/import.h"
+#include "codegen/dialect/nesting.h"
+#include "codegen/files/whole_file.h"
 #include "codegen/passes/canonicalise.h"
 #include "codegen/passes/expand.h"
 #include "codegen/passes/form_stages.h"
 #include "codegen/passes/keep_weights.h"
 #include "codegen/passes/specialise.h"
-#include "codegen/whole_file.h"
 
 namespace attune {
 namespace {

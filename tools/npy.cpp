@@ -7,7 +7,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "codegen/whole_file.h"
+#include "codegen/files/whole_file.h"
 #include "runtime/words.h"
 #include "tools/npy_order.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "codegen/import.h"
+#include "codegen/dialect/import.h"
 
 namespace attune {
 namespace {

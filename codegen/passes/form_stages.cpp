@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <mlir/IR/IRMapping.h>
 
-#include "codegen/import.h"
+#include "codegen/dialect/import.h"
 #include "codegen/plan/stage_plan.h"
 
 namespace attune {

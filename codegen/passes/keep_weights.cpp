@@ -3,7 +3,7 @@
 #include <limits>
 #include <map>
 
-#include "codegen/import.h"
+#include "codegen/dialect/import.h"
 #include "codegen/passes/rewriting.h"
 #include "codegen/plan/kept_weights.h"
 

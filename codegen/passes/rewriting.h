@@ -3,7 +3,7 @@
 
 #include <mlir/IR/PatternMatch.h>
 
-#include "codegen/import.h"
+#include "codegen/dialect/import.h"
 
 namespace attune {
 

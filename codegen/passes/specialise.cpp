@@ -5,7 +5,7 @@
 #include <charconv>
 #include <functional>
 
-#include "codegen/import.h"
+#include "codegen/dialect/import.h"
 #include "dsl/follow.h"
 #include "runtime/abi.h"
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "codegen/stage_options.h"
-#include "codegen/tensor_type.h"
+#include "codegen/dialect/tensor_type.h"
+#include "codegen/passes/stage_options.h"
 
 namespace attune {
 

@@ -5,10 +5,10 @@
 #include <limits>
 #include <sstream>
 
-#include "codegen/compile.h"
-#include "codegen/halide_target.h"
-#include "codegen/import.h"
-#include "codegen/step_code.h"
+#include "codegen/dialect/import.h"
+#include "codegen/halide/halide_target.h"
+#include "codegen/halide/step_code.h"
+#include "codegen/passes/compile.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/codegen/opencl_problem.h"
 #include "tests/folder.h"
@@ -37,9 +37,10 @@ std::vector<std::string> ptx_of(const std::string& variant, const std::string& f
   StagedModule staged = compile_to_stages(prepared.graph.graph, prepared.graph.name, prepared.graph.parameters, prepared.staging, context);
   const TargetInfo& target = *prepared.targets[0];
   const KernelSteps plan = kernel_steps(function_of(*staged.module));
+  const ScheduleChoice choice;
   std::vector<std::string> paths;
   for (const Step& step : plan.steps) {
-    StepPipeline lowered = lower_step(plan, step, target, SizeClass::large, {});
+    StepPipeline lowered = pipeline_of({plan, step, target, SizeClass::large, choice});
     paths.push_back(folder + variant + std::to_string(paths.size()) + ".ptx");
     lowered.pipeline.compile_to({{Halide::OutputFileType::device_code, paths.back()}}, lowered.arguments, "kernel", halide_target(target));
     std::ifstream in(paths.back());

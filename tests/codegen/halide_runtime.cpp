@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/halide_runtime.h"
-#include "codegen/halide_target.h"
+#include "codegen/halide/halide_runtime.h"
+#include "codegen/halide/halide_target.h"
 
 namespace attune {
 

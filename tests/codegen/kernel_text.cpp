@@ -1,13 +1,13 @@
 /// What reaches generated files of the names and texts that a graph's author chooses.
-#include "codegen/kernel_text.h"
+#include "codegen/output/kernel_text.h"
 
 #include <catch2/catch.hpp>
 
 #include <nlohmann/json.hpp>
 
-#include "codegen/identifier.h"
-#include "codegen/manifest.h"
-#include "codegen/nesting.h"
+#include "codegen/dialect/identifier.h"
+#include "codegen/dialect/nesting.h"
+#include "codegen/output/manifest.h"
 #include "runtime/abi.h"
 
 namespace attune {

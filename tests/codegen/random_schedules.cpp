@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "codegen/targets.h"
+#include "codegen/targets/targets.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/skip.h"
 

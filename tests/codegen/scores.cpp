@@ -1,8 +1,8 @@
 /// Kernels of graphs whose scores are more than one masked product, against the interpreter.
 #include <catch2/catch.hpp>
 
-#include "codegen/compile.h"
-#include "codegen/import.h"
+#include "codegen/dialect/import.h"
+#include "codegen/passes/compile.h"
 #include "dsl/variants/attention.h"
 #include "tests/codegen/kernel_case.h"
 

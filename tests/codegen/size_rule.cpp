@@ -1,10 +1,10 @@
-#include "codegen/size_rule.h"
+#include "codegen/steps/size_rule.h"
 
 #include <catch2/catch.hpp>
 
-#include "codegen/compile.h"
-#include "codegen/import.h"
-#include "codegen/step_code.h"
+#include "codegen/dialect/import.h"
+#include "codegen/output/code_generators.h"
+#include "codegen/passes/compile.h"
 #include "dsl/variants.h"
 
 namespace attune {

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "codegen/targets.h"
+#include "codegen/targets/targets.h"
 #include "dsl/variants.h"
 #include "runtime/threads.h"
 #include "tests/codegen/kernel_call.h"

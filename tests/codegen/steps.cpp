@@ -1,5 +1,5 @@
 /// A function's stages as a kernel calls them, and the processes that compile them.
-#include "codegen/steps.h"
+#include "codegen/steps/steps.h"
 
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <set>
 
-#include "codegen/compile.h"
-#include "codegen/import.h"
-#include "codegen/jobs.h"
+#include "codegen/dialect/import.h"
+#include "codegen/files/jobs.h"
+#include "codegen/passes/compile.h"
 #include "dsl/variants.h"
 
 namespace attune {

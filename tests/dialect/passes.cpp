@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "codegen/import.h"
+#include "codegen/dialect/import.h"
 #include "codegen/passes/canonicalise.h"
 #include "codegen/passes/expand.h"
 #include "codegen/passes/form_stages.h"

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "codegen/import.h"
+#include "codegen/dialect/import.h"
 #include "dsl/variants.h"
 #include "tests/dialect/examples.h"
 

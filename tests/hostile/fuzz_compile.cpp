@@ -1,5 +1,5 @@
 /// Text of MLIR through the whole compiler: a graph that is accepted becomes a kernel file, or is refused in a sentence.
-#include "codegen/scratch_folder.h"
+#include "codegen/files/scratch_folder.h"
 #include "tests/hostile/fuzz_sentence.h"
 #include "tools/attune/kernel_file.h"
 

@@ -1,9 +1,9 @@
 /// Text of MLIR: the parser, the graph in it, and the passes, as `attune` and as `attune-opt` run them.
 #include <mlir/IR/Verifier.h>
 
-#include "codegen/compile.h"
-#include "codegen/import.h"
+#include "codegen/dialect/import.h"
 #include "codegen/passes/canonicalise.h"
+#include "codegen/passes/compile.h"
 #include "codegen/passes/expand.h"
 #include "codegen/passes/form_stages.h"
 #include "codegen/passes/specialise.h"

@@ -2,7 +2,7 @@
 #include <memory>
 #include <sstream>
 
-#include "codegen/compile.h"
+#include "codegen/passes/compile.h"
 #include "tests/hostile/fuzz_sentence.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/options.h"

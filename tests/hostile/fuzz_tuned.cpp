@@ -2,8 +2,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "codegen/targets.h"
-#include "schedules/tuned.h"
+#include "codegen/targets/targets.h"
+#include "schedules/records/tuned.h"
 #include "tests/hostile/fuzz_sentence.h"
 #include "tools/tune/state.h"
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/publish.h"
-#include "codegen/scratch_folder.h"
-#include "codegen/whole_file.h"
+#include "codegen/files/publish.h"
+#include "codegen/files/scratch_folder.h"
+#include "codegen/files/whole_file.h"
 #include "tests/folder.h"
 
 namespace attune {

@@ -1,66 +1,76 @@
 #!/usr/bin/env python3
-"""Checks who includes whom: check.py ROOT prints each #include that points the wrong way and exits 1 if there is one."""
+"""Checks who includes whom, by the rooms of rooms.py: check.py ROOT prints each #include that points the wrong way and exits 1 if there is one.
+check.py ROOT --page PAGE does the same for the table of rooms between two comments of a page; --write writes it there."""
 import pathlib
 import re
 import sys
 
-STANDARD = re.compile(r"[a-z0-9_]+")  # <vector>: no dot, no folder
-POSIX = re.compile(r"[a-z0-9_]+|(sys/|netinet/|arpa/)?[a-z0-9_]+\.h")
-HALIDE_RUNTIME = re.compile(r"HalideRuntime\w*\.h")
-HALIDE = re.compile(r"Halide\w*\.h")
-MLIR = re.compile(r"(mlir|llvm)/.*")
-OUTSIDE = re.compile(r"(?!mlir/|llvm/|Halide).*")  # any other library
-ANY = re.compile(r".*")
+import rooms
 
-# Halide expressions with the language's arithmetic.
-NUMBERS = ("codegen/bf16.h", "codegen/lowered.h", "codegen/opaque_real.h", "codegen/store_beside.h", "codegen/strict.h", "codegen/vector_math.h")
-
-# folder: (what its quoted includes begin with, what its includes in angle brackets are)
-RULES = {
-    "dsl": (("dsl/",), (STANDARD,)),
-    "runtime": (("runtime/",), (POSIX, HALIDE_RUNTIME)),
-    "codegen": (("codegen/", "dsl/", "runtime/abi.h", "runtime/cpu.h", "runtime/halide_type.h", "runtime/library.h", "runtime/storage.h", "runtime/trailer.h", "schedules/choice.h", "schedules/schedules.h"), (MLIR, HALIDE, OUTSIDE)),
-    "schedules": (("schedules/", "codegen/asked_line.h", "codegen/machine.h", "codegen/stage.h", *NUMBERS), (HALIDE, OUTSIDE)),
-    "samples": (("samples/", "dsl/", "runtime/"), (HALIDE_RUNTIME, OUTSIDE)),
-    "tools": (("tools/", "dsl/", "runtime/", "codegen/", "schedules/"), (ANY,)),
-    "tests": (("tests/", "dsl/", "runtime/", "codegen/", "schedules/", "tools/", "samples/", "bench/"), (ANY,)),
-    "bench": (("bench/", "dsl/", "runtime/", "codegen/", "schedules/", "tools/"), (ANY,)),
-}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+BEGIN, END = "<!-- tests/includes/rooms.py -->", "<!-- end of rooms.py -->"
 
 
-def problem(root, folder, bracket, name):
-    """The sentence about one #include, or None if it is allowed."""
-    quoted, angled = RULES[folder]
+def problem(root, room, bracket, name):
+    """The sentence about one #include of a file of the room, or None if it is allowed."""
     if bracket == "<":
-        if any(pattern.fullmatch(name) for pattern in angled):
+        if any(pattern.fullmatch(name) for pattern in room.outside):
             return None
-        return f"{folder} may not include <{name}>"
-    if "/" not in name and folder == "samples":
+        return f"{room.folder} may not include <{name}>"
+    if "/" not in name and room.folder == "samples":
         return None  # a sample reads like a project outside: its own files, and generated headers of kernels
-    if "/" not in name and folder in ("tests", "bench") and not any(root.glob(f"{folder}/**/{name}")):
+    if "/" not in name and room.folder in ("tests", "bench") and not any(root.glob(f"{room.folder}/**/{name}")):
         return None  # the generated header of a kernel
-    if not name.startswith(quoted):
-        return f'{folder} may not include "{name}"; it may include {", ".join(quoted)}'
+    if not name.startswith(room.quoted):
+        return f'{room.folder} may not include "{name}"; it may include {", ".join(room.quoted)}'
     return None if (root / name).exists() else f'"{name}" is not a path from the root of the repository'
 
 
-def main(root):
+def check_includes(root):
     checked, wrong = 0, 0
-    for folder in RULES:
-        for path in sorted((root / folder).rglob("*")):
-            if path.suffix not in (".h", ".hpp", ".c", ".cpp") or path.is_relative_to(root / "tests/includes"):
+    for sentence in rooms.runs_up():
+        wrong += 1
+        print(sentence)
+    for path in sorted(p for folder in sorted({r.folder.split("/")[0] for r in rooms.ROOMS}) for p in (root / folder).rglob("*")):
+        relative = path.relative_to(root).as_posix()
+        if path.suffix not in (".h", ".hpp", ".c", ".cpp") or relative.startswith("tests/includes/"):
+            continue
+        room = rooms.room_of(relative)
+        if room is None:
+            wrong += 1
+            print(f"{relative}: is in no room of rooms.py")
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if not (found := INCLUDE.match(line)):
                 continue
-            for number, line in enumerate(path.read_text().splitlines(), 1):
-                if not (found := INCLUDE.match(line)):
-                    continue
-                checked += 1
-                if sentence := problem(root, folder, *found.groups()):
-                    wrong += 1
-                    print(f"{path.relative_to(root)}:{number}: {sentence}")
+            checked += 1
+            if sentence := problem(root, room, *found.groups()):
+                wrong += 1
+                print(f"{relative}:{number}: {sentence}")
     print(f"{checked} includes checked, {wrong} wrong")
     return 1 if wrong or not checked else 0
 
 
+def check_page(page, is_writing):
+    text = page.read_text()
+    if BEGIN not in text or END not in text:
+        print(f"{page}: has no comments '{BEGIN}' and '{END}'")
+        return 1
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    right = before + BEGIN + "\n" + "\n".join(rooms.table()) + "\n" + END + after
+    if is_writing:
+        page.write_text(right)
+    elif text != right:
+        print(f"{page}: its table of rooms is not that of rooms.py; check.py ROOT --page {page} --write writes it")
+        return 1
+    return 0
+
+
+def main(arguments):
+    if "--page" not in arguments:
+        return check_includes(pathlib.Path(arguments[0]).resolve())
+    return check_page(pathlib.Path(arguments[arguments.index("--page") + 1]), "--write" in arguments)
+
+
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(sys.argv[1]).resolve()))
+    sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-#include "codegen/ask_for_results.h"
+#include "codegen/halide/rewrites/ask_for_results.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "codegen/block_ranges.h"
+#include "codegen/halide/bodies/block_ranges.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

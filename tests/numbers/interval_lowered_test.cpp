@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "codegen/lowered.h"
+#include "codegen/halide/numbers/lowered.h"
 #include "tests/numbers/masks.h"
 #include "tests/numbers/random_tree.h"
 

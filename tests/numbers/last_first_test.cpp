@@ -1,4 +1,4 @@
-#include "codegen/last_first.h"
+#include "codegen/halide/rewrites/last_first.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "codegen/lift_guards.h"
+#include "codegen/halide/rewrites/lift_guards.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "codegen/lowered.h"
-#include "codegen/opaque_real.h"
+#include "codegen/halide/numbers/lowered.h"
+#include "codegen/halide/numbers/opaque_real.h"
 #include "dsl/graph.h"
 
 namespace attune {

@@ -1,4 +1,4 @@
-#include "codegen/lowered.h"
+#include "codegen/halide/numbers/lowered.h"
 
 #include <array>
 #include <catch2/catch.hpp>

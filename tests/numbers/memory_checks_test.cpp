@@ -1,4 +1,4 @@
-#include "codegen/memory_checks.h"
+#include "codegen/halide/rewrites/memory_checks.h"
 
 #include <catch2/catch.hpp>
 #include <string>

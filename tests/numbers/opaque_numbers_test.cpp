@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "codegen/opaque_numbers.h"
+#include "codegen/halide/rewrites/opaque_numbers.h"
 
 namespace attune {
 namespace {

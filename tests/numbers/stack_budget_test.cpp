@@ -1,4 +1,4 @@
-#include "codegen/stack_budget.h"
+#include "codegen/halide/rewrites/stack_budget.h"
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,4 +1,4 @@
-#include "codegen/vector_math.h"
+#include "codegen/halide/numbers/vector_math.h"
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/rare_lanes.h"
+#include "codegen/halide/rewrites/rare_lanes.h"
 
 namespace v = attune::vector_math;
 using Halide::Expr;

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "runtime/threads.h"
-#include "tests/skip.h"
 #include "tests/runtime/kernels/kernels.h"
 #include "tests/runtime/product_case.h"
+#include "tests/skip.h"
 
 namespace attune {
 namespace {

@@ -8,8 +8,8 @@
 #include <map>
 #include <random>
 
-#include "codegen/last_first.h"
-#include "codegen/lift_guards.h"
+#include "codegen/halide/rewrites/last_first.h"
+#include "codegen/halide/rewrites/lift_guards.h"
 
 using Halide::Buffer;
 using Halide::Expr;

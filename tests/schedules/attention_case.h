@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "schedules/online_softmax.h"
-#include "schedules/split_keys.h"
-#include "schedules/whole_rows.h"
+#include "schedules/online_softmax/online_softmax.h"
+#include "schedules/split_keys/split_keys.h"
+#include "schedules/whole_rows/whole_rows.h"
 #include "tests/schedules/host.h"
 
 namespace attune {

@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "codegen/block_ranges.h"
+#include "codegen/halide/bodies/block_ranges.h"
 #include "tests/schedules/attention_case.h"
 
 using Halide::Expr;

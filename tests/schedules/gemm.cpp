@@ -1,11 +1,11 @@
-#include "schedules/gemm.h"
+#include "schedules/gemm/gemm.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-#include "codegen/vector_math.h"
+#include "codegen/halide/numbers/vector_math.h"
 
 #include "tests/schedules/host.h"
 #include "tests/schedules/stage_case.h"

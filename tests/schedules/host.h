@@ -3,7 +3,7 @@
 
 #include <Halide.h>
 
-#include "codegen/machine.h"
+#include "codegen/targets/machine.h"
 
 namespace attune {
 

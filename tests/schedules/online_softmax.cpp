@@ -1,10 +1,10 @@
-#include "schedules/online_softmax.h"
+#include "schedules/online_softmax/online_softmax.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-#include "codegen/vector_math.h"
+#include "codegen/halide/numbers/vector_math.h"
 #include "tests/schedules/attention_case.h"
 
 using namespace attune;

@@ -1,4 +1,4 @@
-#include "schedules/online_state.h"
+#include "schedules/common/online_state.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

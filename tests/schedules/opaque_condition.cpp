@@ -1,4 +1,4 @@
-#include "schedules/opaque_condition.h"
+#include "schedules/common/opaque_condition.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "schedules/pointwise.h"
+#include "schedules/pointwise/pointwise.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

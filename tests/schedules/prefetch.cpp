@@ -1,4 +1,4 @@
-#include "schedules/prefetch.h"
+#include "schedules/common/prefetch.h"
 
 #include <catch2/catch.hpp>
 

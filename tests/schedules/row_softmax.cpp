@@ -1,4 +1,4 @@
-#include "schedules/row_softmax.h"
+#include "schedules/row_softmax/row_softmax.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/stage.h"
+#include "codegen/halide/bodies/stage.h"
 
 namespace attune {
 

@@ -1,10 +1,10 @@
-#include "codegen/stage_key.h"
+#include "codegen/steps/stage_key.h"
 
 #include <catch2/catch.hpp>
 
-#include "codegen/compile.h"
-#include "codegen/import.h"
-#include "codegen/steps.h"
+#include "codegen/dialect/import.h"
+#include "codegen/passes/compile.h"
+#include "codegen/steps/steps.h"
 #include "dsl/variants.h"
 
 namespace attune {

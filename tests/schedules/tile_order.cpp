@@ -1,4 +1,4 @@
-#include "schedules/tile_order.h"
+#include "schedules/online_softmax/tile_order.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,12 +1,12 @@
-#include "schedules/tuned.h"
+#include "schedules/records/tuned.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <limits>
 
-#include "codegen/targets.h"
-#include "schedules/choice.h"
+#include "codegen/targets/targets.h"
+#include "schedules/records/choice.h"
 
 namespace attune {
 namespace {

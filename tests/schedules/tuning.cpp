@@ -5,9 +5,9 @@
 #include <random>
 #include <set>
 
-#include "schedules/tuning/limit.h"
-#include "schedules/tuning/race.h"
-#include "schedules/tuning/search.h"
+#include "tools/tune/limit.h"
+#include "tools/tune/race.h"
+#include "tools/tune/search.h"
 
 namespace attune {
 namespace {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "codegen/identifier.h"
+#include "codegen/dialect/identifier.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/kernel_file.h"
 #include "tools/attune/options.h"

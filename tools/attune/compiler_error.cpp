@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/identifier.h"
+#include "codegen/dialect/identifier.h"
 
 namespace attune {
 namespace {

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "codegen/identifier.h"
-#include "codegen/import.h"
+#include "codegen/dialect/identifier.h"
+#include "codegen/dialect/import.h"
 #include "dsl/variants.h"
 
 namespace attune {

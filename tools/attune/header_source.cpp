@@ -5,11 +5,11 @@
 #include <exception>
 #include <filesystem>
 
-#include "codegen/compile.h"
-#include "codegen/identifier.h"
-#include "codegen/run_program.h"
-#include "codegen/scratch_folder.h"
-#include "codegen/whole_file.h"
+#include "codegen/dialect/identifier.h"
+#include "codegen/files/run_program.h"
+#include "codegen/files/scratch_folder.h"
+#include "codegen/files/whole_file.h"
+#include "codegen/passes/compile.h"
 #include "dsl/variant_library.h"
 #include "tools/attune/compiler_error.h"
 #include "tools/attune/graph_source.h"

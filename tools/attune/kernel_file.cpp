@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "codegen/compile.h"
-#include "codegen/emit.h"
-#include "codegen/import.h"
-#include "codegen/scratch_folder.h"
+#include "codegen/dialect/import.h"
+#include "codegen/files/scratch_folder.h"
+#include "codegen/output/emit.h"
+#include "codegen/passes/compile.h"
 
 namespace attune {
 namespace {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "codegen/scratch_folder.h"
+#include "codegen/files/scratch_folder.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/options.h"
 

@@ -1,6 +1,6 @@
 #include "tools/attune/mlir_text.h"
 
-#include "codegen/compile.h"
+#include "codegen/passes/compile.h"
 
 namespace attune {
 

@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "codegen/compile.h"
+#include "codegen/passes/compile.h"
 
 namespace attune {
 namespace {

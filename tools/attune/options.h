@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "codegen/stage_options.h"
-#include "codegen/targets.h"
-#include "schedules/choice.h"
+#include "codegen/passes/stage_options.h"
+#include "codegen/targets/targets.h"
+#include "schedules/records/choice.h"
 #include "tools/attune/graph_source.h"
 #include "tools/attune/program.h"
 

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "codegen/compile.h"
-#include "codegen/halide_target.h"
-#include "codegen/import.h"
-#include "codegen/step_code.h"
-#include "codegen/steps.h"
+#include "codegen/dialect/import.h"
+#include "codegen/output/code_generators.h"
+#include "codegen/passes/compile.h"
+#include "codegen/steps/steps.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/graph_text.h"
 #include "tools/attune/mlir_text.h"
@@ -23,20 +21,18 @@ struct ShowOptions : Options {
   bool is_signature = false, is_json = false;
 };
 
-/// What Halide makes of each stage: its loops, or the machine's instructions. Code that several stages share is there once.
-int show_lowered(const Prepared& prepared, mlir::func::FuncOp function, const ShowOptions& options) {
-  const SizeClass size = *find_size(options.size);
-  const TargetInfo& target = *prepared.targets[0];
+/// The code of each stage: its loops, or the machine's instructions. Code that several stages share is there once.
+int show_code(const Prepared& prepared, mlir::func::FuncOp function, const ShowOptions& options) {
   const KernelSteps plan = kernel_steps(function);
   for (std::size_t number = 0; number < plan.steps.size(); ++number) {
     const Step& step = plan.steps[number];
-    if (const StepScheduleAnswer answer = schedule_of(plan, step, target, size, prepared.schedule); !answer.problem.empty()) return refuse(answer.problem);
+    const CodeRequest request{plan, step, *prepared.targets[0], *find_size(options.size), prepared.schedule};
+    if (const GeneratorAnswer answer = generator_of(request); !answer.problem.empty()) return refuse(answer.problem);
     if (std::ranges::find(plan.steps, step.identity, &Step::identity) - plan.steps.begin() != static_cast<std::ptrdiff_t>(number)) continue;
-    const Halide::Module module =
-        module_of(lower_step(plan, step, target, size, prepared.schedule), target, fmt::format("attune_{}_{}", prepared.graph.name, number));
-    std::ostringstream loops;
-    if (options.stage == "loops") loops << module;
-    fmt::print("{}", options.stage == "loops" ? loops.str() : assembly_of(module));
+    const CodeForm form = options.stage == "loops" ? CodeForm::loops : CodeForm::assembly;
+    const CodeAnswer code = code_of(request, fmt::format("attune_{}_{}", prepared.graph.name, number), form);
+    if (!code.problem.empty()) return refuse(code.problem);
+    fmt::print("{}", code.bytes);
   }
   return 0;
 }
@@ -73,7 +69,7 @@ int show(const ShowOptions& options) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const StagedModule staged = compile_to_stages(prepared.graph.graph, prepared.graph.name, prepared.graph.parameters, prepared.staging, context);
   if (!staged.problem.empty()) return refuse(staged.problem);
-  return show_lowered(prepared, function_of(*staged.module), options);
+  return show_code(prepared, function_of(*staged.module), options);
 }
 
 }  // namespace

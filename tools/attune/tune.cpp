@@ -11,7 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "codegen/whole_file.h"
+#include "codegen/files/whole_file.h"
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/file_inputs.h"

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
-#include "codegen/compile.h"
-#include "codegen/import.h"
+#include "codegen/dialect/import.h"
+#include "codegen/output/code_generators.h"
+#include "codegen/passes/compile.h"
 #include "codegen/plan/stage_plan.h"
-#include "codegen/step_code.h"
-#include "codegen/steps.h"
+#include "codegen/steps/steps.h"
 
 namespace attune {
 namespace {

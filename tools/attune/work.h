@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "codegen/size_rule.h"
-#include "codegen/step_schedule.h"
+#include "codegen/steps/size_rule.h"
+#include "codegen/steps/step_schedule.h"
 #include "tools/attune/options.h"
 #include "tools/measure/visible.h"
 

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "codegen/whole_file.h"
+#include "codegen/files/whole_file.h"
 #include "tools/tune/child.h"
 
 namespace attune {

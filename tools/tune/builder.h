@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/scratch_folder.h"
+#include "codegen/files/scratch_folder.h"
 #include "tools/tune/plan.h"
 #include "tools/tune/settings.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "schedules/tuning/race.h"
 #include "tools/attune/trial.h"
+#include "tools/tune/race.h"
 
 namespace attune {
 

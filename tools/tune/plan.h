@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "schedules/tuning/search.h"
 #include "tools/attune/file_inputs.h"
 #include "tools/attune/options.h"
 #include "tools/tune/duel.h"
+#include "tools/tune/search.h"
 
 namespace attune {
 

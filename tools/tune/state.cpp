@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "codegen/whole_file.h"
+#include "codegen/files/whole_file.h"
 
 namespace attune {
 

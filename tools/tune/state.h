@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "schedules/tuning/search.h"
+#include "tools/tune/search.h"
 
 namespace attune {
 

@@ -6,10 +6,10 @@
 #include <chrono>
 #include <cmath>
 
-#include "schedules/tuning/limit.h"
 #include "tools/tune/budget.h"
 #include "tools/tune/builder.h"
 #include "tools/tune/child.h"
+#include "tools/tune/limit.h"
 
 namespace attune {
 namespace {

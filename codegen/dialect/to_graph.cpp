@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+#include <llvm/ADT/DenseMap.h>
+
+#include "codegen/dialect/extents.h"
+#include "codegen/dialect/import.h"
+
+namespace attune {
+namespace {
+
+/// Rebuilds operations in a graph.
+class Reader {
+ public:
+  explicit Reader(Graph& graph) : graph_(graph) {}
+
+  void argument(mlir::Value argument, Name name) {
+    const Type type = type_of(argument.getType());
+    for (Name dim : type.dims) graph_.dim(dim);
+    values_[argument] = graph_.input(name, type.dims, type.kind);
+  }
+
+  /// The operations of the block but its end.
+  void body(mlir::Block& block) {
+    for (mlir::Operation& operation : block.without_terminator()) {
+      if (auto stage = llvm::dyn_cast<StageOp>(operation))
+        inline_stage(stage);
+      else
+        add(operation);
+    }
+  }
+
+  Value value(mlir::Value v) const {
+    const auto found = values_.find(v);
+    return found == values_.end() ? Value{&graph_, 0} : found->second;
+  }
+
+ private:
+  void add(mlir::Operation& operation) {
+    const std::optional<AnyOp> op = op_of(&operation);
+    if (!op) return graph_.fail(Here::current(), "graph: '", std::string_view(operation.getName().getStringRef()),
+                                "' is not an operation of the language");
+    llvm::SmallVector<Value> operands;
+    for (mlir::Value operand : operation.getOperands()) operands.push_back(value(operand));
+    values_[operation.getResult(0)] = std::visit(
+        [&](const auto& o) {
+          if constexpr (requires { o.dim; }) graph_.dim(o.dim);
+          return graph_.add(o, std::span<const Value>(operands.data(), operands.size()), Here::current());
+        },
+        *op);
+  }
+
+  void inline_stage(StageOp stage) {
+    for (auto [argument, operand] : llvm::zip(stage.body().getArguments(), stage->getOperands())) values_[argument] = value(operand);
+    body(stage.body());
+    for (auto [result, yielded] : llvm::zip(stage->getResults(), stage.body().getTerminator()->getOperands()))
+      values_[result] = value(yielded);
+  }
+
+  Graph& graph_;
+  llvm::DenseMap<mlir::Value, Value> values_;
+};
+
+/// States the extents that are known of dims that follow from nothing.
+void fix_extents(Graph& graph, const KnownExtents& known) {
+  llvm::SmallVector<Name> names;
+  for (const DimInfo& info : graph.dim_infos())
+    if (info.derivation.formula == Formula::free) names.push_back(info.name());
+  for (Name name : names)
+    if (const auto found = known.find(name); found != known.end()) graph.dim(name, found->second);
+}
+
+Name numbered(char letter, unsigned number, mlir::MLIRContext* context) {
+  return mlir::StringAttr::get(context, fmt::format("{}{}", letter, number)).getValue();
+}
+
+}  // namespace
+
+Graph to_graph(mlir::func::FuncOp function) {
+  Graph graph;
+  for (const Derivation& d : recorded_derivations(function)) graph.derive(d, "graph", Here::current());
+  Reader reader(graph);
+  for (mlir::BlockArgument argument : function.getArguments()) {
+    const auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), name_attribute);
+    reader.argument(argument, name.getValue());
+  }
+  reader.body(function.getBody().front());
+  fix_extents(graph, known_extents(function));
+  auto end = llvm::cast<ReturnOp>(function.getBody().front().getTerminator());
+  for (unsigned i = 0; i < end->getNumOperands(); ++i)
+    graph.output(end.result_name(i), reader.value(end->getOperand(i)), end.result_dims(i));
+  graph.finish();
+  return graph;
+}
+
+std::vector<mlir::Value> values_of(const Graph& graph, mlir::func::FuncOp function) {
+  std::vector<mlir::Value> values(graph.nodes().size());
+  mlir::Operation* end = function.getBody().front().getTerminator();
+  for (unsigned i = 0; i < end->getNumOperands(); ++i)
+    values[static_cast<std::size_t>(graph.outputs()[i].node)] = end->getOperand(i);
+  for (std::size_t n = values.size(); n-- > 0;) {  // users have greater numbers than what they use
+    if (std::holds_alternative<Input>(graph.nodes()[n].op)) {
+      values[n] = function.getArgument(static_cast<unsigned>(n));
+      continue;
+    }
+    for (const auto& [i, operand] : llvm::enumerate(graph.nodes()[n].operands()))
+      values[static_cast<std::size_t>(operand)] = values[n].getDefiningOp()->getOperand(static_cast<unsigned>(i));
+  }
+  return values;
+}
+
+Graph to_graph(StageOp stage) {
+  Graph graph;
+  Reader reader(graph);
+  mlir::MLIRContext* context = stage.getContext();
+  for (mlir::BlockArgument argument : stage.body().getArguments())
+    reader.argument(argument, numbered('a', argument.getArgNumber(), context));
+  reader.body(stage.body());
+  if (auto function = stage->getParentOfType<mlir::func::FuncOp>()) fix_extents(graph, known_extents(function));
+  for (const auto& [i, yielded] : llvm::enumerate(stage.body().getTerminator()->getOperands())) {
+    const Value value = reader.value(yielded);
+    graph.output(numbered('r', static_cast<unsigned>(i), context), value, dims_of(value));
+  }
+  return graph;
+}
+
+std::vector<DimInfo> dims_of(mlir::func::FuncOp function) {
+  const Graph graph = to_graph(function);
+  return {graph.dim_infos().begin(), graph.dim_infos().end()};
+}
+
+std::string problem_of(const Graph& graph) {
+  const std::string_view problem = graph.problem().view();
+  return std::string(problem.starts_with("line ") ? problem.substr(problem.find(": ") + 2) : problem);
+}
+
+std::optional<AnyOp> op_of(mlir::Operation* operation) {
+  std::optional<AnyOp> result;
+  [&]<class... Definition>(std::type_identity<std::variant<Definition...>>) {
+    const auto match = [&]<class D>(std::type_identity<D>) {
+      if constexpr (!std::is_same_v<D, Input>)
+        if (auto op = llvm::dyn_cast<GraphOp<D>>(operation)) result = op.definition();
+    };
+    (match(std::type_identity<Definition>{}), ...);
+  }(std::type_identity<AnyOp>{});
+  return result;
+}
+
+}  // namespace attune

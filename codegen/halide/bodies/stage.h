@@ -1,0 +1,121 @@
+/// The interface between the compiler and the stage templates: a stage's body as composable pieces of Halide expressions.
+#pragma once
+
+#include <Halide.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "codegen/halide/rewrites/opaque_numbers.h"
+
+namespace attune {
+
+/// The index along each named dim.
+using Coordinates = std::map<std::string, Halide::Expr>;
+
+/// The element of a tensor at coordinates: any expression, from one load to a whole pointwise graph.
+/// `dims` are the dims that it depends on, outermost first as the graph lists them.
+struct Piece {
+  std::vector<std::string> dims;
+  std::function<Halide::Expr(const Coordinates&)> at;
+};
+
+/// A result beside a stage's first.
+struct StoredBeside {
+  Halide::Func func;
+  std::vector<std::string> dims;
+};
+
+/// A tensor that is stored between stages: func's arguments are the dims, innermost first (the reverse of `dims`).
+struct Stored {
+  Halide::Func func;
+  std::vector<std::string> dims;
+  std::vector<StoredBeside> beside = {};     ///< in the order of the stage's results
+  std::vector<OpaqueNumber> numbers = {};    ///< of its loops
+  std::vector<std::string> last_first = {};  ///< Vars of func over which parallel loops are to begin at their end; codegen/halide/rewrites/last_first.h
+  Halide::Func sums = {};                    ///< computed before func's vectors, whose memory is asked for before it; codegen/halide/rewrites/ask_for_results.h
+};
+
+/// The first and the last index of some along a dim. Where a schedule cuts the dim into blocks of `size` indices, and they are such a
+/// block (the last one may be shorter), `number` says which: what is known of tensors by blocks can then be looked up.
+struct Span {
+  Halide::Expr first, last;
+  Halide::Expr number = {};
+  int size = 0;  ///< 0: any indices
+};
+
+/// A box of coordinates.
+using Block = std::map<std::string, Span>;
+
+/// What is known of a predicate on a block, cheap to compute and always sound.
+struct Visibility {
+  Halide::Expr certainly;  ///< every element of the block is visible
+  Halide::Expr possibly;   ///< some element may be visible
+};
+
+/// Extent of every dim: a constant where it is known, otherwise an expression of the inputs' extents.
+using Extents = std::map<std::string, Halide::Expr>;
+
+/// One number for each row of a softmax, stored beside the stage's first result: its dims outermost first, and what is stored of it.
+struct RowResult {
+  std::vector<std::string> out;
+  std::function<Halide::Expr(Halide::Expr value, const Coordinates&)> finish;  ///< a cast; may be empty
+};
+
+/// out[batch.., rows.., columns..] = finish( sum over `over` of a * b, coordinates ).
+/// `a` has batch, rows and over; `b` has batch, columns and over (any may be missing in one operand: it is broadcast).
+struct Gemm {
+  static constexpr std::string_view name = "gemm";
+  Piece a, b;
+  std::vector<std::string> batch, rows, columns, over;
+  std::function<Halide::Expr(Halide::Expr sum, const Coordinates&)> finish;  ///< bias, activation...; may be empty
+  std::vector<std::string> out;  ///< order of the result's dims, outermost first
+};
+
+/// p = exp(x - max) / sum along `along`; zeros where no element is above -inf, NaN where one is visible.
+struct RowSoftmax {
+  static constexpr std::string_view name = "row_softmax";
+  Piece x;
+  std::string along;
+  std::vector<std::string> out;
+  std::function<Halide::Expr(Halide::Expr p, const Coordinates&)> finish;  ///< what is stored of p: a cast; may be empty
+  std::optional<RowResult> log_sum_exp = {};  ///< max + ln sum: -inf where no element is above -inf
+};
+
+/// out[batch.., queries, value..] = sum_j weight(softmax_j(score)) * value[.., j, ..], with scores never stored whole.
+///   score(i, j) = visible(i, j) ? change(sum over `over` of combine(query, key), coordinates) : -inf
+struct OnlineSoftmax {
+  static constexpr std::string_view name = "online_softmax";
+  std::vector<std::string> batch;    ///< outer dims: all dims of the result but queries and value_depth (keys may lack some: grouped heads)
+  std::string queries, keys, value_depth;
+  std::vector<std::string> over;     ///< contracted by the scores' product; may be empty
+  Piece query, key;                  ///< operands of the product, constant factors already folded in
+  /// What is summed over `over`: query * key if empty; additive attention: w(h) * tanh(query + key). Coordinates include `over`.
+  /// A piece that it does not need may be empty; those that it gets are packed so that vectors run along keys.
+  std::function<Halide::Expr(Halide::Expr query, Halide::Expr key, const Coordinates&)> combine;
+  Piece score;                       ///< the raw score at (batch, queries, keys) when `at` is set: then query, key, over and combine are not used
+  std::function<Halide::Expr(Halide::Expr score, const Coordinates&)> change;   ///< scale, bias, soft-cap ...; empty if nothing
+  std::function<Halide::Expr(const Coordinates&)> visible;                      ///< empty if everything is visible
+  std::function<Visibility(const Block&)> visibility;                           ///< of a block of queries x keys at exact batch coordinates
+  std::function<Halide::Expr(Halide::Expr weight, const Coordinates&)> weight;  ///< a change linear in the weight (dropout); empty if nothing
+  Piece value;                       ///< [batch.., keys, value_depth]
+  std::function<Halide::Expr(Halide::Expr result, const Coordinates&)> finish;  ///< what is stored of the result: a cast, a gate; may be empty
+  std::vector<std::string> out;
+  std::optional<RowResult> log_sum_exp = {};  ///< ln sum_j exp(score(i, j)), -inf where nothing is visible
+};
+
+/// Everything elementwise, sums included: one Func over `out`.
+struct Pointwise {
+  static constexpr std::string_view name = "pointwise";
+  Piece x;
+  std::vector<std::string> out;
+};
+
+/// What templates take.
+using StageBody = std::variant<OnlineSoftmax, Gemm, RowSoftmax, Pointwise>;
+
+}  // namespace attune

@@ -1,0 +1,24 @@
+#include <limits>
+
+#include "codegen/halide/lower/lowered_graph.h"
+
+namespace attune {
+
+template <>
+Lowered lower(const Constant& op, const Site&) {
+  if (op.kind == Kind::real) return Lowered::real(op.value);
+  if (op.kind == Kind::boolean) return Lowered::boolean(op.value != 0);
+  return Lowered::integer(static_cast<std::int64_t>(op.value));
+}
+
+template <>
+Lowered lower(const Index& op, const Site& site) {
+  return Lowered::of(site.coordinate(op.dim), index_range);
+}
+
+template <>
+Lowered lower(const Extent& op, const Site& site) {
+  return site.values.extent(op.dim);
+}
+
+}  // namespace attune

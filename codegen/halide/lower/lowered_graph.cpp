@@ -1,0 +1,140 @@
+#include "codegen/halide/lower/lowered_graph.h"
+
+#include <limits>
+
+#include "codegen/halide/numbers/strict.h"
+
+namespace attune {
+namespace {
+
+template <class Op, std::size_t... I>
+Lowered apply(const Site& site, std::index_sequence<I...>) {
+  return Op::apply(site.operand(I)...);
+}
+
+/// Intervals promise nothing of infinite members: where a real is one, nothing is known of it.
+Interval<Lowered> point(const Lowered& x) {
+  if (!x.is_real() || Halide::Internal::is_const(x.expr)) return Interval<Lowered>::point(x);
+  // a choice of bits: Halide would take NaN for a bound
+  const Halide::Expr bits = Halide::select(has_finite_bits(x.expr), Halide::reinterpret<std::uint32_t>(x.expr), Halide::Expr(0x7fc00000u));
+  return Interval<Lowered>::point({Halide::reinterpret<float>(bits)});
+}
+
+/// What a value of the kind may be when nothing else is known.
+Interval<Lowered> anything(Kind kind) {
+  if (kind == Kind::boolean) return {Lowered::boolean(false), Lowered::boolean(true)};
+  if (kind == Kind::real) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return {Lowered::bound(-infinity), Lowered::bound(infinity)};
+  }
+  if (kind == Kind::i8) return {Lowered::integer(-128), Lowered::integer(127)};
+  if (kind == Kind::u8) return {Lowered::integer(0), Lowered::integer(255)};
+  if (kind == Kind::i32) return {Lowered::integer(std::numeric_limits<std::int32_t>::min()), Lowered::integer(std::numeric_limits<std::int32_t>::max())};
+  return {Lowered::integer(std::numeric_limits<std::int64_t>::min()), Lowered::integer(std::numeric_limits<std::int64_t>::max())};
+}
+
+Lowered index_of(const Halide::Expr& coordinate) { return Lowered::of(coordinate, index_range); }
+
+}  // namespace
+
+Lowered LoweredGraph::extent(Name dim) const {
+  const Halide::Expr& e = extents_.at(std::string(dim));
+  if (const auto constant = Halide::Internal::as_const_int(e)) return Lowered::integer(*constant);
+  return Lowered::of(e, extent_range);
+}
+
+Lowered LoweredGraph::at(int node, const Coordinates& coordinates, const Given& given) const {
+  Found found;
+  return find(node, coordinates, given, found);
+}
+
+Lowered LoweredGraph::find(int id, const Coordinates& coordinates, const Given& given, Found& found) const {
+  if (const auto stand_in = given.find(id); stand_in != given.end()) return stand_in->second;
+  if (const auto known = found.find(id); known != found.end()) return known->second;
+  const Node& node = graph_.node(id);
+  const Site site{*this, node, coordinates, given, found};
+  const Lowered value = std::visit(
+      [&]<class Op>(const Op& op) -> Lowered {
+        if constexpr (std::is_same_v<Op, Input>)
+          return sources_.find(op.label)->second.at(coordinates);
+        else if constexpr (PointwiseOp<Op>)
+          return apply<Op>(site, std::make_index_sequence<static_cast<std::size_t>(Op::arity)>{});
+        else if constexpr (CompositeOp<Op>)
+          throw std::logic_error("internal: " + std::string(Op::name) + " is not expanded");
+        else
+          return lower(op, site);
+      },
+      node.op);
+  found.emplace(id, value);
+  return value;
+}
+
+Interval<Lowered> LoweredGraph::over(int node, const Block& block) const {
+  std::map<int, Interval<Lowered>> found;
+  return find_over(node, block, found);
+}
+
+Interval<Lowered> LoweredGraph::find_over(int id, const Block& block, std::map<int, Interval<Lowered>>& found) const {
+  if (const auto known = found.find(id); known != found.end()) return known->second;
+  const Node& node = graph_.node(id);
+  const bool is_point = [&] {
+    for (Name dim : node.type.dims) {
+      const Span& span = block.at(std::string(dim));
+      if (!Halide::Internal::equal(span.first, span.last)) return false;
+    }
+    return true;
+  }();
+  const auto in = [&](std::size_t i) { return find_over(node.inputs[i], block, found); };
+  const auto value = std::visit(
+      [&]<class Op>(const Op& op) -> Interval<Lowered> {
+        if constexpr (std::is_same_v<Op, Index>) {
+          const Span& span = block.at(std::string(op.dim));
+          return {index_of(span.first), index_of(span.last)};
+        } else if constexpr (std::is_same_v<Op, Rename>) {
+          Block renamed = block;
+          renamed[std::string(op.from)] = block.at(std::string(op.to));
+          return over(node.inputs[0], renamed);
+        } else if constexpr (std::is_same_v<Op, Slice>) {
+          Block sliced = block;
+          const Span& span = block.at(std::string(op.into));
+          const auto place = [&](const Halide::Expr& i) { return i * static_cast<int>(op.step) + static_cast<int>(op.start); };
+          sliced[std::string(op.from)] = {place(span.first), place(span.last)};
+          return over(node.inputs[0], sliced);
+        } else if constexpr (PointwiseOp<Op>) {
+          if constexpr (Op::arity == 1) return Op::apply(in(0));
+          else if constexpr (Op::arity == 2) return Op::apply(in(0), in(1));
+          else return Op::apply(in(0), in(1), in(2));
+        } else {
+          if constexpr (std::is_same_v<Op, Constant>)
+            if (op.kind == Kind::real) return Interval<Lowered>::point(Lowered::bound(op.value));
+          if constexpr (std::is_same_v<Op, Input>)
+            if (const BlockSource& known = sources_.find(op.label)->second.over; known && !is_point)
+              if (const auto range = known(block)) return *range;
+          if (!is_point) return anything(node.type.kind);
+          Coordinates coordinates;
+          for (const auto& [dim, span] : block) coordinates[dim] = span.first;
+          return point(at(id, coordinates));
+        }
+      },
+      node.op);
+  found.emplace(id, value);
+  return value;
+}
+
+Piece LoweredGraph::piece(int node) const {
+  Piece piece;
+  for (Name dim : graph_.node(node).type.dims) piece.dims.emplace_back(dim);
+  // the piece lives in Funcs' definitions only, which are made while these values live
+  piece.at = [this, node](const Coordinates& coordinates) { return at(node, coordinates).expr; };
+  return piece;
+}
+
+Reduction reduction_over(const Names& dims, const Site& site) {
+  std::vector<Halide::Range> ranges;
+  for (Name dim : dims) ranges.emplace_back(0, site.values.extents().at(std::string(dim)));
+  Reduction reduction{Halide::RDom(ranges), site.at};
+  for (int i = 0; i < dims.size(); ++i) reduction.at[std::string(dims[i])] = reduction.domain[i];
+  return reduction;
+}
+
+}  // namespace attune

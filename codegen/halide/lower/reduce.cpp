@@ -1,0 +1,43 @@
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "codegen/halide/lower/lowered_graph.h"
+#include "codegen/halide/numbers/strict.h"
+
+namespace attune {
+namespace {
+
+constexpr std::int32_t all_but_sign = 0x7fffffff;
+
+/// An integer in the order of the reals: with the bits of all but the sign turned where it is negative. NaN is the greatest, whatever its bits.
+Halide::Expr place_in_order(const Halide::Expr& x) {
+  const Halide::Expr bits = Halide::reinterpret<std::int32_t>(x);
+  return Halide::select(has_number_bits(x), Halide::select(bits < 0, bits ^ all_but_sign, bits), all_but_sign);
+}
+Halide::Expr real_at_place(const Halide::Expr& place) { return Halide::reinterpret<float>(Halide::select(place < 0, place ^ all_but_sign, place)); }
+constexpr std::int32_t place_of_minus_infinity = std::bit_cast<std::int32_t>(-std::numeric_limits<float>::infinity()) ^ all_but_sign;
+
+}  // namespace
+
+template <>
+Lowered lower(const ReduceSum& op, const Site& site) {
+  const Reduction r = reduction_over(op.over, site);
+  const Lowered x = site.operand(0, r.at);
+  if (site.node.type.kind == Kind::real) return {Halide::sum(r.domain, x.expr), {}, x.may_be_special};
+  return Lowered::of(Halide::sum(r.domain, Halide::cast<std::int64_t>(x.expr)));
+}
+
+/// Of reals by their places in order: Halide's maximum of reals drops NaN and begins at a literal -infinity.
+template <>
+Lowered lower(const ReduceMax& op, const Site& site) {
+  const Reduction r = reduction_over(op.over, site);
+  const Halide::Expr x = site.operand(0, r.at).expr;
+  if (site.node.type.kind == Kind::i32) return Lowered::of(Halide::maximum(r.domain, Halide::cast<std::int32_t>(x)));
+  if (site.node.type.kind == Kind::i64) return Lowered::of(Halide::maximum(r.domain, Halide::cast<std::int64_t>(x)));
+  const Halide::Expr greatest = Halide::maximum(r.domain, place_in_order(x));
+  return {real_at_place(Halide::max(greatest, place_of_minus_infinity)), {}, true};  // of nothing it is -infinity
+}
+
+}  // namespace attune

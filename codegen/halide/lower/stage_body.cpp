@@ -1,0 +1,164 @@
+#include "codegen/halide/lower/stage_body.h"
+
+#include <algorithm>
+
+#include "codegen/plan/score_masks.h"
+
+namespace attune {
+namespace {
+
+std::vector<std::string> strings(const Names& names) { return {names.begin(), names.end()}; }
+
+int result_of(const LoweredGraph& values) { return values.graph().outputs()[0].node; }
+
+/// What `result` makes of the value that stands for each of `inner`, or nothing if they are the same.
+std::function<Halide::Expr(Halide::Expr, const Coordinates&)> change(const LoweredGraph& values, const std::vector<int>& inner, int result) {
+  if (inner == std::vector{result}) return {};
+  return [&values, inner, result](const Halide::Expr& value, const Coordinates& at) {
+    Given given;
+    for (const int node : inner) given.emplace(node, Lowered{value});
+    return values.at(result, at, given).expr;
+  };
+}
+
+std::vector<int> products_of(const OnlineSoftmaxRoles& roles) {
+  std::vector<int> products;
+  for (const KeyPart& part : roles.parts)
+    if (part.product >= 0) products.push_back(part.product);
+  return products;
+}
+
+/// The operands of the parts' products along all keys; where a part has no product, some element of another's.
+Piece key_of_parts(const LoweredGraph& values, const OnlineSoftmaxRoles& roles) {
+  Names dims;
+  for (const KeyPart& part : roles.parts)
+    if (part.product >= 0) dims.unite(values.graph().node(part.key).type.dims.renamed(part.along, roles.keys));
+  const auto at = [&values, roles](const Coordinates& coordinates) {
+    const Halide::Expr position = coordinates.at(std::string(roles.keys));
+    Halide::Expr key, first = 0;
+    for (const KeyPart& part : roles.parts) {
+      const std::string along(part.along);
+      const Halide::Expr extent = values.extents().at(along);
+      if (part.product >= 0) {
+        Coordinates own = coordinates;
+        own[along] = Halide::clamp(position - first, 0, Halide::max(extent - 1, 0));
+        const Halide::Expr element = values.at(part.key, own).expr;
+        key = key.defined() ? Halide::select(position < first, key, element) : element;
+      }
+      first = first + extent;
+    }
+    return key;
+  };
+  return {strings(dims), at};
+}
+
+void add_visibility(const LoweredGraph& values, const std::vector<MaskPredicate>& predicates, OnlineSoftmax& stage) {
+  if (predicates.empty()) return;
+  stage.visible = [&values, predicates](const Coordinates& at) {
+    Halide::Expr visible;
+    for (const MaskPredicate& p : predicates) {
+      const Halide::Expr holds = values.at(p.node, at).expr, shows = p.is_hiding ? !holds : holds;
+      visible = visible.defined() ? visible && shows : shows;
+    }
+    return visible;
+  };
+  stage.visibility = [&values, predicates](const Block& block) {
+    Visibility all{Halide::Internal::const_true(), Halide::Internal::const_true()};
+    for (const MaskPredicate& p : predicates) {
+      const Interval<Lowered> holds = values.over(p.node, block);
+      all.certainly = all.certainly && block_condition(p.is_hiding ? !holds.high : holds.low);
+      all.possibly = all.possibly && block_condition(p.is_hiding ? !holds.low : holds.high);
+    }
+    return all;
+  };
+}
+
+/// The operand of the matmul that comes from the softmax.
+int weights_operand(const Graph& graph, const OnlineSoftmaxRoles& roles) {
+  const Node& node = graph.node(roles.matmul);
+  return node.inputs[0] == roles.value ? node.inputs[1] : node.inputs[0];
+}
+
+const Names& summed_dims(const Node& node) {
+  if (const auto* matmul = std::get_if<Matmul>(&node.op)) return matmul->over;
+  return std::get<ReduceSum>(node.op).over;
+}
+
+/// A term of the sum over pairs, from the values of its query and its key.
+std::function<Halide::Expr(Halide::Expr, Halide::Expr, const Coordinates&)> combination(const LoweredGraph& values, const OnlineSoftmaxRoles& roles) {
+  return [&values, roles](const Halide::Expr& query, const Halide::Expr& key, const Coordinates& at) {
+    const Given given{{roles.query, {query}}, {roles.key, {key}}};
+    Halide::Expr term;
+    for (const int operand : values.graph().node(roles.sum).operands()) {
+      const Halide::Expr factor = values.at(operand, at, given).expr;
+      term = term.defined() ? term * factor : factor;
+    }
+    return term;
+  };
+}
+
+}  // namespace
+
+OnlineSoftmax body_of(const OnlineSoftmaxRoles& roles, const LoweredGraph& values, const ResultDims& results) {
+  const Graph& graph = values.graph();
+  OnlineSoftmax stage;
+  stage.out = results[0];
+  if (roles.log_sum_exp >= 0) stage.log_sum_exp = RowResult{results[1], {}};
+  stage.queries = roles.queries;
+  stage.keys = roles.keys;
+  stage.value_depth = roles.value_depth;
+  for (const std::string& dim : strings(graph.node(roles.matmul).type.dims))
+    if (dim != stage.queries && dim != stage.value_depth) stage.batch.push_back(dim);
+  const auto [score, predicates] = peel_masks(graph, graph.node(roles.softmax).inputs[0]);
+  const int inner = roles.product >= 0 ? roles.product : roles.sum;
+  if (inner >= 0) {
+    stage.over = strings(summed_dims(graph.node(inner)));
+    stage.query = values.piece(roles.query);
+    stage.key = roles.parts.empty() ? values.piece(roles.key) : key_of_parts(values, roles);
+    stage.change = change(values, roles.parts.empty() ? std::vector{inner} : products_of(roles), score);
+    if (roles.product < 0) stage.combine = combination(values, roles);
+  } else {
+    stage.score = values.piece(score);
+  }
+  add_visibility(values, predicates, stage);
+  stage.weight = change(values, {roles.softmax}, weights_operand(graph, roles));
+  stage.value = values.piece(roles.value);
+  stage.finish = change(values, {roles.matmul}, result_of(values));
+  return stage;
+}
+
+Gemm body_of(const GemmRoles& roles, const LoweredGraph& values, const ResultDims& results) {
+  const Graph& graph = values.graph();
+  const std::vector<std::string>& out = results[0];
+  const Node& node = graph.node(roles.matmul);
+  const Names over = std::get<Matmul>(node.op).over;
+  const Names &a = graph.node(node.inputs[0]).type.dims, &b = graph.node(node.inputs[1]).type.dims;
+  Gemm stage;
+  stage.out = out;
+  stage.over = strings(over);
+  stage.a = values.piece(node.inputs[0]);
+  stage.b = values.piece(node.inputs[1]);
+  stage.rows = strings(a.without(b).without(over));
+  stage.columns = strings(b.without(a).without(over));
+  for (const std::string& dim : out)
+    if (a.has(dim) && b.has(dim)) stage.batch.push_back(dim);
+  // columns are the dims that run fastest in memory: there the vectors lie
+  if (!out.empty() && std::ranges::find(stage.rows, out.back()) != stage.rows.end()) {
+    std::swap(stage.a, stage.b);
+    std::swap(stage.rows, stage.columns);
+  }
+  stage.finish = change(values, {roles.matmul}, result_of(values));
+  return stage;
+}
+
+RowSoftmax body_of(const RowSoftmaxRoles& roles, const LoweredGraph& values, const ResultDims& results) {
+  const Node& node = values.graph().node(roles.softmax);
+  RowSoftmax stage{values.piece(node.inputs[0]), std::string(std::get<Softmax>(node.op).over), results[0], {}};
+  if (roles.log_sum_exp >= 0) stage.log_sum_exp = RowResult{results[1], {}};
+  return stage;
+}
+
+Pointwise body_of(const ReduceRoles&, const LoweredGraph& values, const ResultDims& results) { return {values.piece(result_of(values)), results[0]}; }
+Pointwise body_of(const PointwiseRoles&, const LoweredGraph& values, const ResultDims& results) { return {values.piece(result_of(values)), results[0]}; }
+
+}  // namespace attune

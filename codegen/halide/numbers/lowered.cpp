@@ -1,0 +1,320 @@
+#include "codegen/halide/numbers/lowered.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <utility>
+
+#include "codegen/halide/numbers/opaque_real.h"
+#include "codegen/halide/numbers/strict.h"
+#include "codegen/halide/numbers/vector_math.h"
+
+using Halide::cast;
+using Halide::Expr;
+using Halide::Float;
+using Halide::Int;
+using Halide::Internal::is_const_one;
+using Halide::Internal::is_const_zero;
+
+namespace attune {
+namespace {
+
+using Integer = std::int64_t;
+constexpr Integer least = std::numeric_limits<Integer>::min(), greatest = std::numeric_limits<Integer>::max();
+constexpr Range range_of_int32{std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
+
+// Ranges end where 64 bits do: beyond, integers of the language have no value.
+Integer sum(Integer a, Integer b) {
+  Integer result = 0;
+  return __builtin_add_overflow(a, b, &result) ? (a < 0 ? least : greatest) : result;
+}
+Integer product(Integer a, Integer b) {
+  Integer result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? ((a < 0) == (b < 0) ? greatest : least) : result;
+}
+Integer negative(Integer a) { return a == least ? greatest : -a; }
+Integer quotient(Integer a, Integer b) {
+  if (b < 0) return quotient(negative(a), negative(b));
+  return a / b - (a % b < 0 ? 1 : 0);
+}
+
+Range negative(Range a) { return {negative(a.high), negative(a.low)}; }
+Range hull(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
+Range corners(Range a, Range b, Integer (*operation)(Integer, Integer)) {
+  const auto [low, high] =
+      std::minmax({operation(a.low, b.low), operation(a.low, b.high), operation(a.high, b.low), operation(a.high, b.high)});
+  return {low, high};
+}
+Range magnitude(Range a) { return {std::max({a.low, negative(a.high), Integer{0}}), std::max(a.high, negative(a.low))}; }
+bool fits_int32(Range a) { return range_of_int32.low <= a.low && a.high <= range_of_int32.high; }
+
+bool is_narrow(const Lowered& x) { return x.expr.type().bits() == 32; }
+Expr wide(const Lowered& x) { return is_narrow(x) ? cast(Int(64), x.expr) : x.expr; }
+
+bool is_constant(const Lowered& x) { return x.range.low == x.range.high; }
+/// An end as far as 64 bits go, or as the negation of that.
+bool is_unbounded(const Lowered& end) { return is_constant(end) && (end.range.low <= least + 1 || end.range.low == greatest); }
+
+/// operation(a, b), an integer of the first of `ranges`: in 32 bits if the operands have them and every step, of which `ranges` tell, fits.
+template <class Operation>
+Lowered integer_result(const Lowered& a, const Lowered& b, std::initializer_list<Range> ranges, Operation operation) {
+  const bool is_safe = is_narrow(a) && is_narrow(b) && std::all_of(ranges.begin(), ranges.end(), fits_int32);
+  return Lowered::of(is_safe ? operation(a.expr, b.expr) : operation(wide(a), wide(b)), *ranges.begin());
+}
+
+/// x - x. Of strict nodes, too, Halide's analysis of bounds makes 0; bits are beyond it.
+Expr zero_if_finite(const Expr& x) {
+  return Halide::reinterpret<float>(Halide::select(has_finite_bits(x), Expr(0u), Expr(0x7fc00000u)));
+}
+
+/// x / x: 1, or NaN of zero, infinities and NaN.
+Expr one_if_finite_and_not_zero(const Expr& x) {
+  const Expr magnitude = Halide::reinterpret<std::uint32_t>(x) & Expr(0x7fffffffu);
+  return Halide::reinterpret<float>(Halide::select(magnitude - Expr(1u) < Expr(0x7f7fffffu), Expr(0x3f800000u), Expr(0x7fc00000u)));
+}
+
+bool may_be_special(const Lowered& a, const Lowered& b) { return a.may_be_special || b.may_be_special; }
+/// The result of arithmetic on a and b, of which one may be special.
+Lowered special(Expr e) { return {std::move(e), {}, true}; }
+/// A function of x.
+Lowered function(const Lowered& x, Expr value) { return {std::move(value), {}, x.may_be_special}; }
+
+/// What holds of integers by their ranges, or else the comparison of a and b.
+template <class Comparison>
+Lowered compared(const Lowered& a, const Lowered& b, bool is_always, bool is_never, Comparison comparison) {
+  if (is_always || is_never) return Lowered::boolean(is_always);
+  return {is_narrow(a) && is_narrow(b) ? comparison(a.expr, b.expr) : comparison(wide(a), wide(b))};
+}
+
+}  // namespace
+
+Lowered Lowered::real(double value) {
+  const auto number = static_cast<float>(value);
+  if (!needs_opaque_real(number)) return {Expr(number)};
+  return special(opaque_real(number));
+}
+Lowered Lowered::bound(double value) { return {Expr(static_cast<float>(value))}; }
+Lowered Lowered::integer(std::int64_t value) {
+  const Range range{value, value};
+  return {fits_int32(range) ? Expr(static_cast<std::int32_t>(value)) : Expr(value), range};
+}
+Lowered Lowered::boolean(bool value) { return {value ? Halide::Internal::const_true() : Halide::Internal::const_false()}; }
+
+Lowered Lowered::of(Expr loaded) {
+  const Halide::Type type = loaded.type();
+  if (type.is_bool() || type == Float(32)) return {std::move(loaded)};
+  if (type.is_float()) return {cast(Float(32), std::move(loaded))};
+  const int bits = type.bits() - (type.is_int() ? 1 : 0);
+  const Integer highest = bits >= 63 ? greatest : (Integer{1} << bits) - 1;
+  return of(std::move(loaded), {type.is_int() ? -highest - 1 : 0, highest});
+}
+
+Lowered Lowered::of(Expr value, Range range) {
+  if (range.low == range.high) return integer(range.low);
+  const Halide::Type type = fits_int32(range) ? Int(32) : Int(64);
+  return {value.type() == type ? std::move(value) : cast(type, std::move(value)), range};
+}
+
+Lowered operator+(const Lowered& a, const Lowered& b) {
+  if (a.is_real()) return may_be_special(a, b) ? special(strict_add(a.expr, b.expr)) : Lowered{a.expr + b.expr};
+  return integer_result(a, b, {{sum(a.range.low, b.range.low), sum(a.range.high, b.range.high)}}, [](Expr x, Expr y) { return x + y; });
+}
+
+Lowered operator-(const Lowered& a, const Lowered& b) {
+  if (a.is_real() && Halide::Internal::graph_equal(a.expr, b.expr)) return {zero_if_finite(a.expr), {}, a.may_be_special};
+  if (a.is_real()) return may_be_special(a, b) ? special(strict_subtract(a.expr, b.expr)) : Lowered{a.expr - b.expr};
+  const Range minus_b = negative(b.range);
+  return integer_result(a, b, {{sum(a.range.low, minus_b.low), sum(a.range.high, minus_b.high)}}, [](Expr x, Expr y) { return x - y; });
+}
+
+Lowered operator-(const Lowered& a) {
+  if (!a.is_real()) return Lowered::integer(0) - a;
+  return a.may_be_special ? special(strict_multiply(a.expr, -1.f)) : Lowered{a.expr * -1.f};
+}
+
+Lowered operator*(const Lowered& a, const Lowered& b) {
+  // Halide makes 0 of 0 * x; not so of infinities and NaN.
+  if (a.is_real() && may_be_special(a, b)) return special(strict_multiply(a.expr, b.expr));
+  if (a.is_real()) return {is_const_zero(a.expr) || is_const_zero(b.expr) ? strict_multiply(a.expr, b.expr) : a.expr * b.expr};
+  return integer_result(a, b, {corners(a.range, b.range, product)}, [](Expr x, Expr y) { return x * y; });
+}
+
+Lowered operator/(const Lowered& a, const Lowered& b) {
+  if (Halide::Internal::graph_equal(a.expr, b.expr)) return {one_if_finite_and_not_zero(a.expr), {}, a.may_be_special};
+  if (!is_const_zero(b.expr)) return may_be_special(a, b) ? special(strict_divide(a.expr, b.expr)) : Lowered{a.expr / b.expr};
+  // Halide refuses to divide by a constant 0.
+  const double zero = Halide::Internal::as_const_float(b.expr).value_or(0);
+  return a * Lowered::real(std::copysign(std::numeric_limits<double>::infinity(), zero));
+}
+
+// Halide's quotients are rounded down for positive divisors, and those by 0 are 0; a / b = -a / -b makes divisors positive. Of the least
+// i64, which has no negative, nothing is promised, but an unbounded end, which is that constant, keeps its side.
+Lowered floor_div(const Lowered& a, const Lowered& b) {
+  if (b.range == Range{0, 0}) return Lowered::integer(0);
+  if (b.range.low > 0) return integer_result(a, b, {corners(a.range, b.range, quotient)}, [](Expr x, Expr y) { return x / y; });
+  if (is_constant(a) && a.range.low == least) return floor_div(Lowered::integer(least + 1), b);
+  const Integer largest = magnitude(a.range).high;
+  const Range range = b.range.high < 0 ? corners(a.range, b.range, quotient) : Range{negative(largest), largest};
+  return integer_result(a, b, {range, negative(a.range), magnitude(b.range)},
+                        [](Expr x, Expr y) { return Halide::select(y < 0, -x, x) / Halide::select(y < 0, -y, y); });
+}
+
+Lowered mod(const Lowered& a, const Lowered& b) {
+  if (b.range == Range{0, 0}) return Lowered::integer(0);
+  if (b.range.low > 0) {
+    const bool is_small = a.range.low >= 0 && a.range.high < b.range.low;
+    const Integer high = a.range.low >= 0 ? std::min(a.range.high, b.range.high - 1) : b.range.high - 1;
+    return is_small ? a : integer_result(a, b, {{0, high}}, [](Expr x, Expr y) { return x % y; });
+  }
+  const Range range{std::min(sum(b.range.low, 1), Integer{0}), std::max(sum(b.range.high, -1), Integer{0})};
+  return integer_result(a, b, {range, negative(a.range), magnitude(b.range)}, [](Expr x, Expr y) {
+    const Expr rest = Halide::select(y < 0, -x, x) % Halide::select(y < 0, -y, y);
+    return Halide::select(y < 0, -rest, rest);
+  });
+}
+
+Lowered minimum(const Lowered& a, const Lowered& b) {
+  if (a.is_boolean()) return a && b;
+  if (Halide::Internal::graph_equal(a.expr, b.expr)) return a;
+  if (a.is_real()) return {vector_math::minimum(a.expr, b.expr), {}, may_be_special(a, b)};
+  if (a.range.high <= b.range.low) return a;
+  if (b.range.high <= a.range.low) return b;
+  const Range range{std::min(a.range.low, b.range.low), std::min(a.range.high, b.range.high)};
+  return integer_result(a, b, {range}, [](Expr x, Expr y) { return Halide::min(x, y); });
+}
+
+Lowered maximum(const Lowered& a, const Lowered& b) {
+  if (a.is_boolean()) return a || b;
+  if (Halide::Internal::graph_equal(a.expr, b.expr)) return a;
+  if (a.is_real()) return {vector_math::maximum(a.expr, b.expr), {}, may_be_special(a, b)};
+  if (a.range.low >= b.range.high) return a;
+  if (b.range.low >= a.range.high) return b;
+  const Range range{std::max(a.range.low, b.range.low), std::max(a.range.high, b.range.high)};
+  return integer_result(a, b, {range}, [](Expr x, Expr y) { return Halide::max(x, y); });
+}
+
+Lowered abs(const Lowered& x) {
+  if (x.is_real()) return function(x, Halide::abs(x.expr));
+  if (x.range.low >= 0) return x;
+  return integer_result(x, x, {magnitude(x.range), negative(x.range)}, [](Expr a, Expr) { return Halide::select(a < 0, -a, a); });
+}
+
+Lowered operator<(const Lowered& a, const Lowered& b) {
+  if (a.is_real()) return {strict_less(a.expr, b.expr)};
+  return compared(a, b, a.range.high < b.range.low, a.range.low >= b.range.high, [](Expr x, Expr y) { return x < y; });
+}
+Lowered operator<=(const Lowered& a, const Lowered& b) {
+  if (a.is_real()) return {strict_less_equal(a.expr, b.expr)};
+  return compared(a, b, a.range.high <= b.range.low, a.range.low > b.range.high, [](Expr x, Expr y) { return x <= y; });
+}
+Lowered operator>(const Lowered& a, const Lowered& b) { return b < a; }
+Lowered operator>=(const Lowered& a, const Lowered& b) { return b <= a; }
+Lowered operator==(const Lowered& a, const Lowered& b) {
+  if (a.is_real()) return {strict_equal(a.expr, b.expr)};
+  const bool is_always = a.range == b.range && a.range.low == a.range.high;
+  const bool is_never = a.range.high < b.range.low || b.range.high < a.range.low;
+  return compared(a, b, is_always, is_never, [](Expr x, Expr y) { return x == y; });
+}
+Lowered operator!=(const Lowered& a, const Lowered& b) { return !(a == b); }
+
+Lowered operator&&(const Lowered& a, const Lowered& b) {
+  if (is_const_one(a.expr) || is_const_zero(b.expr)) return b;
+  if (is_const_one(b.expr) || is_const_zero(a.expr)) return a;
+  return {a.expr && b.expr};
+}
+Lowered operator||(const Lowered& a, const Lowered& b) {
+  if (is_const_zero(a.expr) || is_const_one(b.expr)) return b;
+  if (is_const_zero(b.expr) || is_const_one(a.expr)) return a;
+  return {a.expr || b.expr};
+}
+Lowered operator!(const Lowered& a) {
+  if (is_const_one(a.expr) || is_const_zero(a.expr)) return Lowered::boolean(is_const_zero(a.expr));
+  return {!a.expr};
+}
+
+Lowered select(const Lowered& condition, const Lowered& a, const Lowered& b) {
+  if (is_const_one(condition.expr)) return a;
+  if (is_const_zero(condition.expr)) return b;
+  if (a.is_boolean()) return (condition && a) || (!condition && b);
+  if (a.is_real()) return {Halide::select(condition.expr, a.expr, b.expr), {}, may_be_special(a, b)};
+  return integer_result(a, b, {hull(a.range, b.range)}, [&](Expr x, Expr y) { return Halide::select(condition.expr, x, y); });
+}
+
+Lowered exp(const Lowered& x) { return function(x, vector_math::exp(to_real(x).expr)); }
+Lowered log(const Lowered& x) { return function(x, vector_math::log(to_real(x).expr)); }
+Lowered sqrt(const Lowered& x) { return function(x, Halide::sqrt(to_real(x).expr)); }
+Lowered rsqrt(const Lowered& x) { return Lowered::real(1) / sqrt(x); }
+Lowered pow(const Lowered& a, const Lowered& b) {
+  const Lowered base = to_real(a), exponent = to_real(b);
+  if (Halide::Internal::as_const_float(exponent.expr) == 2) return base * base;
+  return {vector_math::pow(base.expr, exponent.expr), {}, may_be_special(base, exponent)};
+}
+Lowered tanh(const Lowered& x) { return function(x, vector_math::tanh(to_real(x).expr)); }
+Lowered sigmoid(const Lowered& x) { return function(x, vector_math::sigmoid(to_real(x).expr)); }
+Lowered erf(const Lowered& x) { return function(x, vector_math::erf(to_real(x).expr)); }
+Lowered sin(const Lowered& x) { return function(x, vector_math::sin(to_real(x).expr)); }
+Lowered cos(const Lowered& x) { return function(x, vector_math::cos(to_real(x).expr)); }
+Lowered floor(const Lowered& x) { return function(x, Halide::floor(to_real(x).expr)); }
+
+Lowered to_real(const Lowered& x) {
+  if (x.is_boolean()) return {Halide::select(x.expr, 1.f, 0.f)};
+  return x.is_real() ? x : Lowered{cast(Float(32), x.expr)};
+}
+
+Lowered to_i64(const Lowered& x) {
+  if (x.is_boolean()) return Lowered::of(Halide::select(x.expr, 1, 0), {0, 1});
+  if (x.is_integer()) return x;
+  const float limit = 0x1p62f;
+  const Expr above = Halide::select(strict_less(-limit, x.expr), x.expr, -limit);
+  const Expr within = Halide::select(strict_less(above, limit), above, limit);
+  return Lowered::of(cast(Int(64), within), {-(Integer{1} << 62), Integer{1} << 62});
+}
+
+Lowered constant_like(const Lowered& x, double value) {
+  if (x.is_real()) return Lowered::bound(value);
+  return x.is_boolean() ? Lowered::boolean(value != 0) : Lowered::integer(static_cast<Integer>(value));
+}
+
+bool is_certain(const Lowered& condition) { return is_const_one(condition.expr); }
+
+double function_error(const Lowered&) { return 0x1p-20; }
+
+Interval<Lowered> after_sum(const Interval<Lowered>& sum, const Interval<Lowered>& a, const Interval<Lowered>& b) {
+  if (sum.low.is_integer())
+    return {is_unbounded(a.low) || is_unbounded(b.low) ? Lowered::integer(least) : sum.low,
+            is_unbounded(a.high) || is_unbounded(b.high) ? Lowered::integer(greatest) : sum.high};
+  const Lowered zero = Lowered::real(0), largest = maximum(maximum(a.high, -a.low), maximum(b.high, -b.low));
+  const Lowered error = largest * Lowered::real(function_error(largest));
+  const Lowered low = sum.low - error, high = sum.high + error;  // but a sum of numbers of one sign has that sign
+  return {select(a.low >= zero && b.low >= zero, maximum(low, zero), low),
+          select(a.high <= zero && b.high <= zero, minimum(high, zero), high)};
+}
+
+Interval<Lowered> after_product(const Interval<Lowered>& product, const Interval<Lowered>& a, const Interval<Lowered>& b) {
+  if (product.low.is_real()) return detail::after_function(product);
+  const bool is_known = is_constant(product.low) && is_constant(product.high);  // constants have been multiplied without wrapping
+  const bool is_bounded = !(is_unbounded(a.low) || is_unbounded(a.high) || is_unbounded(b.low) || is_unbounded(b.high));
+  return is_known || is_bounded ? product : Interval<Lowered>{Lowered::integer(least), Lowered::integer(greatest)};
+}
+
+Lowered corner(const Lowered& a, const Lowered& b) { return a.is_real() ? detail::corner<Lowered>(a, b) : a * b; }
+
+// An unknown end, which is NaN, converts to the least number; as the upper end it must become the largest.
+Interval<Lowered> to_i64(const Interval<Lowered>& x) { return {to_i64(x.low), x.high.is_real() ? -to_i64(-x.high) : to_i64(x.high)}; }
+
+Expr block_condition(const Lowered& truth) {
+  struct Reals : Halide::Internal::IRGraphVisitor {
+    bool found = false;
+    using IRGraphVisitor::include;
+    void include(const Expr& e) override {
+      found = found || e.type().is_float();
+      IRGraphVisitor::include(e);
+    }
+  } reals;
+  reals.include(truth.expr);
+  // Intervals share their operands, and Halide walks through what is shared again and again: named first, it stays small.
+  return reals.found ? Halide::strict_float(Halide::Internal::common_subexpression_elimination(truth.expr)) : truth.expr;
+}
+
+}  // namespace attune

@@ -1,0 +1,21 @@
+#include "codegen/halide/rewrites/holds_loads.h"
+
+namespace attune {
+
+using namespace Halide::Internal;
+using Halide::Expr;
+
+bool holds_loads(const Expr& e) {
+  class Visitor : public IRVisitor {
+   public:
+    bool found = false;
+
+   private:
+    using IRVisitor::visit;
+    void visit(const Load*) override { found = true; }
+  } visitor;
+  e.accept(&visitor);
+  return visitor.found;
+}
+
+}  // namespace attune

@@ -1,0 +1,46 @@
+#include "codegen/halide/rewrites/memory_checks.h"
+
+#include <limits>
+
+namespace attune {
+namespace {
+
+using namespace Halide::Internal;
+using Halide::Expr;
+
+class StripAsserts : public IRMutator {
+ public:
+  Stmt mutate(const Stmt& s) override { return strip_asserts(s); }
+};
+
+class LimitStoredElements : public IRMutator {
+ private:
+  using IRMutator::visit;
+
+  Stmt visit(const Allocate* op) override {
+    if (op->constant_allocation_size() > 0 || op->new_expr.defined() || op->extents.empty()) return IRMutator::visit(op);
+    // In double precision the product does not overflow, and none above the limit is rounded to one below it.
+    Expr count = 1, in_double = make_const(Halide::Float(64), 1);
+    for (const Expr& extent : op->extents) {
+      count = count * Halide::max(extent, 0);
+      in_double = in_double * Halide::cast<double>(Halide::max(extent, 0));
+    }
+    const Stmt allocate = Allocate::make(op->name, op->type, op->memory_type, {simplify(count)}, op->condition, mutate(op->body),
+                                         op->new_expr, op->free_function, op->padding);
+    if (op->extents.size() == 1) return allocate;
+    const Expr limit = make_const(Halide::Float(64), static_cast<double>(std::numeric_limits<std::int32_t>::max()));
+    const Expr too_large = static_cast<int>(halide_error_code_buffer_allocation_too_large);
+    return Block::make(AssertStmt::make(simplify(in_double <= limit || !op->condition), too_large), allocate);
+  }
+};
+
+}  // namespace
+
+void keep_memory_checks_alone(Halide::Pipeline& pipeline) { pipeline.add_custom_lowering_pass(new StripAsserts); }
+
+void limit_stored_elements(Halide::Pipeline& pipeline) { pipeline.add_custom_lowering_pass(new LimitStoredElements); }
+
+/// The feature makes indices 64 bits wide in lowering, which is over; in code generation it moves the limit on bytes alone, out of reach.
+Halide::Target with_checked_sizes(const Halide::Target& target) { return target.with_feature(Halide::Target::LargeBuffers); }
+
+}  // namespace attune

@@ -1,0 +1,84 @@
+#include "codegen/halide/rewrites/store_beside.h"
+
+#include <utility>
+
+namespace attune {
+namespace {
+
+using namespace Halide::Internal;
+using Halide::Expr;
+
+/// Its arguments: the value that it stands for, the element, and the element's place as a load of it, whose index Halide has worked out by then.
+const std::string marker = "attune_storing";
+
+/// Takes the markers out of an expression, and gathers the stores that they stand for.
+class TakeStores : public IRMutator {
+ public:
+  std::vector<Stmt> stores;
+
+ private:
+  using IRMutator::visit;
+
+  Expr visit(const Call* call) override {
+    if (call->name != marker) return IRMutator::visit(call);
+    const Expr element = mutate(call->args[1]);
+    const auto* place = call->args[2].as<Load>();
+    if (place == nullptr) throw Halide::InternalError("a place to store at is no load");
+    Stmt store = Store::make(place->name, element, place->index, Halide::Parameter(), const_true(element.type().lanes()), ModulusRemainder());
+    for (auto let = lets_.rbegin(); let != lets_.rend(); ++let)
+      if (stmt_uses_var(store, let->first)) store = LetStmt::make(let->first, let->second, store);
+    stores.push_back(std::move(store));
+    return mutate(call->args[0]);
+  }
+
+  Expr visit(const Let* let) override {
+    const Expr value = mutate(let->value);
+    lets_.emplace_back(let->name, value);
+    const Expr body = mutate(let->body);
+    lets_.pop_back();
+    return Let::make(let->name, value, body);
+  }
+
+  std::vector<std::pair<std::string, Expr>> lets_;
+};
+
+class StoreBeside : public IRMutator {
+ private:
+  using IRMutator::visit;
+
+  Stmt visit(const Store* op) override {
+    TakeStores take;
+    const Expr value = take.mutate(op->value);
+    if (take.stores.empty()) return op;
+    return before(std::move(take.stores), Store::make(op->name, value, op->index, op->param, op->predicate, op->alignment));
+  }
+
+  Stmt visit(const LetStmt* op) override {
+    TakeStores take;
+    const Expr value = take.mutate(op->value);
+    if (take.stores.empty()) return IRMutator::visit(op);
+    return before(std::move(take.stores), LetStmt::make(op->name, value, mutate(op->body)));
+  }
+
+  static Stmt before(std::vector<Stmt> stores, const Stmt& s) {
+    stores.push_back(s);
+    return Block::make(stores);
+  }
+};
+
+}  // namespace
+
+Halide::Func stored_elsewhere(const std::string& name, const Halide::Type& type, const std::vector<Halide::Var>& dims) {
+  Halide::Func func(name);
+  func(dims) = Halide::undef(type);
+  func.compute_root();
+  return func;
+}
+
+Expr storing(const Expr& value, const Expr& element, const Halide::FuncRef& place) {
+  return Call::make(value.type(), marker, {value, element, Expr(place)}, Call::Extern);
+}
+
+void store_beside(Halide::Pipeline& pipeline) { pipeline.add_custom_lowering_pass(new StoreBeside); }
+
+}  // namespace attune

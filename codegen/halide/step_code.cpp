@@ -1,0 +1,232 @@
+#include "codegen/halide/step_code.h"
+
+#include <functional>
+
+#include "codegen/halide/lower/stage_body.h"
+#include "codegen/halide/halide_target.h"
+#include "codegen/halide/numbers/bf16.h"
+#include "codegen/halide/numbers/opaque_real.h"
+#include "codegen/halide/rewrites/ask_for_results.h"
+#include "codegen/halide/rewrites/empty_on_devices.h"
+#include "codegen/halide/rewrites/last_first.h"
+#include "codegen/halide/rewrites/lift_guards.h"
+#include "codegen/halide/rewrites/memory_checks.h"
+#include "codegen/halide/rewrites/opaque_numbers.h"
+#include "codegen/halide/rewrites/rare_lanes.h"
+#include "codegen/halide/rewrites/stack_budget.h"
+#include "codegen/halide/rewrites/store_beside.h"
+#include "runtime/halide_type.h"
+#include "schedules/schedules.h"
+
+namespace attune {
+namespace {
+
+/// A loaded element as a number of the language.
+Lowered loaded(const Halide::Expr& e, Element element) {
+  if (element == Element::bf16) return {bf16_value(e)};
+  return element == Element::boolean ? Lowered{e != 0} : Lowered::of(e);
+}
+
+/// A number as it is stored.
+Halide::Expr as_stored(const Halide::Expr& e, Element element) {
+  return element == Element::bf16 ? bf16_bits(e) : Halide::cast(halide_type_of(stored_as(element)), e);
+}
+
+/// Errors of Halide as exceptions. Its warnings (that products of bf16 are emulated, say before it finds the instruction for them) are about
+/// schedules, which are Attune's own.
+class QuietReporter final : public Halide::CompileTimeErrorReporter {
+ public:
+  void warning(const char*) override {}
+  [[noreturn]] void error(const char* message) override { throw Halide::CompileError(message); }
+};
+
+/// A step for calls of one size on a target.
+class StepPipelining {
+ public:
+  explicit StepPipelining(const CodeRequest& request)
+      : plan_(request.plan), step_(request.step), machine_(machine_of(request.target)), size_(request.size), choice_(request.choice) {
+    static QuietReporter reporter;
+    Halide::set_custom_compile_time_error_reporter(&reporter);
+  }
+
+  StepScheduleAnswer schedule() {
+    StepScheduleAnswer answer;
+    with_body([&](const auto& body) {
+      const auto chosen = chosen_for(body);
+      answer.problem = chosen.problem;
+      if (!answer.problem.empty()) return;
+      answer.schedule = {std::string(chosen.schedule->name), chosen.parameters, chosen.origin, chosen.file, {}, {}, chosen.schedule->made_for == size_};
+      if (chosen.schedule->blocks != nullptr) answer.schedule.blocks = chosen.schedule->blocks(chosen.parameters);
+      if (chosen.schedule->limits == nullptr) return;
+      for (ExtentLimit& limit : chosen.schedule->limits(body, chosen.small_up_to)) {
+        limit.dim = plan_.before_renames(limit.dim);
+        answer.schedule.limits.push_back(std::move(limit));
+      }
+    });
+    return answer;
+  }
+
+  StepPipeline pipeline() {
+    bind_extents();
+    bind_inputs();
+    with_body([&](const auto& body) {
+      const auto chosen = chosen_for(body);
+      stored_ = chosen.schedule->build(finished(body), extents_, machine_, chosen.parameters);
+      note_scores(body);
+    });
+    make_output();
+    return std::move(made_);
+  }
+
+ private:
+  const StepTensor& output(std::size_t result) const { return plan_.tensors[step_.outputs[result]]; }
+
+  template <class Body>
+  ScheduleAnswer<Body> chosen_for(const Body&) const {
+    return choose_schedule<Body>(machine_, size_, step_.key, choice_);
+  }
+
+  /// Calls visit with what a template takes for the step's kind.
+  template <class Visit>
+  void with_body(const Visit& visit) const {
+    const LoweredGraph values(step_.graph, sources_, extents_);
+    ResultDims results;
+    for (const std::size_t written : step_.outputs) results.push_back(plan_.tensors[written].dims);
+    std::visit([&](const auto& roles) { visit(body_of(roles, values, results)); }, step_.roles);
+  }
+
+  /// Numbers where they are known, arguments of the code elsewhere.
+  void bind_extents() {
+    for (const auto& [dim, extent] : plan_.known) extents_[dim] = static_cast<int>(extent);
+    for (const std::string& dim : step_.dims) {
+      Halide::Param<std::int32_t> extent("extent_of_" + dim);
+      extent.set_min_value(0);  // what lowering simplifies by; the check itself is taken out with all others
+      extents_[dim] = extent;
+      extent_arguments_.push_back(extent);
+    }
+  }
+
+  void bind_inputs() {
+    for (std::size_t i = 0; i < step_.inputs.size(); ++i) {
+      const StepTensor& tensor = plan_.tensors[step_.inputs[i]];
+      Halide::ImageParam param(halide_type_of(stored_as(tensor.element)), static_cast<int>(tensor.dims.size()), tensor.name);
+      for (std::size_t d = 0; d < tensor.dims.size(); ++d) {
+        auto dim = param.dim(static_cast<int>(tensor.dims.size() - 1 - d));
+        dim.set_min(0);
+        if (const auto known = plan_.known.find(tensor.dims[d]); known != plan_.known.end()) dim.set_extent(static_cast<int>(known->second));
+      }
+      sources_["a" + std::to_string(i)] = source(tensor, param);
+      made_.arguments.emplace_back(param);
+    }
+    made_.arguments.insert(made_.arguments.end(), extent_arguments_.begin(), extent_arguments_.end());
+  }
+
+  /// What stands in memory. By blocks, integers and truth values are known.
+  Source source(const StepTensor& tensor, const Halide::ImageParam& param) const {
+    Source source{[param, dims = tensor.dims, element = tensor.element](const Coordinates& at) {
+                    std::vector<Halide::Expr> innermost_first;
+                    for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) innermost_first.push_back(at.at(*dim));
+                    return loaded(param(innermost_first), element);
+                  },
+                  {}};
+    if (kind_of(tensor.element) != Kind::real) source.over = block_ranges(tensor.name, source.at, tensor.dims, extents_, machine_);
+    return source;
+  }
+
+  /// The body with a last step that gives each element as it is stored, so that no copy is needed for it.
+  template <class Body>
+  Body finished(Body body) const {
+    if constexpr (requires { body.log_sum_exp; })
+      if (body.log_sum_exp) finish(body.log_sum_exp->finish, output(1).element);
+    const Element element = output(0).element;
+    if constexpr (requires { body.finish; })
+      finish(body.finish, element);
+    else if (element != Element::f32)
+      body.x.at = [at_computed = body.x.at, element](const Coordinates& at) { return as_stored(at_computed(at), element); };
+    return body;
+  }
+
+  static void finish(std::function<Halide::Expr(Halide::Expr, const Coordinates&)>& change, Element element) {
+    if (element == Element::f32) return;
+    change = [before = change, element](const Halide::Expr& value, const Coordinates& at) { return as_stored(before ? before(value, at) : value, element); };
+  }
+
+  void note_scores(const OnlineSoftmax& body) {
+    score_dims_ = body.batch;
+    score_dims_.insert(score_dims_.end(), {body.queries, body.keys});
+  }
+  void note_scores(const auto&) {}
+
+  void make_output() {
+    std::vector<Halide::Func> results;
+    const auto add = [&](Halide::Func func, const std::vector<std::string>& dims) {
+      for (std::size_t i = 0; i < dims.size(); ++i) func.output_buffer().dim(static_cast<int>(dims.size() - 1 - i)).set_bounds(0, extents_.at(dims[i]));
+      results.push_back(std::move(func));
+    };
+    add(stored_.func, stored_.dims);
+    for (const StoredBeside& result : stored_.beside) add(result.func, result.dims);
+    made_.pipeline = Halide::Pipeline(results);
+    Halide::Pipeline& pipeline = made_.pipeline;
+    if (!stored_.beside.empty()) store_beside(pipeline);
+    if (!machine_.is_gpu) keep_memory_checks_alone(pipeline);
+    define_numbers(pipeline, stored_.numbers);
+    turn_last_first(pipeline, stored_.func, stored_.last_first);
+    if (stored_.sums.defined()) ask_for_results(pipeline, stored_.func, stored_.sums);
+    if (machine_.is_gpu) {
+      limit_scores();
+      allow_empty_on_devices(pipeline);
+      take_rare_way(pipeline);
+      find_opaque_reals_on_host(pipeline);
+    } else {
+      branch_on_rare_lanes(pipeline);
+      lift_guards(pipeline);
+      limit_stored_elements(pipeline);
+      keep_stack_budget(pipeline);
+    }
+  }
+
+  /// On devices, which store scores whole: no more of them than Halide's 32-bit indices tell apart.
+  void limit_scores() {
+    if (score_dims_.empty()) return;
+    Halide::Expr count = Halide::cast<std::int64_t>(1);
+    std::string names;
+    for (const std::string& dim : score_dims_) {
+      count = count * Halide::cast<std::int64_t>(extents_.at(dim));
+      names += (names.empty() ? "" : " x ") + dim;
+    }
+    made_.pipeline.add_requirement(count <= Halide::Expr(std::int64_t{0x7fffffff}), "what a stage stores as [" + names + "] has", count,
+                                      "elements; on devices it must be 2147483647 at most");
+  }
+
+  const KernelSteps& plan_;
+  const Step& step_;
+  const Machine machine_;
+  const SizeClass size_;
+  const ScheduleChoice& choice_;
+  Extents extents_;
+  std::vector<Halide::Argument> extent_arguments_;
+  std::map<std::string, Source, std::less<>> sources_;
+  Stored stored_;
+  std::vector<std::string> score_dims_;  // of an online softmax
+  StepPipeline made_;
+};
+
+}  // namespace
+
+StepScheduleAnswer schedule_of(const CodeRequest& request) { return StepPipelining(request).schedule(); }
+
+StepPipeline pipeline_of(const CodeRequest& request) { return StepPipelining(request).pipeline(); }
+
+Halide::Module module_of(const StepPipeline& made, const TargetInfo& target, const std::string& symbol) {
+  const Halide::Target halide = halide_target(target);
+  Halide::Pipeline pipeline = made.pipeline;
+  const Halide::Module compiled = pipeline.compile_to_module(made.arguments, symbol, halide, Halide::LinkageType::ExternalPlusArgv);
+  if (target.device != Device::cpu) return compiled;
+  Halide::Module module(symbol, with_checked_sizes(halide));
+  module.set_any_strict_float(compiled.any_strict_float());
+  for (const auto& buffer : compiled.buffers()) module.append(buffer);
+  for (const auto& function : compiled.functions()) module.append(function);
+  return module;
+}
+
+}  // namespace attune

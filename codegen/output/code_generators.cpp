@@ -1,0 +1,43 @@
+#include "codegen/output/code_generators.h"
+
+#include <array>
+
+#include "codegen/halide/halide_generator.h"
+
+namespace attune {
+namespace {
+
+const std::array generators = {halide_generator()};
+
+}  // namespace
+
+std::span<const CodeGenerator> code_generators() { return generators; }
+
+GeneratorAnswer generator_of(const CodeRequest& request) {
+  GeneratorAnswer first;
+  for (const CodeGenerator& generator : generators) {
+    GeneratorAnswer answer{generator.schedule(request), &generator};
+    const bool is_named = answer.problem.empty() && answer.schedule.name == request.choice.name;
+    if (is_named) return answer;
+    if (first.generator == nullptr || (!first.problem.empty() && answer.problem.empty())) first = std::move(answer);
+  }
+  return first;
+}
+
+StepSchedules schedules_of(const KernelSteps& plan, const Step& step, const TargetInfo& target, const ScheduleChoice& choice) {
+  StepSchedules schedules;
+  for (const SizeClass size : size_classes) {
+    GeneratorAnswer answer = generator_of({plan, step, target, size, choice});
+    if (!answer.problem.empty()) return {{}, {}, std::move(answer.problem)};
+    schedules.of.emplace(size, std::move(answer.schedule));
+  }
+  schedules.rule = size_rule(schedules.of, plan.known, target);
+  return schedules;
+}
+
+CodeAnswer code_of(const CodeRequest& request, const std::string& symbol, CodeForm form) {
+  const GeneratorAnswer answer = generator_of(request);
+  return answer.problem.empty() ? answer.generator->code(request, symbol, form) : CodeAnswer{{}, answer.problem};
+}
+
+}  // namespace attune

@@ -1,0 +1,203 @@
+#include "codegen/output/emit.h"
+
+#include <fmt/format.h>
+#include <llvm/Support/xxhash.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+
+#include "codegen/files/publish.h"
+#include "codegen/files/run_program.h"
+#include "codegen/files/scratch_folder.h"
+#include "codegen/files/whole_file.h"
+#include "codegen/halide/halide_runtime.h"
+#include "codegen/output/compile_steps.h"
+#include "codegen/output/kernel_text.h"
+#include "codegen/output/manifest.h"
+#include "codegen/steps/steps.h"
+#include "runtime/abi.h"
+#include "runtime/library.h"
+#include "runtime/trailer.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+static_assert(Steps::bits == ATTUNE_SLICE_BITS, "the runtime takes slices of dims apart as the language packs them");
+
+/// Links a file, which is to be `place` in the end; the problem in words, or nothing.
+std::string link_file(const std::string& program, const std::vector<std::string>& arguments, const fs::path& place) {
+  const ProgramEnd end = run_program(program, arguments);
+  if (!end.is_found) return fmt::format("'{}' is not installed; it is needed to write kernels of this kind", program);
+  return end.is_success ? std::string() : fmt::format("'{}': cannot be written: '{}' failed: {}", place.string(), program, end.reason);
+}
+
+/// Writes one kernel.
+class Emission {
+ public:
+  Emission(mlir::func::FuncOp function, const EmitOptions& options)
+      : function_(function), options_(options), plan_(kernel_steps(function)), scratch_(options.directory) {}
+
+  Emitted run_all() {
+    if (!scratch_.exists()) return {{}, cannot_be_written(options_.directory, scratch_.error())};
+    if (std::string problem = place_problem(options_.directory, names()); !problem.empty()) return {{}, std::move(problem)};
+    describe();
+    if (std::string problem = manifest_problem(manifest_); !problem.empty()) return {{}, std::move(problem)};
+    for (const auto step : {&Emission::compile, &Emission::write_object, &Emission::write_shared, &Emission::write_texts})
+      if (std::string problem = (this->*step)(); !problem.empty()) return {{}, std::move(problem)};
+    if (std::string problem = publish(scratch_, options_.directory, names()); !problem.empty()) return {{}, std::move(problem)};
+    Emitted emitted;
+    for (const std::string& name : names()) emitted.files.push_back(place(name).string());
+    return emitted;
+  }
+
+ private:
+  int number_of(std::string_view dim) const {
+    for (std::size_t i = 0; i < manifest_.dims.size(); ++i)
+      if (manifest_.dims[i].name == dim) return static_cast<int>(i);
+    return -1;
+  }
+
+  void describe() {
+    manifest_.name = options_.name;
+    manifest_.variant = options_.variant;
+    manifest_.parameters = options_.parameters;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    function_.print(stream);
+    for (const TargetInfo* target : options_.targets) stream << target->name;
+    stream << options_.schedule.name << (options_.size ? name_of(*options_.size) : "");
+    for (const Parameter& p : options_.schedule.values) stream << p.name << p.value;
+    for (const TunedFile& tuned : options_.schedule.tuned) stream << tuned_text(tuned);
+    manifest_.hash = fmt::format("{:016x}", llvm::xxh3_64bits(text));
+    for (const DimInfo& info : plan_.dims) {
+      const Derivation& d = info.derivation;
+      Manifest::Dim dim{std::string(info.name()), static_cast<int>(d.formula), {}, d.value};
+      for (Name operand : d.operands) dim.operands.push_back(number_of(operand));
+      const auto extent = plan_.known.find(info.name());
+      if (d.formula == Formula::free && extent != plan_.known.end()) {
+        dim.formula = static_cast<int>(Formula::fixed);
+        dim.value = extent->second;
+      }
+      manifest_.dims.push_back(std::move(dim));
+    }
+    for (const StepTensor& tensor : plan_.tensors) {
+      Manifest::Tensor described{tensor.name, stored_as(tensor.element), tensor.role == StepTensor::Role::output, {}};
+      for (const std::string& dim : tensor.dims) described.dims.push_back(number_of(dim));
+      (tensor.role == StepTensor::Role::stored ? manifest_.stored : manifest_.tensors).push_back(std::move(described));
+    }
+    for (const Step& step : plan_.steps) {
+      Manifest::Step& described = manifest_.steps.emplace_back(std::string(step.kind()));
+      for (const std::size_t input : step.inputs) described.inputs.push_back(static_cast<int>(input));
+      for (const std::size_t output : step.outputs) described.outputs.push_back(static_cast<int>(output));
+      for (const std::string& dim : step.dims) described.dims.push_back(number_of(dim));
+    }
+  }
+
+  /// The codes of the steps, each in an object.
+  std::string compile() {
+    StepOptions options{options_.targets, options_.schedule, options_.size, fmt::format("attune_{}_{}", options_.variant, manifest_.hash), options_.jobs};
+    CompiledSteps compiled = compile_steps(plan_, options);
+    if (!compiled.problem.empty()) return compiled.problem;
+    for (std::size_t i = 0; i < manifest_.steps.size(); ++i) manifest_.steps[i].codes = std::move(compiled.codes[i]);
+    for (const std::string& bytes : compiled.objects) {
+      // a name that no kernel's file has: those of a kernel are words, without a dot before the last
+      const std::string object = fmt::format("code.{}.o", objects_.size());
+      objects_.push_back(scratch_.file(object));
+      if (std::string problem = write(object, bytes); !problem.empty()) return problem;
+    }
+    return {};
+  }
+
+  /// Of the kernel's files, in the order in which they get their places: who finds the last finds all.
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const char* suffix : {".h", ".hpp", ".json", ".o", ".so"})
+      if (std::string_view(suffix) != ".so" || options_.is_shared) names.push_back(options_.name + suffix);
+    return names;
+  }
+  fs::path place(const std::string& name) const { return fs::path(options_.directory) / name; }
+
+  /// Writes a file of the scratch folder. What a user is told names its place, or that of the kernel.
+  std::string write(const std::string& name, std::string_view bytes) const {
+    const std::error_code error = write_file(scratch_.file(name), {bytes});
+    const bool is_own = std::ranges::count(names(), name) != 0;
+    return error ? cannot_be_written(place(is_own ? name : names().back()), error) : std::string();
+  }
+
+  std::string write_manifest(bool is_library, const std::string& name) const {
+    const ManifestObject object = manifest_object(manifest_, std::string(options_.targets.front()->triple), is_library);
+    return object.problem.empty() ? write(name, object.bytes) : object.problem;
+  }
+
+  std::string write_object() {
+    const std::string manifest = "manifest.kernel.o", name = options_.name + ".o";
+    if (std::string problem = write_manifest(false, manifest); !problem.empty()) return problem;
+    std::vector<std::string> arguments = {"-r", "-o", scratch_.file(name), scratch_.file(manifest)};
+    arguments.insert(arguments.end(), objects_.begin(), objects_.end());
+    return link_file(std::string(options_.targets.front()->linker), arguments, place(name));
+  }
+
+  /// A shared object that stands alone: with Halide's runtime, and with the table of kernels as its only symbol; sealed by its trailer.
+  std::string write_shared() {
+    if (!options_.is_shared) return {};
+    const TargetInfo& first = *options_.targets.front();
+    const std::string manifest = "manifest.library.o", runtime = "halide.runtime.o", script = "exports.map", name = options_.name + ".so";
+    if (std::string problem = write_manifest(true, manifest); !problem.empty()) return problem;
+    if (std::string problem = write(runtime, halide_runtime_object(options_.targets)); !problem.empty()) return problem;
+    const std::string exports = fmt::format("{{ global: attune_library_v1; {}; local: *; }};\n", manifest_symbol(manifest_));
+    if (std::string problem = write(script, exports); !problem.empty()) return problem;
+    std::vector<std::string> arguments = {"-shared", "-s", "-Wl,--gc-sections", "-Xlinker", "--version-script=" + scratch_.file(script), "-o", scratch_.file(name)};
+    for (const std::string& object : {scratch_.file(manifest), scratch_.file(runtime)}) arguments.push_back(object);
+    arguments.insert(arguments.end(), objects_.begin(), objects_.end());
+    for (const char* library : {"-lpthread", "-ldl", "-lm"}) arguments.emplace_back(library);
+    std::string problem = link_file(first.linker == "ld" ? "c++" : "aarch64-linux-gnu-g++", arguments, place(name));
+    if (problem.empty()) problem = seal(name);
+    return problem.empty() && opens_here(first) ? opening_problem(name) : problem;
+  }
+
+  /// What a user would be told who opened the file; nothing if it opens.
+  std::string opening_problem(const std::string& name) const {
+    const Result<Library> library = Library::open(scratch_.file(name));
+    if (library) return {};
+    std::string_view reason = library.error().message;
+    const std::string who = fmt::format("kernel file '{}': ", scratch_.file(name));
+    if (reason.starts_with(who)) reason.remove_prefix(who.size());  // the path is of a folder that is gone at the end
+    return fmt::format("'{}': cannot be written: what was linked cannot be opened: {}", place(name).string(), reason);
+  }
+
+  std::string seal(const std::string& name) const {
+    std::ifstream file(scratch_.file(name), std::ios::binary);
+    std::string content{std::istreambuf_iterator<char>(file), {}};
+    std::error_code error;
+    if (content.size() != fs::file_size(scratch_.file(name), error)) return fmt::format("'{}': cannot be read after it was linked", place(name).string());
+    const attune_trailer_v1 trailer = trailer_of(std::as_bytes(std::span(content)));
+    return write(name, content.append(reinterpret_cast<const char*>(&trailer), sizeof trailer));
+  }
+
+  std::string write_texts() {
+    const std::pair<const char*, std::string> texts[] = {{".h", c_header(manifest_)}, {".hpp", cpp_header(manifest_)}, {".json", json_sidecar(manifest_)}};
+    for (const auto& [suffix, text] : texts)
+      if (std::string problem = write(options_.name + suffix, text); !problem.empty()) return problem;
+    return {};
+  }
+
+  mlir::func::FuncOp function_;
+  const EmitOptions& options_;
+  const KernelSteps plan_;
+  ScratchFolder scratch_;
+  Manifest manifest_;
+  std::vector<std::string> objects_;
+};
+
+}  // namespace
+
+Emitted emit_kernel(mlir::func::FuncOp staged, const EmitOptions& options) {
+  return Emission(staged, options).run_all();
+}
+
+}  // namespace attune

@@ -1,0 +1,155 @@
+#include "codegen/output/manifest.h"
+
+#include <fmt/format.h>
+
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <map>
+#include <memory>
+#include <set>
+
+#include "runtime/abi.h"
+
+namespace attune {
+namespace {
+
+/// LLVM assembly that defines the manifest. Struct types follow runtime/abi.h member by member.
+class Assembly {
+ public:
+  std::string of(const Manifest& m, bool is_library) {
+    std::vector<std::string> dims, tensors, steps;
+    for (const auto& d : m.dims)
+      dims.push_back(fmt::format("%dim {{ ptr {}, i32 {}, i32 {}, ptr {}, i64 {} }}", text(d.name), d.formula, d.operands.size(),
+                                 numbers(d.operands), d.value));
+    for (const auto* all : {&m.tensors, &m.stored})
+      for (const auto& t : *all)
+        tensors.push_back(fmt::format("%tensor {{ ptr {}, i32 {}, i32 {}, i32 {}, ptr {} }}", text(t.name), t.storage,
+                                      t.is_output ? 1 : 0, t.dims.size(), numbers(t.dims)));
+    for (const auto& s : m.steps) steps.push_back(step(s));
+    const std::string dim_table = array("%dim", dims), tensor_table = array("%tensor", tensors), step_table = array("%step", steps);
+    const std::string symbol = manifest_symbol(m);
+    body_ += fmt::format("@{} = constant %kernel {{ i32 {}, ptr {}, ptr {}, ptr {}, ptr {}, i32 {}, i32 {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr {} }}\n",
+                         symbol, ATTUNE_ABI_VERSION, text(m.name), text(m.variant), text(m.parameters), text(m.hash), m.dims.size(),
+                         m.tensors.size(), m.stored.size(), m.steps.size(), dim_table, tensor_table, step_table);
+    if (is_library) library(symbol);
+    std::string declarations;
+    for (const std::string& declaration : declarations_) declarations += declaration;
+    return types() + declarations + body_;
+  }
+
+ private:
+  static std::string types() {
+    return "%dim = type { ptr, i32, i32, ptr, i64 }\n"
+           "%tensor = type { ptr, i32, i32, i32, ptr }\n"
+           "%condition = type { i32, i64, i64 }\n"
+           "%code = type { ptr, ptr, i32, i32, ptr, ptr, ptr }\n"
+           "%step = type { ptr, i32, i32, ptr, i32, i32, ptr, ptr }\n"
+           "%kernel = type { i32, ptr, ptr, ptr, ptr, i32, i32, i32, i32, ptr, ptr, ptr }\n"
+           "%hooks = type { ptr, ptr, ptr, ptr }\n"
+           "%library = type { i32, i32, ptr, %hooks }\n";
+  }
+
+  std::string step(const Manifest::Step& s) {
+    std::vector<int> tensors = s.inputs;
+    tensors.insert(tensors.end(), s.outputs.begin(), s.outputs.end());
+    std::vector<std::string> codes;
+    for (const auto& c : s.codes) codes.push_back(code(c));
+    return fmt::format("%step {{ ptr {}, i32 {}, i32 {}, ptr {}, i32 {}, i32 {}, ptr {}, ptr {} }}", text(s.stage), s.inputs.size(), s.outputs.size(),
+                       numbers(tensors), s.dims.size(), codes.size(), numbers(s.dims), array("%code", codes));
+  }
+
+  std::string code(const Manifest::Code& c) {
+    std::vector<std::string> conditions;
+    for (const auto& k : c.conditions) conditions.push_back(fmt::format("%condition {{ i32 {}, i64 {}, i64 {} }}", k.dim, k.minimum, k.maximum));
+    declarations_.insert(fmt::format("declare i32 @{}(ptr)\n", c.symbol));
+    return fmt::format("%code {{ ptr {}, ptr {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr @{} }}", text(c.target), text(c.schedule), c.device,
+                       conditions.size(), array("%condition", conditions), text(c.features), c.symbol);
+  }
+
+  void library(const std::string& symbol) {
+    const std::string kernels = array("ptr", {"ptr @" + symbol});
+    std::string hooks;
+    for (const char* setter : {"do_par_for", "malloc", "free", "error_handler"}) {
+      const std::string name = std::string(std::string_view(setter) == "error_handler" ? "halide_set_" : "halide_set_custom_") + setter;
+      declarations_.insert(fmt::format("declare ptr @{}(ptr)\n", name));
+      hooks += fmt::format("{}ptr @{}", hooks.empty() ? "" : ", ", name);
+    }
+    body_ += fmt::format("@attune_library_v1 = constant %library {{ i32 {}, i32 1, ptr {}, %hooks {{ {} }} }}\n", ATTUNE_ABI_VERSION, kernels, hooks);
+  }
+
+  /// A constant string, once each.
+  std::string text(const std::string& s) {
+    const auto [place, is_fresh] = texts_.try_emplace(s, fmt::format("@text.{}", texts_.size()));
+    if (!is_fresh) return place->second;
+    std::string escaped;
+    for (const char c : s) escaped += fmt::format("\\{:02X}", static_cast<unsigned char>(c));
+    body_ += fmt::format("{} = private constant [{} x i8] c\"{}\\00\"\n", place->second, s.size() + 1, escaped);
+    return place->second;
+  }
+  std::string numbers(const std::vector<int>& values) {
+    std::vector<std::string> items;
+    for (const int v : values) items.push_back(fmt::format("i32 {}", v));
+    return array("i32", items);
+  }
+  std::string array(const std::string& type, const std::vector<std::string>& items) {
+    if (items.empty()) return "null";
+    std::string joined;
+    for (const auto& item : items) joined += (joined.empty() ? "" : ", ") + item;
+    const std::string name = fmt::format("@table.{}", tables_++);
+    body_ += fmt::format("{} = private constant [{} x {}] [{}]\n", name, items.size(), type, joined);
+    return name;
+  }
+
+  std::map<std::string, std::string> texts_;
+  int tables_ = 0;
+  std::set<std::string> declarations_;
+  std::string body_;
+};
+
+std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& triple, std::string& problem) {
+  static const bool is_ready = [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    return true;
+  }();
+  (void)is_ready;
+  const llvm::Triple parsed(triple);
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(parsed, problem);
+  if (target == nullptr) return nullptr;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(parsed, "", "", {}, llvm::Reloc::PIC_));
+}
+
+}  // namespace
+
+std::string manifest_symbol(const Manifest& manifest) { return "attune_kernel_v2_" + manifest.name; }
+
+ManifestObject manifest_object(const Manifest& manifest, const std::string& triple, bool is_library) {
+  std::string problem;
+  const auto machine = machine_for(triple, problem);
+  if (machine == nullptr) return {{}, fmt::format("internal: LLVM has no target {}: {}", triple, problem)};
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  const auto module = llvm::parseAssemblyString(Assembly().of(manifest, is_library), diagnostic, context);
+  if (module == nullptr) return {{}, fmt::format("internal: the manifest is not LLVM assembly: {}", diagnostic.getMessage().str())};
+  module->setTargetTriple(llvm::Triple(triple));
+  module->setDataLayout(machine->createDataLayout());
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile)) return {{}, "internal: LLVM writes no objects for " + triple};
+  passes.run(*module);
+  return {std::string(bytes.begin(), bytes.end()), {}};
+}
+
+}  // namespace attune

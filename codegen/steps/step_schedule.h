@@ -1,0 +1,21 @@
+/// The schedule of a step for calls of one size, as `attune explain` and the manifest tell it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedules/records/choice.h"
+
+namespace attune {
+
+struct StepSchedule {
+  std::string name;
+  std::vector<Parameter> parameters;
+  std::string origin, file;         ///< where the parameters come from, as ParameterAnswer says it
+  std::vector<ExtentLimit> limits;  ///< calls for which this is the better schedule
+  std::optional<BlockSizes> blocks; ///< of attention; none where all scores are stored
+  bool is_made_for_size = false;    ///< for calls of this size alone
+};
+
+}  // namespace attune

@@ -1,0 +1,146 @@
+#include "codegen/steps/steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "codegen/dialect/extents.h"
+#include "codegen/dialect/import.h"
+#include "codegen/steps/stage_key.h"
+#include "codegen/steps/stage_layout.h"
+
+namespace attune {
+namespace {
+
+/// What a stage's value is stored as where no result of the function says it.
+Element between_steps(Element element) { return element == Element::real ? Element::f32 : element; }
+
+/// A result of the function: the value, and the number of the tensor that it is.
+struct Result {
+  mlir::Value value;
+  std::size_t tensor;
+};
+
+class Planner {
+ public:
+  explicit Planner(mlir::func::FuncOp function) : function_(function) {
+    const Graph graph = to_graph(function);
+    plan_.dims.assign(graph.dim_infos().begin(), graph.dim_infos().end());
+    plan_.known = known_extents(function);
+    for (const DimInfo& info : plan_.dims)
+      if (const auto extent = evaluate(info.derivation, plan_.known)) plan_.known.try_emplace(std::string(info.name()), *extent);
+  }
+
+  KernelSteps plan() {
+    add_arguments();
+    add_results();
+    for (StageOp stage : function_.getBody().front().getOps<StageOp>()) add(stage);
+    for (const Result& result : results_)
+      if (tensors_.at(result.value.getAsOpaquePointer()) != result.tensor) add_copy(result);
+    return std::move(plan_);
+  }
+
+ private:
+  void add_arguments() {
+    for (const mlir::BlockArgument argument : function_.getArguments()) {
+      const auto type = llvm::cast<TensorType>(argument.getType());
+      const auto name = function_.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), name_attribute);
+      tensors_[argument.getAsOpaquePointer()] = plan_.tensors.size();
+      plan_.tensors.push_back({name.getValue().str(), dims_of(type), between_steps(type.element()), StepTensor::Role::input});
+    }
+  }
+
+  void add_results() {
+    auto end = llvm::cast<ReturnOp>(function_.getBody().front().getTerminator());
+    for (unsigned i = 0; i < end->getNumOperands(); ++i) {
+      StepTensor tensor{std::string(end.result_name(i)), {}, between_steps(llvm::cast<TensorType>(function_.getResultTypes()[i]).element()), StepTensor::Role::output};
+      for (const Name dim : end.result_dims(i)) tensor.dims.emplace_back(dim);
+      results_.push_back({end->getOperand(i), plan_.tensors.size()});
+      plan_.tensors.push_back(std::move(tensor));
+    }
+  }
+
+  void add(StageOp stage) {
+    Step step{{}, to_graph(stage), {}, {}, {}, {}, {}, {}};
+    step.roles = *find_roles(stage.kind(), step.graph).roles;  // the verifier has seen that they are there
+    if (const auto decisions = stage.decisions())
+      if (const auto reason = decisions.getAs<mlir::StringAttr>("reason")) step.reason = reason.getValue().str();
+    for (const mlir::Value operand : stage->getOperands()) step.inputs.push_back(tensors_.at(operand.getAsOpaquePointer()));
+    for (const mlir::OpResult result : stage->getResults()) {
+      step.outputs.push_back(tensor_for(result));
+      tensors_[result.getAsOpaquePointer()] = step.outputs.back();
+    }
+    finish(std::move(step), true);
+  }
+
+  /// Where a result of the stage is written: to the first result of the function that it is, if what other stages read is stored in the same way; to
+  /// a tensor between the steps otherwise.
+  std::size_t tensor_for(mlir::OpResult value) {
+    const Element element = between_steps(llvm::cast<TensorType>(value.getType()).element());
+    for (const Result& result : results_)
+      if (result.value == value && (value.hasOneUse() || plan_.tensors[result.tensor].element == element)) return result.tensor;
+    std::vector<std::string> dims = dims_between_stages(value);
+    for (const Result& result : results_)
+      if (result.value == value) {
+        dims = plan_.tensors[result.tensor].dims;  // as the first result that is a copy of it
+        break;
+      }
+    std::string name = fmt::format("step{}", plan_.steps.size());
+    if (value.getResultNumber() > 0) name += fmt::format("_{}", value.getResultNumber());
+    plan_.tensors.push_back({std::move(name), std::move(dims), element, StepTensor::Role::stored});
+    return plan_.tensors.size() - 1;
+  }
+
+  void add_copy(const Result& result) {
+    const std::size_t source = tensors_.at(result.value.getAsOpaquePointer());
+    const StepTensor& from = plan_.tensors[source];
+    Step step{fmt::format("stored as {}", name_of(plan_.tensors[result.tensor].element)), {}, PointwiseRoles{}, {source}, {result.tensor}, {}, {}, {}};
+    Names dims;
+    for (const std::string& dim : from.dims) {
+      const Name name = mlir::StringAttr::get(function_.getContext(), dim).getValue();
+      step.graph.dim(name);
+      dims.add(name);
+    }
+    step.graph.output("r0", step.graph.input("a0", dims, kind_of(from.element)), dims);
+    finish(std::move(step), false);
+  }
+
+  void finish(Step step, bool has_records) {
+    std::vector<Element> read;
+    for (const std::size_t input : step.inputs) read.push_back(plan_.tensors[input].element);
+    std::vector<WrittenAs> written;
+    for (const std::size_t output : step.outputs) written.push_back({plan_.tensors[output].dims, plan_.tensors[output].element});
+    StageText text = text_of(step.kind(), step.graph, read, written, plan_.known);
+    step.identity = std::move(text.identity);
+    for (std::string& dim : text.dims)
+      if (!plan_.known.contains(dim)) step.dims.push_back(std::move(dim));
+    if (has_records) step.key = std::move(text.key);
+    // The order of dims in memory is not the type's everywhere: it belongs to what code is made for.
+    for (const std::size_t input : step.inputs) {
+      step.identity += "\n";
+      for (const std::string& dim : plan_.tensors[input].dims) step.identity += fmt::format(" d{}", std::ranges::find(text.dims, dim) - text.dims.begin());
+    }
+    plan_.steps.push_back(std::move(step));
+  }
+
+  mlir::func::FuncOp function_;
+  KernelSteps plan_;
+  std::vector<Result> results_;
+  std::map<const void*, std::size_t> tensors_;  // that values stand in
+};
+
+}  // namespace
+
+std::string KernelSteps::before_renames(std::string dim) const {
+  for (;;) {
+    const auto info = std::ranges::find_if(dims, [&](const DimInfo& i) { return i.name() == dim; });
+    const Derivation& d = info->derivation;
+    if (d.formula != Formula::product || d.value != 1 || d.operands.size() != 1) return dim;
+    dim = std::string(d.operands[0]);
+  }
+}
+
+KernelSteps kernel_steps(mlir::func::FuncOp function) { return Planner(function).plan(); }
+
+}  // namespace attune

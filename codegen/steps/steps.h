@@ -1,0 +1,55 @@
+/// A kernel as a list of steps: which stage is called with which tensors. Decided once, for all targets and sizes of call.
+#pragma once
+
+#include <mlir/Dialect/Func/IR/FuncOps.h>
+
+#include <string>
+#include <vector>
+
+#include "codegen/dialect/dialect.h"
+#include "codegen/dialect/tensor_type.h"
+#include "codegen/plan/stage_roles.h"
+#include "dsl/graph.h"
+#include "schedules/records/choice.h"
+
+namespace attune {
+
+/// A tensor of the kernel as it lies in memory.
+struct StepTensor {
+  enum class Role { input, output, stored };
+  std::string name;
+  std::vector<std::string> dims;  ///< outermost first
+  Element element = Element::f32;
+  Role role = Role::input;
+};
+
+/// A call of a stage.
+struct Step {
+  std::string reason;
+  Graph graph;                        ///< what is computed: inputs a0, a1 ... are the tensors that it reads, outputs r0, r1 ... those that it writes
+  StageRoles roles;                   ///< of the graph's nodes
+  std::vector<std::size_t> inputs, outputs;  ///< numbers of tensors
+  std::vector<std::string> dims;      ///< whose extents are not known before the call, in the order in which the body names them
+  StageKey key;                       ///< what tuned records are found by; of a copy none
+  /// Two steps with the same are the same code: the body with every number, storage and known extent, and dims d0, d1 ... in the order of `dims`
+  /// and of those that are known.
+  std::string identity;
+
+  std::string_view kind() const { return name_of(roles); }
+};
+
+struct KernelSteps {
+  std::vector<StepTensor> tensors;    ///< inputs, outputs in the order of the call; then what steps store for one another
+  std::vector<Step> steps;            ///< each after those whose results it reads
+  std::vector<DimInfo> dims;          ///< of the function, each after those that its extent follows from
+  KnownExtents known;                 ///< extents that are known before a kernel runs
+
+  /// The dim whose other name this one is: keys are tokens where queries and keys are of one sequence. Limits of one extent meet then.
+  std::string before_renames(std::string dim) const;
+};
+
+/// Of a function whose body is stages (after form_stages). A result that another element or another order of dims is wanted of is copied by a
+/// step of its own. Names live as long as the context.
+KernelSteps kernel_steps(mlir::func::FuncOp function);
+
+}  // namespace attune

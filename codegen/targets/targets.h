@@ -1,0 +1,44 @@
+/// The table of targets: what a kernel can be compiled for.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/targets/machine.h"
+
+namespace attune {
+
+enum class Device { cpu, opencl, cuda };
+
+struct TargetInfo {
+  std::string_view name;
+  std::string_view halide;       ///< as Halide spells it, without a runtime
+  std::string_view triple;       ///< as LLVM spells it, for the object that holds the manifest
+  std::string_view features;     ///< what the CPU must have, in GCC's spelling
+  std::string_view linker;       ///< merges the objects of this architecture
+  Device device = Device::cpu;
+  int vector_bytes = 16, registers = 16;
+  bool has_bf16_dot = false;
+  std::string_view note;         ///< what `attune list targets` prints
+};
+
+/// Every target; of one architecture the best first.
+std::span<const TargetInfo> targets();
+
+/// Whether this machine's CPU has the target's features; false for devices, of which only their drivers know.
+bool runs_here(const TargetInfo& target);
+
+/// Whether a file with code for the target can be opened on this machine, where not all of it may run: it is of the same architecture.
+bool opens_here(const TargetInfo& target);
+
+/// The row of the name, or null. `host` is the best row that this machine can run.
+const TargetInfo* find_target(std::string_view name);
+
+/// The names of all targets, for messages.
+std::string target_names();
+
+Machine machine_of(const TargetInfo& target);
+
+}  // namespace attune

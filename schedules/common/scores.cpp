@@ -1,0 +1,35 @@
+#include "schedules/common/scores.h"
+
+using Halide::Expr;
+
+namespace attune {
+
+bool is_plain_product(const OnlineSoftmax& body) { return !body.change && !body.score.at && !body.combine; }
+
+void place_over(const OnlineSoftmax& body, const Exprs& indices, Coordinates& at) {
+  for (std::size_t n = 0; n < indices.size(); ++n) at[body.over[body.over.size() - 1 - n]] = indices[n];
+}
+
+Expr query_of_product(const OnlineSoftmax& body, const Coordinates& at) {
+  const Expr query = body.query.at(at);
+  return is_plain_product(body) ? query * log2_e : query;
+}
+
+Expr score_term(const OnlineSoftmax& body, const Expr& query, const Expr& key, const Coordinates& at) {
+  return body.combine ? body.combine(query, key, at) : query * key;
+}
+
+Expr only_term(const OnlineSoftmax& body, const Coordinates& at) {
+  const Expr query = body.query.at ? body.query.at(at) : Expr(), key = body.key.at ? body.key.at(at) : Expr();
+  const Expr term = score_term(body, query, key, at);
+  return is_plain_product(body) ? term * log2_e : term;
+}
+
+Expr changed_score(const OnlineSoftmax& body, const Expr& raw, const Coordinates& at, bool is_base_2) {
+  const Expr score = body.change ? body.change(raw, at) : raw;
+  return is_base_2 ? score : score * log2_e;
+}
+
+Expr is_seen(const OnlineSoftmax& body, const Coordinates& at, const Expr& exists) { return body.visible ? body.visible(at) && exists : exists; }
+
+}  // namespace attune

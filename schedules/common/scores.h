@@ -1,0 +1,37 @@
+/// Scores of an attention stage from its queries and keys: the formulas of OnlineSoftmax (codegen/halide/bodies/stage.h) that its CPU templates share.
+#pragma once
+
+#include "codegen/halide/bodies/stage.h"
+#include "schedules/common/softmax_math.h"
+
+namespace attune {
+
+/// Nothing happens to the product of queries and keys but the mask: base 2 can be folded into the query.
+bool is_plain_product(const OnlineSoftmax& body);
+
+/// Adds the coordinates of the contracted dims, given innermost first.
+void place_over(const OnlineSoftmax& body, const Exprs& indices, Coordinates& at);
+
+/// The query at the coordinates as products take it: in base 2 where that can be folded into it.
+Halide::Expr query_of_product(const OnlineSoftmax& body, const Coordinates& at);
+
+/// What is summed over body.over, from a query and a key at the coordinates.
+Halide::Expr score_term(const OnlineSoftmax& body, const Halide::Expr& query, const Halide::Expr& key, const Coordinates& at);
+
+/// The score before body.change where nothing is contracted; in base 2 if it is a plain product.
+Halide::Expr only_term(const OnlineSoftmax& body, const Coordinates& at);
+
+/// The score before body.change: stored, the one term where nothing is contracted, otherwise `product()`, the sum of terms.
+template <class Product>
+Halide::Expr raw_score(const OnlineSoftmax& body, const Coordinates& at, Product product) {
+  if (body.score.at) return body.score.at(at);
+  return body.over.empty() ? only_term(body, at) : product();
+}
+
+/// The score in base 2, from the one before body.change; `is_base_2` says that this one is so already.
+Halide::Expr changed_score(const OnlineSoftmax& body, const Halide::Expr& raw, const Coordinates& at, bool is_base_2);
+
+/// The key at the coordinates, which need not be there, is there (`exists`) and visible.
+Halide::Expr is_seen(const OnlineSoftmax& body, const Coordinates& at, const Halide::Expr& exists);
+
+}  // namespace attune

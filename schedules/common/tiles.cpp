@@ -1,0 +1,77 @@
+#include "schedules/common/tiles.h"
+
+#include <utility>
+
+using Halide::Expr;
+
+namespace attune {
+
+Expr tiles_of(const Expr& extent, const Expr& size) { return Halide::Internal::simplify((extent + size - 1) / size); }
+
+Expr within(const Expr& index, const Expr& extent) { return Halide::unsafe_promise_clamped(index, 0, extent - 1); }
+
+Expr clamped(const Expr& index, const Expr& extent, bool is_lane) {
+  return within(Halide::min(is_lane ? Halide::likely(index) : index, extent - 1), extent);
+}
+
+bool lies_along(const Piece& piece, const std::string& dim) { return piece.at && !piece.dims.empty() && piece.dims.back() == dim; }
+
+bool is_load_along(const Piece& piece, const std::string& dim) {
+  using Halide::Internal::Call;
+  Coordinates at;
+  for (const std::string& of_piece : piece.dims) at[of_piece] = Halide::Var(of_piece);
+  const Expr element = piece.at(at);
+  const auto* load = element.as<Call>();
+  if (load == nullptr || element.type() != Halide::Float(32) || load->args.empty()) return false;
+  if (load->call_type != Call::Image && load->call_type != Call::Halide) return false;
+  const auto* innermost = load->args[0].as<Halide::Internal::Variable>();
+  return innermost != nullptr && innermost->name == dim;
+}
+
+Flat::Flat(std::vector<std::string> dims, const Extents& extents) : dims_(std::move(dims)) {
+  for (const std::string& dim : dims_) extents_.push_back(extents.at(dim));
+}
+
+Expr Flat::extent() const {
+  Expr product = 1;
+  for (const Expr& extent : extents_) product = product * extent;
+  return Halide::Internal::simplify(product);
+}
+
+void Flat::place(Expr index, Coordinates& at) const {
+  for (std::size_t n = dims_.size(); n-- > 0;) {
+    if (n == 0) {
+      at[dims_[n]] = within(index, extents_[n]);
+      return;
+    }
+    // A divisor that is known to be positive is not checked for 0.
+    const Expr extent = Halide::max(extents_[n], 1);
+    at[dims_[n]] = within(index % extent, extents_[n]);
+    index = index / extent;
+  }
+}
+
+Tiled::Tiled(std::vector<std::string> dims, const Extents& extents, int size) : size_(size) {
+  if (dims.empty()) return;
+  dim_ = dims.back();
+  extent_ = extents.at(dim_);
+  dims.pop_back();
+  outer_ = Flat(std::move(dims), extents);
+}
+
+Expr Tiled::tiles() const { return Halide::Internal::simplify(outer_.extent() * tiles_along()); }
+
+Expr Tiled::first(const Expr& tile) const {
+  return (outer_.size() == 0 ? tile : tile % Halide::max(tiles_along(), 1)) * size_;
+}
+
+void Tiled::place(const Expr& tile, const Expr& index, Coordinates& at) const {
+  place_outer(outer_.size() == 0 ? Expr(0) : tile / Halide::max(tiles_along(), 1), index, at);
+}
+
+void Tiled::place_outer(const Expr& outer, const Expr& index, Coordinates& at) const {
+  outer_.place(outer, at);
+  if (!dim_.empty()) at[dim_] = index;
+}
+
+}  // namespace attune

@@ -1,0 +1,88 @@
+#include "schedules/gemm/gemm.h"
+
+#include <algorithm>
+
+#include "schedules/gemm/gemm_product.h"
+#include "schedules/records/tuned.h"
+
+using Halide::Expr;
+
+namespace attune {
+namespace {
+
+bool contains(const std::vector<std::string>& dims, const std::string& dim) {
+  return std::find(dims.begin(), dims.end(), dim) != dims.end();
+}
+
+void move_to_end(std::vector<std::string>& dims, const std::string& dim) {
+  const auto found = std::find(dims.begin(), dims.end(), dim);
+  if (found != dims.end()) std::rotate(found, found + 1, dims.end());
+}
+
+std::string innermost(const std::vector<std::string>& dims) { return dims.empty() ? std::string() : dims.back(); }
+
+}  // namespace
+
+Product product_of(const Gemm& given, const Extents& extents) {
+  Product p;
+  p.body = given;
+  Gemm& body = p.body;
+  const std::string last = innermost(body.out);
+  // The sum is the same with the operands exchanged; vectors go along the columns, so these must end in the result's innermost dim.
+  if (contains(body.rows, last) || (body.columns.empty() && !body.rows.empty())) {
+    std::swap(body.a, body.b);
+    std::swap(body.rows, body.columns);
+  }
+  move_to_end(body.columns, contains(body.columns, last) ? last : innermost(body.b.dims));
+  move_to_end(body.over, innermost(body.b.dims));
+  move_to_end(body.over, innermost(body.a.dims));
+  p.extents = extents;
+  p.rows = Flat(body.rows, extents);
+  p.a_along_over = !body.over.empty() && lies_along(body.a, body.over.back());
+  p.b_along_over = !body.over.empty() && lies_along(body.b, body.over.back());
+  p.a_along_rows = body.rows.size() == 1 && lies_along(body.a, body.rows.back());
+  p.b_along_columns = !body.columns.empty() && lies_along(body.b, body.columns.back());
+  return p;
+}
+
+std::vector<std::string> dims_in(const std::vector<std::string>& dims, const Piece& piece) {
+  std::vector<std::string> found;
+  std::copy_if(dims.begin(), dims.end(), std::back_inserter(found), [&](const std::string& dim) { return contains(piece.dims, dim); });
+  return found;
+}
+
+Expr finished(const Gemm& body, const Expr& sum, const Coordinates& at) { return body.finish ? body.finish(sum, at) : sum; }
+
+std::vector<Halide::Var> result_vars(const std::vector<std::string>& dims) { return {dims.rbegin(), dims.rend()}; }
+
+std::vector<Expr> arguments(const std::vector<std::string>& dims, const Coordinates& at) {
+  std::vector<Expr> list;
+  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) list.push_back(at.at(*dim));
+  return list;
+}
+
+std::vector<Parameter> gemm_parameters(const Machine& machine, SizeClass size) {
+  // 6 x 4 sums, 4 vectors of columns and a few broadcasts fill 32 registers; 6 x 2 fill 16. Four lanes (NEON) multiply by an element of a
+  // register, so each row needs one of its own: 8 x 2.
+  std::vector<std::int64_t> row_tiles{1, 2, 4, 6};
+  if (machine.registers >= 32) row_tiles.insert(row_tiles.end(), {8, 10, 12, 14});
+  return with_defaults("gemm", machine, size,
+                       {{"packed", {0, 1}},
+                        {"row_tile", std::move(row_tiles)},
+                        {"column_vectors", {1, 2, 3, 4}},
+                        {"row_block", {1, 2, 4, 8, 16, 32}},
+                        {"prefetch", {0, 1, 2}}});
+}
+
+Stored gemm(const Gemm& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
+  GemmTile tile;
+  tile.rows = static_cast<int>(value_of(values, "row_tile"));
+  tile.vectors = static_cast<int>(value_of(values, "column_vectors"));
+  tile.lanes = machine.vector_bytes / 4;
+  tile.row_block = static_cast<int>(value_of(values, "row_block"));
+  tile.asked = static_cast<AskedInto>(value_of(values, "prefetch"));
+  const Product product = product_of(body, extents);
+  return value_of(values, "packed") != 0 ? packed_gemm(product, tile) : direct_gemm(product, tile);
+}
+
+}  // namespace attune

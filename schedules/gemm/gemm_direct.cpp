@@ -1,0 +1,215 @@
+// A product that reads its operands where they are: for few rows, where packing would cost more than it saves.
+// Vectors go along the contraction if it is innermost in both operands (each sum is then a vector until the end), otherwise along the columns.
+#include <algorithm>
+
+#include "schedules/gemm/gemm_product.h"
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::RVar;
+using Halide::Var;
+
+namespace attune {
+namespace {
+
+/// Work of a task, in multiplications: some 10 us, many times what starting a task costs.
+constexpr int work_per_task = 256 * 1024;
+/// Columns of the tile in registers where vectors go along the contraction: with 4 rows, two loads feed four multiplications.
+constexpr int dot_columns = 4;
+
+/// Counts what an element costs to compute beyond its loads.
+class CountOperations : public Halide::Internal::IRVisitor {
+ public:
+  int count = 0;
+
+ private:
+  using IRVisitor::visit;
+  void visit(const Halide::Internal::Call* call) override {
+    if (call->call_type == Halide::Internal::Call::Image || call->call_type == Halide::Internal::Call::Halide) return;
+    ++count;
+    IRVisitor::visit(call);
+  }
+  void visit(const Halide::Internal::Add* op) override { binary(op); }
+  void visit(const Halide::Internal::Sub* op) override { binary(op); }
+  void visit(const Halide::Internal::Mul* op) override { binary(op); }
+  void visit(const Halide::Internal::Div* op) override { binary(op); }
+  void visit(const Halide::Internal::Mod* op) override { binary(op); }
+  void visit(const Halide::Internal::Min* op) override { binary(op); }
+  void visit(const Halide::Internal::Max* op) override { binary(op); }
+  void visit(const Halide::Internal::Select* op) override {
+    ++count;
+    IRVisitor::visit(op);
+  }
+  template <class Node>
+  void binary(const Node* op) {
+    ++count;
+    IRVisitor::visit(op);
+  }
+};
+
+/// A load, perhaps widened from bf16 and scaled: cheap enough to compute again for every tile that uses it.
+bool is_cheap(const Piece& piece) {
+  Coordinates at;
+  for (const std::string& dim : piece.dims) at[dim] = Var(dim);
+  CountOperations operations;
+  piece.at(at).accept(&operations);
+  return operations.count <= 4;
+}
+
+class DirectGemm {
+ public:
+  DirectGemm(const Product& product, const GemmTile& tile)
+      : p_(product), body_(p_.body), lanes_(tile.lanes), is_dot_(p_.b_along_over), width_(is_dot_ ? dot_columns : tile.vectors * tile.lanes),
+        over_(body_.over, p_.extents, tile.lanes), columns_(body_.columns, p_.extents, width_) {
+    if (!is_cheap(body_.a) || (is_dot_ && !p_.a_along_over)) body_.a = stored(body_.a, body_.over);
+    if (!is_cheap(body_.b) || (!is_dot_ && !p_.b_along_columns)) body_.b = stored(body_.b, is_dot_ ? body_.over : body_.columns);
+  }
+
+  /// Tiles of `rows` rows, the last one padded; a single row has a tile of its own.
+  Func result(int rows) {
+    const Expr height = p_.rows.extent();
+    if (rows > 1) add_rows(rows, Halide::select(height == 1, 0, tiles_of(height, rows)));
+    add_rows(1, rows > 1 ? Halide::select(height == 1, 1, 0) : height);
+    return result_.compute_root();
+  }
+
+ private:
+  Piece stored(const Piece& piece, const std::vector<std::string>& innermost) const;
+  void add_rows(int rows, const Expr& tiles);
+  void sum_columns(int rows, Func sums, const Halide::LoopLevel& level);
+  void sum_dots(int rows, Func sums, const Halide::LoopLevel& level);
+  /// a * b at row i of tile io, column j of tile jo, and the contraction's `outer` and `index`.
+  Expr product(int rows, const Expr& outer, const Expr& index) const;
+  /// The arguments of the sums: these, the tile's, the batch dims.
+  std::vector<Var> tile_vars(std::vector<Var> first) const;
+  std::vector<Expr> tile_at(const Expr& first) const;
+
+  const Product p_;
+  Gemm body_;
+  const int lanes_;
+  const bool is_dot_;
+  const int width_;
+  const Tiled over_, columns_;
+  Var j_{"j"}, i_{"i"}, jo_{"jo"}, io_{"io"};
+  Func result_{"product"};
+};
+
+Piece DirectGemm::stored(const Piece& piece, const std::vector<std::string>& innermost) const {
+  Piece copy = piece;
+  if (!innermost.empty()) {
+    const auto found = std::find(copy.dims.begin(), copy.dims.end(), innermost.back());
+    if (found != copy.dims.end()) std::rotate(found, found + 1, copy.dims.end());
+  }
+  Coordinates at;
+  for (const std::string& dim : piece.dims) at[dim] = Var(dim);
+  Func func("operand");
+  func(result_vars(copy.dims)) = Halide::cast<float>(piece.at(at));
+  func.compute_root();
+  if (!copy.dims.empty()) func.vectorize(Var(copy.dims.back()), lanes_, Halide::TailStrategy::GuardWithIf);
+  copy.at = [func, dims = copy.dims](const Coordinates& where) { return Expr(func(arguments(dims, where))); };
+  return copy;
+}
+
+std::vector<Var> DirectGemm::tile_vars(std::vector<Var> first) const {
+  first.insert(first.end(), {i_, jo_, io_});
+  for (const std::string& dim : body_.batch) first.emplace_back(dim);
+  return first;
+}
+
+std::vector<Expr> DirectGemm::tile_at(const Expr& first) const {
+  std::vector<Expr> at{first};
+  for (const Var& var : tile_vars({j_})) at.emplace_back(var);
+  return at;
+}
+
+Expr DirectGemm::product(int rows, const Expr& outer, const Expr& index) const {
+  Coordinates at;
+  for (const std::string& dim : body_.batch) at[dim] = Var(dim);
+  over_.place_outer(outer, within(index, over_.extent()), at);
+  p_.rows.place(clamped(io_ * rows + i_, p_.rows.extent(), false), at);
+  columns_.place(jo_, clamped(columns_.first(jo_) + j_, columns_.extent(), !is_dot_), at);
+  return Halide::cast<float>(body_.a.at(at)) * Halide::cast<float>(body_.b.at(at));
+}
+
+void DirectGemm::sum_columns(int rows, Func sums, const Halide::LoopLevel& level) {
+  RDom k({{0, over_.extent()}, {0, over_.outer().extent()}}, "k");
+  sums(tile_vars({j_})) += product(rows, k[1], k[0]);
+  Var vector("vector"), lane("lane");
+  sums.compute_at(level).bound_extent(j_, width_).bound_extent(i_, rows);
+  sums.split(j_, vector, lane, lanes_).vectorize(lane).unroll(vector).unroll(i_);
+  std::vector<Halide::VarOrRVar> order{lane, vector, i_};
+  if (!body_.over.empty()) order.insert(order.end(), {RVar(k[0].name()), RVar(k[1].name())});  // the update has no loops that it does not use
+  sums.update().split(j_, vector, lane, lanes_).reorder(order);
+  sums.update().vectorize(lane).unroll(vector).unroll(i_);
+}
+
+void DirectGemm::sum_dots(int rows, Func sums, const Halide::LoopLevel& level) {
+  const Expr outer = over_.outer().extent();
+  const int lanes = lanes_;
+  Var lane("lane");
+  Func vectors("vectors");
+  RDom block({{0, over_.extent() / lanes}, {0, outer}}, "block");
+  std::vector<Var> at = tile_vars({lane, j_});
+  vectors(at) = 0.f;
+  vectors(at) += product(rows, block[1], block[0] * lanes + lane);
+  RDom across(0, lanes, "across");
+  sums(tile_vars({j_})) += vectors(tile_at(across));
+  RDom rest({{0, over_.extent() % lanes}, {0, outer}}, "rest");
+  sums(tile_vars({j_})) += product(rows, rest[1], over_.extent() / lanes * lanes + rest[0]);
+
+  vectors.compute_at(level).bound_extent(lane, lanes).bound_extent(j_, width_).bound_extent(i_, rows).vectorize(lane).unroll(j_).unroll(i_);
+  vectors.update().reorder(lane, j_, i_, RVar(block[0].name()), RVar(block[1].name())).vectorize(lane).unroll(j_).unroll(i_);
+  sums.compute_at(level).bound_extent(j_, width_).bound_extent(i_, rows).vectorize(j_).unroll(i_);
+  sums.update(0).reorder(RVar(across.x.name()), j_, i_).atomic().vectorize(across.x).unroll(j_).unroll(i_);
+  sums.update(1).reorder(j_, i_, RVar(rest[0].name()), RVar(rest[1].name())).unroll(j_).unroll(i_);
+}
+
+void DirectGemm::add_rows(int rows, const Expr& tiles) {
+  Func sums("sums");
+  sums(tile_vars({j_})) = 0.f;
+  Halide::LoopLevel level;
+  if (is_dot_) sum_dots(rows, sums, level);
+  else sum_columns(rows, sums, level);
+
+  const Expr column_tiles = columns_.tiles();
+  const Expr work = Halide::max(p_.rows.extent() * over_.extent() * over_.outer().extent() * width_, 1);
+  const Expr blocks = tiles_of(column_tiles, Halide::max(work_per_task / work, 1)), breadth = tiles_of(column_tiles, Halide::max(blocks, 1));
+  Halide::Region ranges{{0, width_}, {0, rows}, {0, tiles}, {0, breadth}, {0, blocks}};
+  for (const std::string& dim : body_.batch) ranges.emplace_back(0, p_.extents.at(dim));
+  RDom loops(ranges, "loops_" + std::to_string(rows));
+  const Expr row = loops[2] * rows + loops[1], column_tile = loops[4] * breadth + loops[3], column = columns_.first(column_tile) + loops[0];
+  loops.where(column_tile < column_tiles);
+  loops.where(row < p_.rows.extent());
+  loops.where(Halide::likely(column < columns_.extent()));
+  Coordinates at;
+  std::vector<Expr> sum{loops[0], loops[1], column_tile, loops[2]};
+  for (std::size_t n = 0; n < body_.batch.size(); ++n) {
+    at[body_.batch[n]] = within(loops[5 + static_cast<int>(n)], p_.extents.at(body_.batch[n]));
+    sum.push_back(at[body_.batch[n]]);
+  }
+  p_.rows.place(row, at);
+  columns_.place(column_tile, within(column, columns_.extent()), at);
+  const Expr element = finished(body_, sums(sum), at);
+  if (!result_.defined()) result_(result_vars(body_.out)) = Halide::undef(element.type());
+  result_(arguments(body_.out, at)) = element;
+
+  const auto loop = [&](int number) { return RVar(loops[number].name()); };
+  const int update = result_.num_update_definitions() - 1;
+  level.set(Halide::LoopLevel(result_, loop(2)));
+  Halide::Stage stage = result_.update(update);
+  RVar vector("vector"), lane("lane"), task = loop(4);
+  stage.allow_race_conditions().split(loop(0), vector, lane, std::min(width_, lanes_));
+  for (int number = 5; number < loops.dimensions(); ++number) {
+    RVar both;
+    stage.fuse(task, loop(number), both);
+    task = both;
+  }
+  stage.reorder(lane, vector, loop(1), loop(2), loop(3), task).vectorize(lane).unroll(vector).parallel(task);
+}
+
+}  // namespace
+
+Stored direct_gemm(const Product& product, const GemmTile& tile) { return {DirectGemm(product, tile).result(tile.rows), product.body.out}; }
+
+}  // namespace attune

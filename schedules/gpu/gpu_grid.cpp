@@ -1,0 +1,135 @@
+#include "schedules/gpu/gpu_grid.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "schedules/common/tiles.h"
+#include "schedules/records/parameters.h"
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::Stage;
+using Halide::TailStrategy;
+using Halide::Var;
+using Halide::VarOrRVar;
+
+namespace attune {
+namespace {
+
+const Var thread_x("thread_x"), thread_y("thread_y");
+
+std::vector<Var> vars_of(const std::vector<std::string>& dims) { return {dims.rbegin(), dims.rend()}; }
+
+/// The index, from 0 to extent - 1, hidden from bounds inference: a select on it would narrow what a thread computes of the value that
+/// it selects, so that the thread's registers were too few.
+Expr hidden(const Expr& index, const Expr& extent) { return within(index & 0x7fffffff, extent); }
+
+/// The index, at the end of the extent where it is beyond: threads of the last block compute elements that are not stored.
+Expr at_most_last(const Expr& index, const Expr& extent) { return Halide::clamp(index, 0, extent - 1); }
+
+}  // namespace
+
+GpuTile gpu_tile(const std::vector<Parameter>& values) {
+  const auto value = [&](std::string_view name) {
+    const auto found = std::ranges::find(values, name, &Parameter::name);
+    return found == values.end() ? 1 : static_cast<int>(found->value);
+  };
+  return {value("block_columns"), value("block_rows"), value("thread_columns"), value("thread_rows")};
+}
+
+GpuGrid gpu_grid(const std::vector<std::string>& dims, const std::function<bool(const std::string&)>& is_row) {
+  GpuGrid grid{dims, dims.empty() ? std::string() : dims.back(), dims.size() < 2 ? std::string() : dims[dims.size() - 2]};
+  if (!is_row) return grid;
+  for (std::size_t n = 0; n + 1 < dims.size(); ++n)
+    if (is_row(dims[n])) grid.rows = dims[n];
+  return grid;
+}
+
+void run_on_gpu(Func func, const GpuGrid& grid, const Extents& extents, const GpuTile& tile) {
+  func.compute_root();
+  if (grid.dims.empty()) {
+    func.gpu_single_thread();
+    return;
+  }
+  for (const std::string& dim : grid.dims) func.bound(Var(dim), 0, extents.at(dim));
+  const Var block_x("block_x"), block_y("block_y"), in_x("in_x"), in_y("in_y"), element_x("element_x"), element_y("element_y");
+  std::vector<VarOrRVar> threads{thread_x};
+  std::vector<VarOrRVar> order{element_x}, blocks{block_x};
+  const auto cut = [&func](const std::string& dim, const Var& block, const Var& in, const Var& thread, const Var& element, int block_size, int thread_size) {
+    func.split(Var(dim), block, in, block_size * thread_size, TailStrategy::GuardWithIf).split(in, thread, element, thread_size).unroll(element);
+  };
+  cut(grid.columns, block_x, in_x, thread_x, element_x, tile.block_columns, tile.thread_columns);
+  if (!grid.rows.empty()) {
+    cut(grid.rows, block_y, in_y, thread_y, element_y, tile.block_rows, tile.thread_rows);
+    order.emplace_back(element_y);
+    threads.emplace_back(thread_y);
+    blocks.emplace_back(block_y);
+  }
+  for (const Var& var : vars_of(grid.dims))
+    if (var.name() != grid.columns && var.name() != grid.rows) blocks.emplace_back(var);
+  order.insert(order.end(), threads.begin(), threads.end());
+  order.insert(order.end(), blocks.begin(), blocks.end());
+  func.reorder(order);
+  Var all = block_x;
+  for (std::size_t n = 1; n < blocks.size(); ++n) {
+    const Var both;
+    func.fuse(all, blocks[n], both);
+    all = both;
+  }
+  func.gpu_blocks(all);
+  if (grid.rows.empty()) func.gpu_threads(thread_x);
+  else func.gpu_threads(thread_x, thread_y);
+}
+
+Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const GpuTile& tile) {
+  const GpuGrid& grid = reduction.grid;
+  const std::vector<Var> vars = vars_of(grid.dims);
+  Coordinates at, clamped;
+  for (const std::string& dim : grid.dims) at[dim] = clamped[dim] = Var(dim);
+  for (const std::string& dim : {grid.columns, grid.rows})
+    if (!dim.empty()) {
+      at[dim] = hidden(Var(dim), extents.at(dim));
+      clamped[dim] = at_most_last(Var(dim), extents.at(dim));
+    }
+  std::vector<VarOrRVar> order;
+  for (const std::string& dim : {grid.columns, grid.rows})
+    if (!dim.empty()) order.emplace_back(Var(dim));
+
+  Func value(reduction.name + "_value"), result(reduction.name);
+  value(vars) = reduction.initial;
+  if (reduction.over.empty()) {
+    value(vars) = reduction.step(value(vars), clamped);
+  } else {
+    Halide::Region ranges;
+    for (auto dim = reduction.over.rbegin(); dim != reduction.over.rend(); ++dim) ranges.emplace_back(0, extents.at(*dim));
+    const Halide::RDom loops(ranges, reduction.name + "_over");
+    for (std::size_t n = 0; n < reduction.over.size(); ++n) {
+      const auto i = static_cast<int>(reduction.over.size() - 1 - n);
+      clamped[reduction.over[n]] = loops[i];
+      order.insert(order.begin() + (grid.dims.empty() ? 0 : (grid.rows.empty() ? 1 : 2)), Halide::RVar(loops[i].name()));
+    }
+    value(vars) = reduction.step(value(vars), clamped);
+  }
+  result(vars) = reduction.finish ? reduction.finish(value(vars), at) : value(vars);
+  run_on_gpu(result, grid, extents, tile);
+  if (grid.dims.empty()) return result;
+
+  value.compute_at(result, thread_x).bound_extent(Var(grid.columns), tile.thread_columns);
+  if (!grid.rows.empty()) value.bound_extent(Var(grid.rows), tile.thread_rows);
+  Stage update = value.update();
+  update.reorder(order);
+  for (const std::string& dim : {grid.columns, grid.rows}) {
+    if (dim.empty()) continue;
+    value.unroll(Var(dim));
+    update.unroll(Var(dim));
+  }
+  return result;
+}
+
+Expr value_at(const Func& func, const std::vector<std::string>& dims, const Coordinates& at) {
+  std::vector<Expr> arguments;
+  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) arguments.push_back(at.at(*dim));
+  return func(arguments);
+}
+
+}  // namespace attune

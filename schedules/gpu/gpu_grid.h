@@ -1,0 +1,50 @@
+/// How a GPU computes a Func: blocks of threads over two of its dims, and sums that each thread keeps to itself.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "codegen/halide/bodies/stage.h"
+#include "schedules/records/parameters.h"
+
+namespace attune {
+
+/// Threads of a block along the columns and the rows that are tiled, and how many neighbouring elements along each a thread computes.
+struct GpuTile {
+  int block_columns = 16, block_rows = 16, thread_columns = 1, thread_rows = 1;
+};
+
+/// The values of the parameters of these names; an element a thread where there is none.
+GpuTile gpu_tile(const std::vector<Parameter>& values);
+
+/// The dims of a Func, outermost first, of which `columns` and `rows` are tiled; they are empty where there is no such dim.
+struct GpuGrid {
+  std::vector<std::string> dims;
+  std::string columns, rows;
+};
+
+/// Columns are the innermost dim, so that neighbouring threads touch neighbouring memory; rows are the innermost of the others that
+/// `is_row` takes, or that there are.
+GpuGrid gpu_grid(const std::vector<std::string>& dims, const std::function<bool(const std::string&)>& is_row = nullptr);
+
+/// Computes the Func, whose arguments are the grid's dims from the innermost, at the root in a kernel of its own. All blocks lie along one
+/// dim, which is the only one of which CUDA allows more than 65535. No extent may be 0.
+void run_on_gpu(Halide::Func func, const GpuGrid& grid, const Extents& extents, const GpuTile& tile);
+
+/// result(at) = finish(value, at), with value = initial, and then step(value, at and an index) for each index along `over`.
+struct GpuReduction {
+  std::string name;
+  GpuGrid grid;
+  std::vector<std::string> over;
+  Halide::Expr initial;
+  std::function<Halide::Expr(Halide::Expr value, const Coordinates& at)> step, finish;
+};
+
+/// The reduction as run_on_gpu computes it; each thread has its values in registers.
+Halide::Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const GpuTile& tile);
+
+/// The value of a Func over the dims at coordinates.
+Halide::Expr value_at(const Halide::Func& func, const std::vector<std::string>& dims, const Coordinates& at);
+
+}  // namespace attune

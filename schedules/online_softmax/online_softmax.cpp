@@ -1,0 +1,228 @@
+#include "schedules/online_softmax/online_softmax.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "codegen/halide/numbers/strict.h"
+#include "schedules/common/opaque_condition.h"
+#include "schedules/common/tiles.h"
+#include "schedules/online_softmax/online_softmax_stage.h"
+
+using Halide::Expr;
+using Halide::RDom;
+using Halide::Var;
+
+namespace attune {
+namespace {
+
+SoftmaxTiles tiles_of(const Machine& machine, const std::vector<Parameter>& values) {
+  const std::vector<Parameter> all = with_values(online_softmax_parameters(machine, SizeClass::large), values);
+  const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
+  return {machine.vector_bytes / 4, value("register_rows"), value("register_vectors"), value("query_tile"),
+          value("key_tile"),        value("middle_tile"),   value("edge_tile"),        machine.has_bf16_dot,
+          static_cast<AskedInto>(value("prefetch"))};
+}
+
+bool is_whole(const Expr& extent, int tile) {
+  const auto value = fixed_value(extent);
+  return value && *value % tile == 0;
+}
+
+}  // namespace
+
+SoftmaxStage::SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, const SoftmaxTiles& tiles)
+    : body_(body),
+      extents_(extents),
+      tiles_(tiles),
+      queries_(extents.at(body.queries)),
+      keys_(extents.at(body.keys)),
+      depth_(extents.at(body.value_depth)),
+      vectors_(Halide::Internal::simplify((depth_ + tiles.lanes - 1) / tiles.lanes)),
+      fixed_depth_(fixed_value(depth_)),
+      batch_(vars_of(body.batch, body.batch)),
+      key_batch_(vars_of(body.batch, body.key.dims)),
+      value_batch_(vars_of(body.batch, body.value.dims)),
+      bf16_(bf16_operands()),
+      log_sum_exp_(body.log_sum_exp) {}
+
+Coordinates SoftmaxStage::batch_coordinates() const {
+  Coordinates at;
+  for (const std::string& dim : body_.batch) at[dim] = Var(dim);
+  return at;
+}
+
+/// The query of this row of the tile. Rows beyond the last query repeat it; they are not stored.
+Expr SoftmaxStage::clamped_row() const {
+  const Expr row = query_tile_ * tiles_.query_tile + row_group_ * tiles_.rows + row_;
+  return max(min(row, queries_ - 1), 0);
+}
+
+/// Those of a query of the tile, of a key of a panel and of what is summed.
+Coordinates SoftmaxStage::panel_coordinates() const {
+  Coordinates at = batch_coordinates();
+  place_over(body_, vars_of(body_.over, body_.over), at);
+  at[body_.queries] = clamped_row();
+  at[body_.keys] = max(min(panel_ * tiles_.panel() + column_, keys_ - 1), 0);
+  return at;
+}
+
+/// Keys whose contracted dim is innermost in memory: squares of them are loaded along it and turned in registers.
+bool SoftmaxStage::turns_keys_in_registers() const {
+  return !body_.over.empty() && lies_along(body_.key, body_.over.back());
+}
+
+/// Copies of a tile of queries and of all keys of a batch index, turned so that vectors run along keys.
+void SoftmaxStage::define_panels() {
+  if (body_.score.at) return;
+  if (bf16_) return define_bf16_panels();
+  const Exprs over = vars_of(body_.over, body_.over);
+  const Coordinates at = panel_coordinates();
+  if (body_.query.at) query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_)) = query_of_product(body_, at);
+  if (!body_.key.at) return;
+  const Exprs panel = joined(joined(joined({column_}, over), {panel_}), key_batch_);
+  if (!turns_keys_in_registers()) {
+    key_panel_(panel) = body_.key.at(at);
+    return;
+  }
+  const std::string& last = body_.over.back();
+  Coordinates in_row = at;
+  in_row[last] = clamped(Var(last), extents_.at(last), true);
+  key_rows_(panel) = body_.key.at(in_row) + asked_key(panel);
+  key_panel_(panel) = key_rows_(panel);
+}
+
+Span SoftmaxStage::rows_of_tile() const {
+  const Expr first = query_tile_ * tiles_.query_tile;
+  return {first, min(first + tiles_.query_tile, queries_) - 1, query_tile_, tiles_.query_tile};
+}
+
+/// Beyond the last query the last group stands for those that are not there.
+Span SoftmaxStage::rows_of_group() const {
+  const Expr group = min(query_tile_ * tiles_.row_groups() + row_group_, tiles_of(queries_, tiles_.rows) - 1), first = group * tiles_.rows;
+  return {first, min(first + tiles_.rows, queries_) - 1, group, tiles_.rows};
+}
+
+/// What is known of a key block's visibility for these queries.
+Visibility SoftmaxStage::visibility(const Span& rows, const Expr& block, int key_tile) const {
+  Block box;
+  for (const std::string& dim : body_.batch) box[dim] = {Var(dim), Var(dim)};
+  box[body_.queries] = rows;
+  box[body_.keys] = {block * key_tile, min(block * key_tile + key_tile, keys_) - 1, block, key_tile};
+  return body_.visibility(box);
+}
+
+/// Some blocks can be told to be wholly visible. Otherwise (a mask of reals from memory) the mask is evaluated in large blocks, too.
+bool SoftmaxStage::knows_visible_blocks() const {
+  return !body_.visible ||
+         (has_visibility() &&
+          !is_const_zero(Halide::Internal::simplify(visibility(rows_of_tile(), Var("block"), tiles_.key_tile).certainly)));
+}
+
+/// A block of key_tile keys that a pass over whole blocks takes: all of its keys are there, and all are visible (or, where that cannot be
+/// known, some may be).
+Expr SoftmaxStage::is_whole_block(const Expr& block, int key_tile) const {
+  const Expr is_there = block * key_tile + key_tile <= keys_;
+  if (!has_visibility()) return is_there;
+  const Visibility known = visibility(rows_of_tile(), block, key_tile);
+  return is_there && (knows_visible_blocks() ? known.certainly : known.possibly);
+}
+
+/// Something is known of whole blocks under the mask.
+bool SoftmaxStage::has_visibility() const { return body_.visible && body_.visibility; }
+
+/// Says which are the finest blocks whose visibility the passes ask for, before they ask for any: what is known of a tensor's larger blocks is
+/// made of those of its finer ones that were looked up first (codegen/halide/bodies/block_ranges.h), otherwise of all their elements.
+void SoftmaxStage::look_up_finest_blocks() const {
+  if (has_visibility()) visibility(rows_of_group(), Var("block"), tiles_.edge_tile);
+}
+
+TileOrder SoftmaxStage::tile_order() const {
+  if (!has_visibility()) return TileOrder::first_to_last;
+  return order_of_tiles(visibility(rows_of_tile(), key_block_, tiles_.edge_tile).possibly, query_tile_, key_block_);
+}
+
+/// The predicate of a pass's loop over blocks. Sums of products of pairs of bf16 need one that is opaque: Halide finds their instructions only where
+/// no load's index holds what the predicate says of the first block.
+Expr SoftmaxStage::block_predicate(const Expr& condition) const { return bf16_ ? opaque_condition(condition) : condition; }
+
+/// Whole blocks without a mask, the largest first, then what is left in blocks of edge_tile keys with the mask. Where no block can be known
+/// to be wholly visible, the blocks of key_tile keys have the mask, too.
+void SoftmaxStage::define_passes() {
+  state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = select(vector_ == vectors_ + 1, std::numeric_limits<float>::lowest(), 0.f);
+  const bool has_mask_everywhere = !knows_visible_blocks(), judges_groups = has_visibility() && !has_mask_everywhere;
+  std::vector<int> whole_tiles = {tiles_.key_tile};
+  if (tiles_.edge_tile <= tiles_.middle_tile && tiles_.middle_tile < tiles_.key_tile && !has_mask_everywhere)
+    whole_tiles.push_back(tiles_.middle_tile);
+  // Blocks of `tile` keys leave out those that passes before took: without a mask they begin behind the last of these.
+  std::vector<int> taken;
+  const auto first_block = [&](int tile) -> Expr { return taken.empty() || has_visibility() ? Expr(0) : keys_ / taken.back() * (taken.back() / tile); };
+  const auto leave_taken = [&](RDom& blocks, int tile) {
+    for (const int larger : taken)
+      if (has_visibility()) blocks.where(block_predicate(!is_whole_block(blocks[1] / (larger / tile), larger)));
+  };
+  for (const int tile : whole_tiles) {
+    RDom blocks({{0, vectors_ + 2}, {first_block(tile), keys_ / tile - first_block(tile)}}, "whole_" + std::to_string(tile));
+    if (has_visibility()) blocks.where(block_predicate(is_whole_block(blocks[1], tile)));
+    leave_taken(blocks, tile);
+    define_pass({.key_tile = tile, .has_mask = has_mask_everywhere, .has_tail = false, .by_row_groups = false, .blocks = blocks});
+    if (is_whole(keys_, tile) && (!body_.visible || has_mask_everywhere)) return;
+    taken.push_back(tile);
+  }
+  const int edge = tiles_.edge_tile;
+  RDom rest({{0, vectors_ + 2}, {first_block(edge), tiles_of(keys_, edge) - first_block(edge)}}, "rest");
+  if (has_visibility()) rest.where(block_predicate(visibility(rows_of_tile(), rest[1], edge).possibly));
+  leave_taken(rest, edge);
+  if (judges_groups) rest.where(block_predicate(visibility(rows_of_group(), rest[1], edge).possibly));
+  define_pass({.key_tile = edge,
+               .has_mask = static_cast<bool>(body_.visible),
+               .has_tail = !is_whole(keys_, edge),
+               .by_row_groups = judges_groups,
+               .blocks = rest});
+}
+
+void SoftmaxStage::define_out() {
+  const Var query(body_.queries), depth(body_.value_depth);
+  const Exprs rows = joined({row_, row_group_, query_tile_}, batch_);
+  total_(rows) = across_lanes(
+      tiles_.lanes,
+      [&](int lane) {
+        return Expr(state_(joined({lane, vectors_}, rows)));
+      },
+      [](const Expr& a, const Expr& b) { return a + b; });
+
+  if (log_sum_exp_.is_wanted()) {
+    Coordinates at = batch_coordinates();
+    at[body_.queries] = clamped_row();
+    kept_total_(rows) = log_sum_exp_.storing(total_(rows), state_(joined({0, vectors_ + 1}, rows)) * ln_2, at);
+  }
+
+  // A difference, not a remainder, so that bounds inference sees how many row groups the last tile has.
+  const Expr tile = query / tiles_.query_tile, in_tile = max(query - tile * tiles_.query_tile, 0);
+  const Exprs row = joined({query % tiles_.rows, in_tile / tiles_.rows, tile}, batch_);
+  const Expr sum = state_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, row)), total = log_sum_exp_.is_wanted() ? kept_total_(row) : total_(row);
+  // The quotient is one for a row.
+  const Expr result = select(strict_equal(total, 0.f), 0.f, sum * (1.f / total));
+  Coordinates at = batch_coordinates();
+  at[body_.queries] = query;
+  at[body_.value_depth] = depth;
+  out_(vars_of(body_.out, body_.out)) = body_.finish ? body_.finish(result, at) : result;
+}
+
+Stored SoftmaxStage::build() {
+  look_up_finest_blocks();
+  tile_order_ = tile_order();
+  define_panels();
+  define_passes();
+  define_out();
+  schedule_out();
+  schedule_panels();
+  for (SoftmaxPass& pass : passes_) schedule_pass(pass);
+  return {out_, body_.out, log_sum_exp_.results(), {}, tile_order_ == TileOrder::last_to_first ? std::vector{query_tile_.name()} : std::vector<std::string>()};
+}
+
+Stored online_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
+  if (const std::string problem = online_softmax_problem(machine, values); !problem.empty()) throw Halide::CompileError(problem);
+  return SoftmaxStage(body, extents, tiles_of(machine, values)).build();
+}
+
+}  // namespace attune

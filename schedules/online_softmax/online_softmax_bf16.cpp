@@ -1,0 +1,128 @@
+#include <algorithm>
+
+#include "codegen/halide/numbers/bf16.h"
+#include "schedules/common/tiles.h"
+#include "schedules/online_softmax/online_softmax_stage.h"
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::TailStrategy;
+using Halide::Var;
+
+namespace attune {
+namespace {
+
+/// Halide's pattern for sums of products of pairs wants its own type.
+Expr as_number(const Expr& bits) { return Halide::cast<float>(Halide::reinterpret(Halide::BFloat(16), bits)); }
+
+Expr pairs_in(const Expr& extent) { return tiles_of(extent, 2); }
+
+Expr substituted(const Expr& e, const std::string& name, const Expr& replacement) {
+  return Halide::Internal::substitute(name, replacement, e);
+}
+
+}  // namespace
+
+/// The contracted dim must be one, for pairs lie along it.
+std::optional<Bf16Operands> SoftmaxStage::bf16_operands() const {
+  if (!tiles_.has_bf16_dot || body_.combine || body_.score.at || body_.over.size() != 1 || !body_.query.at || !body_.key.at) return {};
+  Coordinates at = panel_coordinates();
+  at[body_.value_depth] = max(min(likely(vector_ * tiles_.lanes + lane_), depth_ - 1), 0);
+  const ScaledBf16 query = scaled_bf16(body_.query.at(at)), key = scaled_bf16(body_.key.at(at)), value = scaled_bf16(body_.value.at(at));
+  if (!query.bits.defined() || !key.bits.defined() || !value.bits.defined() || value.factor != 1) return {};
+  return Bf16Operands{query.bits, key.bits, value.bits, query.factor * key.factor};
+}
+
+/// A dim of odd extent is filled with zeros, and so are values of keys beyond the last one: their weight is 0, and 0 times infinity is NaN.
+void SoftmaxStage::define_bf16_panels() {
+  const std::string& over = body_.over[0];
+  const Expr extent = extents_.at(over), index = Var(over) * 2 + pair_;
+  const auto panel = [&](const Expr& bits) {
+    const Expr element = substituted(bits, over, max(min(likely(index), extent - 1), 0));
+    return fixed_value(extent % 2) == 0 ? element : select(index < extent, element, Halide::cast<std::uint16_t>(0));
+  };
+  query_pairs_(joined({pair_, Var(over), row_, row_group_, query_tile_}, batch_)) = panel(bf16_->query);
+  key_pairs_(joined({pair_, column_, Var(over), panel_}, key_batch_)) = panel(bf16_->key);
+  const Expr column = column_ * 2 + pair_;  // here of pairs of columns
+  const Expr value = substituted(bf16_->value, column_.name(), column), key = panel_ * tiles_.panel() + column;
+  value_pairs_(joined({pair_, lane_, vector_, column_, panel_}, value_batch_)) = select(key < keys_, value, Halide::cast<std::uint16_t>(0));
+}
+
+/// The sums of products, not scaled.
+Expr SoftmaxStage::bf16_product(SoftmaxPass& pass) {
+  pass.over = RDom({{0, 2}, {0, pairs_in(extents_.at(body_.over[0]))}}, pass.named("over"));
+  const Expr panel = key_block_ * (pass.key_tile / tiles_.panel()) + panel_;
+  const Expr query = query_pairs_(joined({pass.over[0], pass.over[1], row_, row_group_, query_tile_}, batch_));
+  const Expr key = key_pairs_(joined({pass.over[0], column_, pass.over[1], panel}, key_batch_));
+  pass.product = Func(pass.named("product"));
+  pass.product(per_row({column_, panel_})) = 0.f;
+  pass.product(per_row({column_, panel_})) += as_number(query) * as_number(key);
+  return pass.product(per_row({column_, panel_})) * bf16_->factor;
+}
+
+Expr SoftmaxStage::stored_weight(const Expr& weight) const { return bf16_ ? bf16_bits_of_weight(weight) : weight; }
+
+Expr SoftmaxStage::loaded_weight(const Expr& stored) const { return bf16_ ? bf16_value(stored) : stored; }
+
+/// Whole groups of register_vectors vectors first, then the vectors that are left.
+void SoftmaxStage::define_bf16_partial(SoftmaxPass& pass) {
+  const Func weights = body_.weight ? pass.changed_weights : pass.weights;
+  const int panels = pass.key_tile / tiles_.panel(), column_pairs = tiles_.panel() / 2;
+  const auto add = [&](const Expr& pair, const Expr& vector, const Expr& column_pair, const Expr& panel) {
+    const Expr weight = as_number(weights(per_row({column_pair * 2 + pair, panel})));
+    const Expr value = as_number(value_pairs_(joined({pair, lane_, vector, column_pair, key_block_ * panels + panel}, value_batch_)));
+    pass.partial(per_row({lane_, vector})) += weight * value;
+  };
+  const int group = vectors_in_group();
+  pass.partial = Func(pass.named("partial"));
+  pass.partial(per_row({lane_, vector_})) = 0.f;
+  pass.whole = RDom({{0, 2}, {0, group}, {0, column_pairs}, {0, panels}, {0, vectors_ / group}}, pass.named("whole"));
+  add(pass.whole[0], pass.whole[4] * group + pass.whole[1], pass.whole[2], pass.whole[3]);
+  if (fixed_value(vectors_ % group) == 0) return;
+  pass.rest = RDom({{0, 2}, {0, column_pairs}, {0, panels}, {0, vectors_ % group}}, pass.named("rest"));
+  add(pass.rest[0], vectors_ / group * group + pass.rest[3], pass.rest[1], pass.rest[2]);
+}
+
+void SoftmaxStage::schedule_bf16_panels() {
+  per_tile(query_pairs_).bound_extent(pair_, 2).unroll(pair_).vectorize(Var(body_.over[0]), tiles_.lanes, TailStrategy::GuardWithIf);
+  key_pairs_.bound_extent(column_, tiles_.panel());
+  value_pairs_.bound_extent(lane_, tiles_.lanes).bound_extent(column_, tiles_.panel() / 2).vectorize(lane_);
+  key_pairs_.vectorize(column_, tiles_.lanes);
+  for (const auto& [panel, batch] : {std::pair{&key_pairs_, &key_batch_}, std::pair{&value_pairs_, &value_batch_}}) {
+    panel->bound_extent(pair_, 2).unroll(pair_);
+    if (batch->empty())
+      panel->compute_root();
+    else
+      panel->compute_at(out_, Var((*batch)[0].as<Halide::Internal::Variable>()->name));
+  }
+}
+
+/// As the product of f32; a register holds the sums of both elements of its pairs.
+void SoftmaxStage::schedule_bf16_product(SoftmaxPass& pass) {
+  const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
+  Func& product = pass.product;
+  product.compute_at(pass.scores, row_group_).bound_extent(column_, tiles_.panel()).bound_extent(row_, tiles_.rows);
+  product.split(column_, vector_of_keys, lane_of_keys, tiles_.lanes, TailStrategy::RoundUp);
+  product.vectorize(lane_of_keys).unroll(vector_of_keys).unroll(row_);
+  product.update().split(column_, vector_of_keys, lane_of_keys, tiles_.lanes, TailStrategy::RoundUp);
+  product.update().reorder(pass.over[0], lane_of_keys, vector_of_keys, row_, pass.over[1]);
+  product.update().atomic().vectorize(pass.over[0]).vectorize(lane_of_keys).unroll(vector_of_keys).unroll(row_);
+}
+
+void SoftmaxStage::schedule_bf16_partial(SoftmaxPass& pass) {
+  Func& partial = per_row_group(pass.partial, pass);
+  partial.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+  // Distances between a tile's sums must be constants, or LLVM keeps them in memory: an unknown extent goes outermost.
+  if (!fixed_depth_) partial.reorder_storage({lane_, row_, row_group_, vector_});
+  const RDom &whole = pass.whole, &rest = pass.rest;
+  // One loop over the pairs of all panels: with a short one of its own over panels, Halide does not find the instruction.
+  const Halide::RVar pairs("pairs");
+  partial.update(0).fuse(whole[2], whole[3], pairs).reorder({whole[0], lane_, whole[1], row_, pairs, row_group_, whole[4]});
+  partial.update(0).atomic().vectorize(whole[0]).vectorize(lane_).unroll(whole[1]).unroll(row_);
+  if (!rest.defined()) return;
+  partial.update(1).fuse(rest[1], rest[2], pairs).reorder({rest[0], lane_, row_, pairs, row_group_, rest[3]});
+  partial.update(1).atomic().vectorize(rest[0]).vectorize(lane_).unroll(row_);
+}
+
+}  // namespace attune

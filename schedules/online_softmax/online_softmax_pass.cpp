@@ -1,0 +1,219 @@
+#include <limits>
+
+#include "codegen/halide/numbers/bf16.h"
+#include "codegen/halide/numbers/vector_math.h"
+#include "schedules/common/online_state.h"
+#include "schedules/common/tiles.h"
+#include "schedules/online_softmax/online_softmax_stage.h"
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::Internal::Call;
+
+namespace attune {
+namespace {
+
+constexpr float lowest = std::numeric_limits<float>::lowest();
+
+}  // namespace
+
+/// The arguments of a pass's Func: `inner`, then the dims that all of them have.
+Exprs SoftmaxStage::per_row(Exprs inner) const {
+  return joined(joined(std::move(inner), {row_, row_group_, key_block_, query_tile_}), batch_);
+}
+
+Expr SoftmaxStage::place_of(const SoftmaxPass& pass, const Expr& column, const Expr& panel) const {
+  return key_block_ * pass.key_tile + panel * tiles_.panel() + column;
+}
+
+/// There is a key at the place in the block.
+Expr SoftmaxStage::exists(const SoftmaxPass& pass, const Expr& column, const Expr& panel) const {
+  return place_of(pass, column, panel) < keys_;
+}
+
+/// The key at a place in the block; the last one instead of any beyond it.
+Expr SoftmaxStage::key_of(const SoftmaxPass& pass, const Expr& column, const Expr& panel) const {
+  const Expr key = place_of(pass, column, panel);
+  return pass.has_tail ? max(min(key, keys_ - 1), 0) : key;
+}
+
+void SoftmaxStage::define_pass(const KeyBlocks& blocks) {
+  SoftmaxPass pass(blocks);
+  pass.update = static_cast<int>(passes_.size());
+  pass.row_vectors = RDom(0, tiles_.vectors, 0, pass.key_tile / tiles_.panel(), "row_vectors");
+  define_scores(pass);
+  define_weights(pass);
+  define_partial(pass);
+  define_update(pass);
+  passes_.push_back(pass);
+}
+
+/// The score before body.change.
+Expr SoftmaxStage::raw_score(SoftmaxPass& pass, const Coordinates& at) {
+  if (body_.score.at) return body_.score.at(at);
+  if (bf16_) return bf16_product(pass);
+  Coordinates term_at = at;
+  Exprs over;
+  if (!body_.over.empty()) {
+    Halide::Region ranges;
+    for (auto dim = body_.over.rbegin(); dim != body_.over.rend(); ++dim) ranges.emplace_back(0, extents_.at(*dim));
+    pass.over = RDom(ranges, "over");
+    for (int n = 0; n < pass.over.dimensions(); ++n) over.emplace_back(pass.over[n]);
+    place_over(body_, over, term_at);
+  }
+  const Expr panel = key_block_ * (pass.key_tile / tiles_.panel()) + panel_;
+  Expr query, key;
+  if (body_.query.at) query = query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_));
+  if (body_.key.at) key = key_panel_(joined(joined(joined({column_}, over), {panel}), key_batch_));
+  const Expr term = score_term(body_, query, key, term_at);
+  if (over.empty()) return term;
+  pass.product = Func(pass.named("product"));
+  pass.product(per_row({column_, panel_})) = 0.f;
+  pass.product(per_row({column_, panel_})) += term;
+  return pass.product(per_row({column_, panel_}));
+}
+
+/// Whether the key at a place is there and visible; undefined where all are. What a mask reads by key lies in order in a block with all its keys;
+/// indices that are clamped to the last key would be loaded from one by one there, too.
+Expr SoftmaxStage::is_visible(const SoftmaxPass& pass, const Coordinates& at) const {
+  if (!pass.has_tail) return pass.has_mask ? body_.visible(at) : Expr();
+  const Expr is_key = exists(pass, column_, panel_);
+  if (!pass.has_mask) return is_key;
+  Coordinates in_order = at;
+  in_order[body_.keys] = Halide::unsafe_promise_clamped(place_of(pass, column_, panel_), 0, keys_ - 1);
+  const Expr has_all_keys = (key_block_ + 1) * pass.key_tile <= keys_;
+  return Call::make(Halide::Bool(), Call::if_then_else, {has_all_keys, body_.visible(in_order), body_.visible(at) && is_key}, Call::PureIntrinsic);
+}
+
+void SoftmaxStage::define_scores(SoftmaxPass& pass) {
+  Coordinates at = batch_coordinates();
+  at[body_.queries] = clamped_row();
+  at[body_.keys] = key_of(pass, column_, panel_);
+  Expr score = changed_score(body_, raw_score(pass, at), at, is_plain_product(body_) && !bf16_);
+  const Expr visible = is_visible(pass, at);
+  pass.scores = Func(pass.named("scores"));
+  if (visible.defined()) score = select(visible, score, hidden_score());
+  pass.scores(per_row({column_, panel_})) = score;
+  // Of what is stored, while it is in registers; scores that take more than the product would be computed twice.
+  if (!pass.product.defined() || body_.combine || body_.change || visible.defined()) return;
+  Expr maximum;
+  for (int vector = 0; vector < tiles_.vectors; ++vector) {
+    const Expr of_vector = Halide::Internal::substitute(column_.name(), vector * tiles_.lanes + lane_, score);
+    maximum = maximum.defined() ? max(maximum, of_vector) : of_vector;
+  }
+  pass.panel_maximum = Func(pass.named("panel_maximum"));
+  pass.panel_maximum(per_row({lane_, panel_})) = maximum;
+}
+
+void SoftmaxStage::define_weights(SoftmaxPass& pass) {
+  const auto lane_of = [&](const RDom& vectors) { return per_row({vectors.x * tiles_.lanes + lane_, vectors.y}); };
+  const bool has_panel_maxima = pass.panel_maximum.defined();
+  pass.maximum_vectors = RDom(0, has_panel_maxima ? 1 : tiles_.vectors, 0, pass.key_tile / tiles_.panel(), "maximum_vectors");
+  const Func of_row = has_panel_maxima ? pass.panel_maximum : pass.scores;
+  pass.maximum_by_lane = Func(pass.named("maximum_by_lane"));
+  pass.maximum_by_lane(per_row({lane_})) = lowest;
+  pass.maximum_by_lane(per_row({lane_})) = max(pass.maximum_by_lane(per_row({lane_})), of_row(lane_of(pass.maximum_vectors)));
+  pass.maximum = Func(pass.named("maximum"));
+  pass.across = RDom(0, tiles_.lanes, "across");
+  pass.maximum(per_row({})) = lowest;
+  pass.maximum(per_row({})) = max(pass.maximum(per_row({})), pass.maximum_by_lane(per_row({pass.across.x})));
+  pass.reference = Func(pass.named("reference"));
+  pass.reference(per_row({})) = ceil(pass.maximum(per_row({}))) + asked_query(pass);
+
+  pass.weights = Func(pass.named("weights"));
+  const Expr exponent = pass.scores(per_row({column_, panel_})) - pass.reference(per_row({}));
+  // The logarithm of the total is wanted to f32: it is not that of weights rounded to bf16.
+  if (bf16_ && log_sum_exp_.is_wanted()) {
+    pass.exact_weights = Func(pass.named("exact_weights"));
+    pass.exact_weights(per_row({column_, panel_})) = softmax_exp2(exponent);
+    pass.weights(per_row({column_, panel_})) = stored_weight(pass.exact_weights(per_row({column_, panel_})));
+  } else {
+    pass.weights(per_row({column_, panel_})) = stored_weight(bf16_ ? softmax_exp2_for_bf16(exponent) : softmax_exp2(exponent));
+  }
+  pass.sum_by_lane = Func(pass.named("sum_by_lane"));
+  pass.sum_by_lane(per_row({lane_})) = 0.f;
+  const Exprs lane = lane_of(pass.row_vectors);
+  pass.sum_by_lane(per_row({lane_})) += pass.exact_weights.defined() ? Expr(pass.exact_weights(lane)) : loaded_weight(pass.weights(lane));
+  if (!body_.weight) return;
+  Coordinates at = batch_coordinates();
+  at[body_.queries] = clamped_row();
+  at[body_.keys] = key_of(pass, column_, panel_);
+  pass.changed_weights = Func(pass.named("changed_weights"));
+  const Expr changed = body_.weight(loaded_weight(pass.weights(per_row({column_, panel_}))), at);
+  pass.changed_weights(per_row({column_, panel_})) = bf16_ ? bf16_bits(changed) : changed;
+}
+
+Expr SoftmaxStage::value_at(const Expr& depth, const Expr& key) const {
+  Coordinates at = batch_coordinates();
+  at[body_.value_depth] = depth;
+  at[body_.keys] = key;
+  return body_.value.at(at);
+}
+
+/// Vectors of value_depth that are summed in registers at once.
+int SoftmaxStage::vectors_in_group() const { return std::min(tiles_.vectors, fixed_value(vectors_).value_or(tiles_.vectors)); }
+
+/// Whole vectors can be loaded along value_depth: it is a multiple of them, and the value is one load with that dim innermost. Of less than
+/// half of each row at a time a copy is better: as far apart as rows of a power of two are, they share few sets of the first-level cache.
+bool SoftmaxStage::values_are_in_place() const {
+  if (!fixed_depth_ || *fixed_depth_ % tiles_.lanes != 0 || 2 * vectors_in_group() * tiles_.lanes < *fixed_depth_) return false;
+  return is_load_along(body_.value, body_.value_depth);
+}
+
+/// Whole groups of register_vectors vectors first, then the vectors that are left. Keys beyond the last one are not summed: the last one's
+/// value in their stead may be infinite, times a weight of 0.
+void SoftmaxStage::define_partial(SoftmaxPass& pass) {
+  if (bf16_) return define_bf16_partial(pass);
+  const bool in_place = values_are_in_place();
+  const int group = vectors_in_group();
+  if (!in_place) {
+    pass.values = Func(pass.named("values"));
+    const Expr depth = min(likely((vector_group_ * group + vector_) * tiles_.lanes + lane_), depth_ - 1);
+    pass.values(joined({lane_, vector_, column_, panel_, vector_group_, key_block_}, value_batch_)) = value_at(depth, key_of(pass, column_, panel_));
+  }
+  const Func weights = body_.weight ? pass.changed_weights : pass.weights;
+  const auto product = [&](const Expr& vector_group, const Expr& vector, const Expr& column, const Expr& panel) {
+    const Expr of_all = vector_group * group + vector;
+    // An unknown number of vectors is one group, or copies would have more vectors than there are.
+    const Exprs at = fixed_depth_ ? Exprs{lane_, vector, column, panel, vector_group, key_block_} : Exprs{lane_, of_all, column, panel, 0, key_block_};
+    const Expr value = in_place ? value_at(of_all * tiles_.lanes + lane_, key_of(pass, column, panel)) : Expr(pass.values(joined(at, value_batch_)));
+    return weights(per_row({column, panel})) * value;
+  };
+  const int panels = pass.key_tile / tiles_.panel();
+  pass.partial = Func(pass.named("partial"));
+  if (has_sums_of_groups(pass)) {
+    pass.whole = RDom({{0, tiles_.panel()}, {0, panels}}, "whole");
+    if (pass.has_tail) pass.whole.where(exists(pass, pass.whole[0], pass.whole[1]));
+    pass.group_sums = Func(pass.named("group_sums"));
+    pass.group_sums(per_row({lane_, vector_})) = 0.f;
+    pass.group_sums(per_row({lane_, vector_})) += product(vector_ / group, vector_ % group, pass.whole[0], pass.whole[1]);
+    pass.partial(per_row({lane_, vector_})) = pass.group_sums(per_row({lane_, vector_}));
+    return;
+  }
+  pass.partial(per_row({lane_, vector_})) = 0.f;
+  pass.whole = RDom({{0, group}, {0, tiles_.panel()}, {0, panels}, {0, vectors_ / group}}, "whole");
+  if (pass.has_tail) pass.whole.where(exists(pass, pass.whole[1], pass.whole[2]));
+  const auto add = [&](const Expr& vector_group, const Expr& vector, const Expr& column, const Expr& panel) {
+    pass.partial(per_row({lane_, vector_group * group + vector})) += product(vector_group, vector, column, panel);
+  };
+  add(pass.whole[3], pass.whole[0], pass.whole[1], pass.whole[2]);
+  if (fixed_value(vectors_ % group) == 0) return;
+  pass.rest = RDom({{0, tiles_.panel()}, {0, panels}, {0, vectors_ % group}}, "rest");
+  if (pass.has_tail) pass.rest.where(exists(pass, pass.rest[0], pass.rest[1]));
+  add(vectors_ / group, pass.rest[2], pass.rest[0], pass.rest[1]);
+}
+
+/// Once for all vectors of the state, of which the reference is the last to change. (As a tuple of o, m and l the state would hold m and l,
+/// and change them, once for each vector of o.)
+void SoftmaxStage::define_update(const SoftmaxPass& pass) {
+  const Exprs inner = {row_, row_group_}, outer = joined({query_tile_}, batch_), row = joined(joined(inner, {pass.block()}), outer);
+  const auto state = [&](const Expr& vector) { return state_(joined(joined({lane_, vector}, inner), outer)); };
+  const Expr vector = pass.blocks[0], reference = state(vectors_ + 1), block_reference = pass.reference(row);
+  const Merge merge(reference, block_reference);
+  const Expr partial = pass.partial(joined({lane_, max(min(likely(vector), vectors_ - 1), 0)}, row)), total = pass.sum_by_lane(joined({lane_}, row));
+  const Expr sum = merge.of(state(vector), select(likely(vector < vectors_), partial, total));
+  state(vector) = select(likely(vector < vectors_ + 1), sum, merge.reference);
+}
+
+}  // namespace attune

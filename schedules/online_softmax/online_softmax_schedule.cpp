@@ -1,0 +1,232 @@
+#include <algorithm>
+#include <numeric>
+
+#include "schedules/online_softmax/online_softmax_stage.h"
+
+using Halide::Func;
+using Halide::Partition;
+using Halide::TailStrategy;
+using Halide::Var;
+using Halide::VarOrRVar;
+
+namespace attune {
+namespace {
+
+/// Of a row's state: more are a loop, which keeps code and compile time small where the width of the values is large.
+constexpr int most_unrolled_vectors = 8;
+/// So many rows take a value while it is in a register, and the second-level cache brings the next one in time.
+constexpr int rows_that_hide_loads = 6;
+
+bool contains(const std::vector<std::string>& dims, const std::string& dim) { return std::ranges::find(dims, dim) != dims.end(); }
+
+}  // namespace
+
+/// Loops, outermost first: batch dims of the keys, other batch dims, query tiles (all parallel), queries, value_depth.
+/// So keys are packed once for all that share them.
+void SoftmaxStage::schedule_out() {
+  const Var query(body_.queries), depth(body_.value_depth), query_in_tile("query_in_tile");
+  const bool has_whole_vectors = fixed_depth_ && *fixed_depth_ % tiles_.lanes == 0;
+  if (fixed_depth_) out_.bound(depth, 0, *fixed_depth_);
+  out_.compute_root()
+      .split(query, query_tile_, query_in_tile, tiles_.query_tile, TailStrategy::GuardWithIf)
+      .split(depth, vector_, lane_, tiles_.lanes, has_whole_vectors ? TailStrategy::RoundUp : TailStrategy::GuardWithIf)
+      .vectorize(lane_);
+  std::vector<VarOrRVar> order = {lane_, vector_, query_in_tile, query_tile_};
+  for (const bool is_of_keys : {false, true})
+    for (auto dim = body_.batch.rbegin(); dim != body_.batch.rend(); ++dim)
+      if (contains(body_.key.dims, *dim) == is_of_keys) order.emplace_back(Var(*dim));
+  out_.reorder(order);
+  // Partitioned, these loops would hold the whole stage twice.
+  for (std::size_t n = 3; n < order.size(); ++n) out_.parallel(order[n]).partition(order[n], Partition::Never);
+
+  per_tile(state_).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+  if (is_state_unrolled()) state_.bound_extent(vector_, vectors_ + 2).unroll(vector_);
+  per_tile(total_);
+  if (kept_total_.defined()) per_tile(kept_total_);
+}
+
+/// The vectors of a row's state are updated one after the other, not in a loop: value_depth up to 128 of 16 lanes.
+bool SoftmaxStage::is_state_unrolled() const { return fixed_value(vectors_).value_or(most_unrolled_vectors + 1) <= most_unrolled_vectors; }
+
+/// Computed and stored for one query tile.
+Func& SoftmaxStage::per_tile(Func& f) {
+  f.compute_at(out_, query_tile_).bound_storage(query_tile_, 1);
+  return f.bound_extent(row_, tiles_.rows).bound_storage(row_group_, tiles_.row_groups());
+}
+
+/// Computed and stored for one block of keys: for all rows of the tile, or for one group of them after the other.
+Func& SoftmaxStage::per_block(Func& f, const SoftmaxPass& pass, bool by_row_groups) {
+  f.compute_at(by_row_groups ? Halide::LoopLevel(state_, row_group_) : Halide::LoopLevel(state_, pass.block()));
+  f.bound_storage(key_block_, 1).bound_storage(query_tile_, 1);
+  return f.bound_extent(row_, tiles_.rows).bound_storage(row_group_, by_row_groups ? 1 : tiles_.row_groups());
+}
+
+/// What follows from scores: of many keys one group of rows after the other, so that weights are read soon after they are written (0.975 of the
+/// time on Zen 5). Of few keys a group's maximum, weights and sums would wait for one another.
+Func& SoftmaxStage::per_row_group(Func& f, const SoftmaxPass& pass) {
+  return per_block(f, pass, pass.by_row_groups || (pass.key_tile > tiles_.edge_tile && !sums_by_panels(pass)));
+}
+
+/// Where only a part of the values' rows is summed at once, lines lie apart, and prefetchers bring them late: all rows then take the values of one
+/// panel, which stay in the first-level cache, before those of the next. (On Zen 5 0.93 to 0.98 of the time at depth 128; one part: 1.005.)
+bool SoftmaxStage::sums_by_panels(const SoftmaxPass& pass) const {
+  return !bf16_ && !pass.values.defined() && fixed_depth_ && vectors_in_group() * tiles_.lanes < *fixed_depth_ && tiles_.rows < rows_that_hide_loads;
+}
+
+/// Where values are copied because groups of vectors are narrow, each group's sums begin in registers (on Zen 4 0.96 to 0.998 of the time for AVX2).
+/// One group for all vectors begins in memory: with 16 sums of 16 lanes more, LLVM keeps sums of other loops in memory, too.
+bool SoftmaxStage::has_sums_of_groups(const SoftmaxPass& pass) const {
+  const int vectors = fixed_value(vectors_).value_or(0);
+  return pass.values.defined() && vectors > vectors_in_group() && vectors % vectors_in_group() == 0;
+}
+
+void SoftmaxStage::schedule_panels() {
+  if (body_.score.at) return;
+  if (bf16_) return schedule_bf16_panels();
+  if (body_.query.at) schedule_query_panel();
+  if (body_.key.at) schedule_key_panel();
+}
+
+void SoftmaxStage::schedule_query_panel() {
+  per_tile(query_panel_);
+  if (body_.over.empty()) return;
+  const Var last(body_.over.back()), vector("vector_of_query"), lane("lane_of_query");
+  query_panel_.split(last, vector, lane, tiles_.lanes, TailStrategy::GuardWithIf).vectorize(lane);
+  const int extent = fixed_value(extents_.at(body_.over.back())).value_or(0), vectors = extent / tiles_.lanes;
+  if (vectors > 0 && vectors <= most_unrolled_vectors && extent % tiles_.lanes == 0) query_panel_.bound_extent(last, extent).unroll(vector);
+}
+
+void SoftmaxStage::schedule_key_panel() {
+  if (key_batch_.empty())
+    key_panel_.compute_root();
+  else
+    key_panel_.compute_at(out_, Var(key_batch_[0].as<Halide::Internal::Variable>()->name));
+  key_panel_.bound_extent(column_, tiles_.panel());
+  if (!turns_keys_in_registers()) {
+    key_panel_.vectorize(column_, tiles_.lanes);
+    return;
+  }
+  const int edge = square_of_keys();
+  const Var columns("columns"), in_columns("in_columns"), square("square"), in_square("in_square"), last(body_.over.back());
+  key_panel_.split(column_, columns, in_columns, edge).split(last, square, in_square, edge, TailStrategy::RoundUp);
+  std::vector<VarOrRVar> order = {in_columns, in_square, square};
+  for (auto dim = body_.over.rbegin() + 1; dim != body_.over.rend(); ++dim) order.emplace_back(Var(*dim));
+  order.insert(order.end(), {columns, panel_});
+  key_panel_.reorder(order).vectorize(in_columns).unroll(in_square);
+  key_rows_.compute_at(key_panel_, square).vectorize(last, edge).unroll(column_);
+  schedule_asked_keys(square);
+}
+
+void SoftmaxStage::schedule_pass(SoftmaxPass& pass) {
+  const Halide::RVar block = pass.block();
+  Halide::Stage update = state_.update(pass.update);
+  update.reorder(lane_, pass.blocks[0], row_, row_group_, block).vectorize(lane_);
+  if (is_state_unrolled()) update.unroll(pass.blocks[0]);
+  for (const VarOrRVar& loop : {VarOrRVar(row_), VarOrRVar(row_group_), VarOrRVar(block)}) update.partition(loop, Partition::Never);
+  schedule_scores(pass);
+  schedule_weights(pass);
+  schedule_partial(pass);
+}
+
+/// Sums of register_rows x a panel in registers; each then goes through body.change and the mask on its way to memory.
+/// A term that takes many operations of its own keeps the sums of one vector of keys only.
+void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
+  const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
+  // All groups of rows take a panel of keys, which stays in the first-level cache, before those of the next.
+  Func& scores = per_block(pass.scores, pass, pass.by_row_groups);
+  scores.bound_extent(column_, tiles_.panel()).bound_extent(panel_, pass.key_tile / tiles_.panel());
+  scores.split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).vectorize(lane_of_keys);
+  if (!pass.product.defined() || body_.combine) {
+    scores.reorder(lane_of_keys, row_, vector_of_keys, row_group_, panel_).unroll(row_);
+  } else {
+    scores.reorder(lane_of_keys, vector_of_keys, row_, row_group_, panel_).unroll(vector_of_keys).unroll(row_);
+  }
+  if (!pass.product.defined()) return;
+  if (pass.panel_maximum.defined()) {
+    Func& maximum = per_block(pass.panel_maximum, pass, pass.by_row_groups);
+    maximum.bound_extent(lane_, tiles_.lanes).bound_extent(panel_, pass.key_tile / tiles_.panel()).vectorize(lane_);
+    maximum.reorder(lane_, row_, row_group_, panel_).unroll(row_).compute_with(scores, row_group_);
+  }
+
+  if (bf16_) return schedule_bf16_product(pass);
+  Func& product = pass.product;
+  std::vector<VarOrRVar> order = {lane_of_keys, vector_of_keys, row_};
+  for (int n = 0; n < pass.over.dimensions(); ++n) order.emplace_back(pass.over[n]);
+  if (body_.combine)
+    product.compute_at(scores, vector_of_keys);
+  else
+    product.compute_at(scores, row_group_).bound_extent(column_, tiles_.panel());
+  product.bound_extent(row_, tiles_.rows);
+  const TailStrategy exact = TailStrategy::RoundUp;
+  product.split(column_, vector_of_keys, lane_of_keys, tiles_.lanes, exact).vectorize(lane_of_keys).unroll(vector_of_keys).unroll(row_);
+  product.update().split(column_, vector_of_keys, lane_of_keys, tiles_.lanes, exact).reorder(order);
+  product.update().vectorize(lane_of_keys).unroll(vector_of_keys).unroll(row_);
+}
+
+void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
+  // Lanes are folded for some rows at once: of one row alone it would be a chain of scalars.
+  const Var rows("rows"), row_of_rows("row_of_rows");
+  const int rows_at_once = std::gcd(tiles_.rows, 4);
+  per_row_group(pass.maximum, pass).vectorize(row_, rows_at_once);
+  pass.maximum.update().split(row_, rows, row_of_rows, rows_at_once).reorder(pass.across.x, row_of_rows, rows);
+  pass.maximum.update().atomic().vectorize(pass.across.x).vectorize(row_of_rows);
+  pass.maximum_by_lane.compute_at(pass.maximum, rows).bound_extent(lane_, tiles_.lanes).bound_extent(row_, rows_at_once);
+  pass.maximum_by_lane.reorder_storage(lane_, row_).vectorize(lane_).unroll(row_);
+  pass.maximum_by_lane.update().reorder(lane_, pass.maximum_vectors.x, row_, pass.maximum_vectors.y);
+  pass.maximum_by_lane.update().vectorize(lane_).unroll(pass.maximum_vectors.x).unroll(row_);
+  per_row_group(pass.reference, pass).vectorize(row_, rows_at_once);
+  schedule_asked_queries(pass);
+  for (Func* f : {&pass.exact_weights, &pass.weights, &pass.changed_weights}) {
+    if (!f->defined()) continue;
+    const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
+    // Rows are a panel further apart than they are long: at distances of 1 or 2 kB their elements would share few sets of the first-level cache.
+    const int panels = pass.key_tile / tiles_.panel();
+    per_row_group(*f, pass).bound_extent(column_, tiles_.panel()).bound_extent(panel_, panels).bound_storage(panel_, panels + 1);
+    f->split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).reorder(lane_of_keys, vector_of_keys, panel_, row_, row_group_);
+    f->vectorize(lane_of_keys).unroll(vector_of_keys);
+  }
+  per_row_group(pass.sum_by_lane, pass).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+  pass.sum_by_lane.update().reorder(lane_, pass.row_vectors.x, pass.row_vectors.y, row_, row_group_);
+  pass.sum_by_lane.update().vectorize(lane_).unroll(pass.row_vectors.x);
+}
+
+/// Sums of register_rows x register_vectors in registers over all keys of the block.
+void SoftmaxStage::schedule_partial(SoftmaxPass& pass) {
+  if (bf16_) return schedule_bf16_partial(pass);
+  if (pass.values.defined()) {
+    pass.values.compute_at(state_, pass.block()).bound_storage(key_block_, 1);
+    pass.values.bound_extent(lane_, tiles_.lanes)
+        .bound_extent(column_, tiles_.panel())
+        .bound_extent(panel_, pass.key_tile / tiles_.panel());
+    // Each key's row from beginning to end, whatever groups its vectors go to: prefetchers follow it.
+    pass.values.reorder(lane_, vector_, vector_group_, column_, panel_).vectorize(lane_);
+    if (is_state_unrolled()) {
+      const int group = vectors_in_group();
+      pass.values.bound_extent(vector_, group).unroll(vector_).bound_extent(vector_group_, (vectors_ + group - 1) / group).unroll(vector_group_);
+    }
+  }
+  Func& partial = per_row_group(pass.partial, pass);
+  partial.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+  if (has_sums_of_groups(pass)) {
+    const Var vector_in_group("vector_in_group");
+    partial.bound_extent(vector_, vectors_).split(vector_, vector_group_, vector_in_group, vectors_in_group());
+    partial.reorder(lane_, vector_in_group, row_, vector_group_, row_group_).unroll(vector_in_group).unroll(row_);
+    Func& sums = pass.group_sums;
+    sums.compute_at(partial, vector_group_).bound_extent(lane_, tiles_.lanes).bound_extent(vector_, vectors_in_group()).bound_extent(row_, tiles_.rows);
+    sums.vectorize(lane_).unroll(vector_).unroll(row_);
+    sums.update().reorder(lane_, vector_, row_, pass.whole[0], pass.whole[1]).vectorize(lane_).unroll(vector_).unroll(row_);
+    return;
+  }
+  // Distances between a tile's sums must be constants, or LLVM keeps them in memory: an unknown extent goes outermost.
+  if (!fixed_depth_) partial.reorder_storage({lane_, row_, row_group_, vector_});
+  if (sums_by_panels(pass)) {
+    partial.update(0).reorder(lane_, pass.whole[0], row_, pass.whole[1], row_group_, pass.whole[2], pass.whole[3]);
+  } else {
+    partial.update(0).reorder(lane_, pass.whole[0], row_, pass.whole[1], pass.whole[2], row_group_, pass.whole[3]);
+  }
+  partial.update(0).vectorize(lane_).unroll(pass.whole[0]).unroll(row_);
+  if (!pass.rest.defined()) return;
+  partial.update(1).reorder(lane_, row_, pass.rest[0], pass.rest[1], row_group_, pass.rest[2]).vectorize(lane_).unroll(row_);
+}
+
+}  // namespace attune

@@ -1,0 +1,134 @@
+/// The Funcs of an online_softmax stage over tile dims, and their schedule; used by online_softmax.cpp alone.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "codegen/halide/bodies/stage.h"
+#include "schedules/common/prefetch.h"
+#include "schedules/common/row_result.h"
+#include "schedules/common/scores.h"
+#include "schedules/common/softmax_math.h"
+#include "schedules/online_softmax/online_softmax_pass.h"
+#include "schedules/online_softmax/tile_order.h"
+
+namespace attune {
+
+/// Sizes of tiles; a panel is the keys whose scores are summed in registers at once.
+struct SoftmaxTiles {
+  int lanes, rows, vectors, query_tile, key_tile, middle_tile, edge_tile;
+  bool has_bf16_dot;  ///< the machine sums products of pairs of bf16
+  AskedInto asked_keys;
+  int panel() const { return lanes * vectors; }
+  int row_groups() const { return query_tile / rows; }
+};
+
+/// The operands where all are tensors of bf16: product = factor * sum of query * key. Sums of products of pairs take them as they are.
+struct Bf16Operands {
+  Halide::Expr query, key, value;  ///< bits, at the coordinates of the panels
+  float factor = 1;
+};
+
+class SoftmaxStage {
+ public:
+  SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, const SoftmaxTiles& tiles);
+  Stored build();
+
+ private:
+  // online_softmax.cpp: what is computed
+  Coordinates panel_coordinates() const;
+  bool turns_keys_in_registers() const;
+  int square_of_keys() const { return std::min(tiles_.lanes, 8); }
+  void define_panels();
+  void define_passes();
+  void define_out();
+  Coordinates batch_coordinates() const;
+  Halide::Expr clamped_row() const;
+  Span rows_of_tile() const;
+  Span rows_of_group() const;
+  Visibility visibility(const Span& rows, const Halide::Expr& block, int key_tile) const;
+  bool knows_visible_blocks() const;
+  Halide::Expr is_whole_block(const Halide::Expr& block, int key_tile) const;
+  bool has_visibility() const;
+  void look_up_finest_blocks() const;
+  TileOrder tile_order() const;
+  Halide::Expr block_predicate(const Halide::Expr& condition) const;
+
+  // online_softmax_pass.cpp: one update of the state
+  void define_pass(const KeyBlocks& blocks);
+  void define_scores(SoftmaxPass& pass);
+  Halide::Expr raw_score(SoftmaxPass& pass, const Coordinates& at);
+  Halide::Expr is_visible(const SoftmaxPass& pass, const Coordinates& at) const;
+  void define_weights(SoftmaxPass& pass);
+  void define_partial(SoftmaxPass& pass);
+  void define_update(const SoftmaxPass& pass);
+  Halide::Expr place_of(const SoftmaxPass& pass, const Halide::Expr& column, const Halide::Expr& panel) const;
+  Halide::Expr exists(const SoftmaxPass& pass, const Halide::Expr& column, const Halide::Expr& panel) const;
+  Halide::Expr key_of(const SoftmaxPass& pass, const Halide::Expr& column, const Halide::Expr& panel) const;
+  Halide::Expr value_at(const Halide::Expr& depth, const Halide::Expr& key) const;
+  int vectors_in_group() const;
+  bool values_are_in_place() const;
+  Exprs per_row(Exprs inner) const;
+
+  // online_softmax_ahead.cpp: what is asked for before it is read
+  Halide::Expr asked_key(const Exprs& panel);
+  void schedule_asked_keys(const Halide::Var& square);
+  Halide::Expr asked_query(SoftmaxPass& pass);
+  void schedule_asked_queries(SoftmaxPass& pass);
+
+  // online_softmax_bf16.cpp: products of bf16 pairs
+  std::optional<Bf16Operands> bf16_operands() const;
+  void define_bf16_panels();
+  Halide::Expr bf16_product(SoftmaxPass& pass);
+  void define_bf16_partial(SoftmaxPass& pass);
+  void schedule_bf16_panels();
+  void schedule_bf16_product(SoftmaxPass& pass);
+  void schedule_bf16_partial(SoftmaxPass& pass);
+  Halide::Expr stored_weight(const Halide::Expr& weight) const;
+  Halide::Expr loaded_weight(const Halide::Expr& stored) const;
+
+  // online_softmax_schedule.cpp: when and where it is computed
+  void schedule_out();
+  bool is_state_unrolled() const;
+  void schedule_panels();
+  void schedule_query_panel();
+  void schedule_key_panel();
+  void schedule_pass(SoftmaxPass& pass);
+  void schedule_scores(SoftmaxPass& pass);
+  void schedule_weights(SoftmaxPass& pass);
+  void schedule_partial(SoftmaxPass& pass);
+  Halide::Func& per_tile(Halide::Func& f);
+  Halide::Func& per_block(Halide::Func& f, const SoftmaxPass& pass, bool by_row_groups);
+  Halide::Func& per_row_group(Halide::Func& f, const SoftmaxPass& pass);
+  bool sums_by_panels(const SoftmaxPass& pass) const;
+  bool has_sums_of_groups(const SoftmaxPass& pass) const;
+
+  const OnlineSoftmax& body_;
+  const Extents& extents_;
+  const SoftmaxTiles tiles_;
+  const Halide::Expr queries_, keys_, depth_;  ///< extents
+  const Halide::Expr vectors_;                 ///< of value_depth, the last of which may not be full
+  std::optional<int> fixed_depth_;             ///< the extent of value_depth where it is a constant
+  Exprs batch_, key_batch_, value_batch_;      ///< Vars of the batch dims that the result, key and value have, innermost first
+
+  Halide::Var pair_{"pair"}, lane_{"lane"}, vector_{"vector"}, vector_group_{"vector_group"}, column_{"column"}, panel_{"panel"};
+  Halide::Var row_{"row"}, row_group_{"row_group"}, key_block_{"key_block"}, query_tile_{"query_tile"};
+  TileOrder tile_order_ = TileOrder::first_to_last;
+  const std::optional<Bf16Operands> bf16_;   ///< not there: the arithmetic is f32
+  Halide::Func query_panel_{"query_panel"};  ///< [over.., row, row_group, query_tile, batch..]
+  Halide::Func key_panel_{"key_panel"};      ///< [column, over.., panel, key's batch..]
+  Halide::Func key_rows_{"key_rows"};        ///< the same elements, loaded along the last of over
+  Halide::Func asked_keys_{"asked_keys"};    ///< [column, square along the last of over, ..] 0, after asking for a later key
+  Halide::Func query_pairs_{"query_pairs"};  ///< [pair, pair of over, row, row_group, query_tile, batch..] bf16
+  Halide::Func key_pairs_{"key_pairs"};      ///< [pair, column, pair of over, panel, key's batch..] bf16
+  Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys
+  Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] vectors of o, then one of l, by lane, and one of m
+  Halide::Func total_{"total"};              ///< [row, row_group, query_tile, batch..] l
+  Halide::Func kept_total_{"kept_total"};    ///< the same, where its logarithm is stored
+  const StoredLogSumExp log_sum_exp_;
+  std::vector<SoftmaxPass> passes_;
+  Halide::Func out_{"online_softmax"};
+};
+
+}  // namespace attune

@@ -1,0 +1,48 @@
+#include "schedules/pointwise/pointwise.h"
+
+#include "schedules/records/tuned.h"
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::TailStrategy;
+using Halide::Var;
+
+namespace attune {
+
+std::vector<Parameter> pointwise_parameters(const Machine& machine, SizeClass size) {
+  return with_defaults("pointwise", machine, size, {{"task_elements", {1024, 4096, 16384, 65536}}});
+}
+
+Stored pointwise(const Pointwise& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
+  Func result("pointwise");
+  const std::vector<Var> vars(body.out.rbegin(), body.out.rend());
+  Coordinates at;
+  for (const std::string& dim : body.out) at[dim] = Var(dim);
+  result(vars) = body.x.at(at);
+  result.compute_root();
+  if (vars.empty()) return {result, body.out};
+
+  const int lanes = machine.vector_bytes / 4, task_elements = static_cast<int>(value_of(values, "task_elements"));
+  const Expr length = extents.at(body.out.back());
+  for (const std::string& dim : body.out) result.bound(Var(dim), 0, extents.at(dim));
+  // No dim's name has a hyphen: a loop of the name of one that is still there would be taken for it.
+  Var part("part-"), vector("vector-"), vectors("vectors-"), lane("lane-"), rows("rows-"), task("task-");
+  const auto schedule = [&](Halide::Stage stage, TailStrategy tail) {
+    stage.split(vars[0], vectors, lane, lanes, tail).split(vectors, part, vector, task_elements / lanes, TailStrategy::GuardWithIf);
+    // Rows and parts of rows as one loop, of which a task takes as many as it has elements.
+    Var all = part;
+    for (std::size_t n = 1; n < vars.size(); ++n) {
+      Var both;
+      stage.fuse(all, vars[n], both);
+      all = both;
+    }
+    stage.split(all, task, rows, Halide::max(task_elements / Halide::max(length, 1), 1), TailStrategy::GuardWithIf);
+    stage.vectorize(lane).parallel(task);
+  };
+  // The last vector of a row is moved back over the one before it; rows shorter than a vector have none.
+  schedule(result.specialize(length >= lanes), TailStrategy::ShiftInwards);
+  schedule(result, TailStrategy::GuardWithIf);
+  return {result, body.out};
+}
+
+}  // namespace attune

@@ -1,0 +1,269 @@
+#include "schedules/split_keys/split_keys.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "codegen/halide/numbers/strict.h"
+#include "codegen/halide/numbers/vector_math.h"
+#include "schedules/common/online_state.h"
+#include "schedules/split_keys/split_keys_stage.h"
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::Var;
+
+namespace attune {
+namespace {
+
+constexpr float lowest = std::numeric_limits<float>::lowest();
+
+bool contains(const std::vector<std::string>& dims, const std::string& dim) { return std::ranges::find(dims, dim) != dims.end(); }
+
+/// The dims of the batch that keys or values have.
+std::vector<std::string> shared_dims(const OnlineSoftmax& body) {
+  std::vector<std::string> dims;
+  for (const std::string& dim : body.batch)
+    if (contains(body.key.dims, dim) || contains(body.value.dims, dim)) dims.push_back(dim);
+  return dims;
+}
+
+std::vector<std::string> row_dims(const OnlineSoftmax& body) {
+  std::vector<std::string> dims;
+  for (const std::string& dim : body.batch)
+    if (!contains(body.key.dims, dim) && !contains(body.value.dims, dim)) dims.push_back(dim);
+  dims.push_back(body.queries);
+  return dims;
+}
+
+bool is_whole_vectors(const Expr& extent, int lanes) { return fixed_value(extent).value_or(1) % lanes == 0; }
+
+}  // namespace
+
+SplitKeysStage::SplitKeysStage(const OnlineSoftmax& body, const Extents& extents, const SplitTiles& tiles)
+    : body_(body),
+      extents_(extents),
+      tiles_(tiles),
+      keys_(extents.at(body.keys)),
+      depth_(extents.at(body.value_depth)),
+      batch_(vars_of(body.batch, shared_dims(body))),
+      rows_(row_dims(body), extents),
+      row_tiles_(tiles_of(rows_.extent(), tiles.rows)),
+      splits_(Halide::max(tiles_of(keys_, tiles.split_tile), 1)),
+      keys_are_whole_(!body.over.empty() && is_whole_vectors(extents.at(body.over.back()), tiles.lanes)),
+      key_places_{tiles.lanes},
+      value_places_{tiles.lanes},
+      log_sum_exp_(body.log_sum_exp) {
+  find_pairs();
+}
+
+Exprs SplitKeysStage::per_row(Exprs inner) const { return joined(joined(std::move(inner), {row_, block_, row_tile_, split_}), batch_); }
+
+Exprs SplitKeysStage::per_key(Exprs inner) const { return joined(joined(std::move(inner), {block_, split_}), batch_); }
+
+/// The row of this number, the last one instead of any beyond it.
+Expr SplitKeysStage::row_index(const Expr& row, const Expr& row_tile) const {
+  return max(min(row_tile * tiles_.rows + row, rows_.extent() - 1), 0);
+}
+
+Coordinates SplitKeysStage::batch_coordinates() const {
+  Coordinates at;
+  for (const std::string& dim : shared_dims(body_)) at[dim] = Var(dim);
+  return at;
+}
+
+/// Those of the batch and of the row at row_ and row_tile_.
+Coordinates SplitKeysStage::row_coordinates() const {
+  Coordinates at = batch_coordinates();
+  const std::vector<std::string> dims = row_dims(body_);
+  if (dims.size() == 1) {
+    at[dims[0]] = row_index(row_, row_tile_);
+    return at;
+  }
+  for (std::size_t n = 0; n < dims.size(); ++n) at[dims[n]] = within(place_(row_, row_tile_)[static_cast<int>(n)], extents_.at(dims[n]));
+  return at;
+}
+
+/// The key at a place in the block, the last one instead of any beyond it.
+Expr SplitKeysStage::key_at(const Expr& place) const { return max(min(first_key() + place, keys_ - 1), 0); }
+
+Expr SplitKeysStage::first_key() const { return split_ * tiles_.split_tile + block_ * tiles_.key_tile; }
+
+/// Rows, once for all blocks of keys; lanes beyond the contracted dim repeat its last element.
+void SplitKeysStage::define_query_panel() {
+  const std::vector<std::string> dims = row_dims(body_);
+  if (dims.size() > 1) {
+    Coordinates at;
+    rows_.place(row_index(row_, row_tile_), at);
+    std::vector<Expr> place;
+    for (const std::string& dim : dims) place.push_back(at.at(dim));
+    place_(row_, row_tile_) = Halide::Tuple(place);
+  }
+  if (body_.score.at || body_.over.empty()) return;
+  const std::string& last = body_.over.back();
+  const Exprs over = vars_of(body_.over, body_.over);
+  Coordinates at = row_coordinates();
+  place_over(body_, over, at);
+  const Expr index = key_places_.element(lane_, Var(last));
+  at[last] = keys_are_whole_ ? index : min(likely(index), extents_.at(last) - 1);
+  if (body_.query.at) query_panel_(joined(joined(joined({lane_}, over), {row_, row_tile_}), batch_)) = query_of_product(body_, at);
+}
+
+void SplitKeysStage::define_scores() {
+  Coordinates at = row_coordinates();
+  const Expr key = first_key() + key_;
+  at[body_.keys] = max(min(likely(key), keys_ - 1), 0);
+  const auto product = [&]() -> Expr {
+    define_product();
+    return product_sum_(per_row({key_}));
+  };
+  const Expr score = changed_score(body_, raw_score(body_, at, product), at, is_plain_product(body_));
+  scores_(per_row({key_})) = select(is_seen(body_, at, key < keys_), score, hidden_score());
+}
+
+void SplitKeysStage::define_weights() {
+  block_vectors_ = RDom(0, tiles_.key_tile / tiles_.lanes, "block_vectors");
+  block_vectors_.where(first_key() + block_vectors_.x * tiles_.lanes < keys_);
+  lanes_ = RDom(0, tiles_.lanes, "lanes");
+  const Exprs lane_of_vector = per_row({block_vectors_.x * tiles_.lanes + lane_});
+  maximum_by_lane_(per_row({lane_})) = lowest;
+  maximum_by_lane_(per_row({lane_})) = max(maximum_by_lane_(per_row({lane_})), scores_(lane_of_vector));
+  maximum_(per_row({})) = lowest;
+  maximum_(per_row({})) = max(maximum_(per_row({})), maximum_by_lane_(per_row({lanes_.x})));
+  reference_(per_row({})) = ceil(maximum_(per_row({})));
+  weights_(per_row({key_})) = softmax_exp2(scores_(per_row({key_})) - reference_(per_row({})));
+  sum_by_lane_(per_row({lane_})) = 0.f;
+  sum_by_lane_(per_row({lane_})) += weights_(lane_of_vector);
+  if (!body_.weight) return;
+  Coordinates at = row_coordinates();
+  at[body_.keys] = max(min(likely(first_key() + key_), keys_ - 1), 0);
+  changed_weights_(per_row({key_})) = body_.weight(weights_(per_row({key_})), at);
+}
+
+/// lane_ of a vector of values that lie in order.
+Expr SplitKeysStage::value_at(const Expr& vector, const Expr& key, bool is_whole) const {
+  Coordinates at = batch_coordinates();
+  const Expr depth = vector * tiles_.lanes + lane_;
+  at[body_.value_depth] = is_whole ? depth : min(depth, depth_ - 1);
+  at[body_.keys] = key_at(key);
+  return body_.value.at(at);
+}
+
+/// Groups of keys that stay in the first-level cache while all results take them: whole groups of register_vectors vectors first, then
+/// the whole vectors that are left, then a last one that is not. Keys beyond the last one are not summed: the last one's value in their
+/// stead may be infinite, times a weight of 0.
+void SplitKeysStage::define_partial() {
+  const Func weights = body_.weight ? changed_weights_ : weights_;
+  const Expr vectors = Halide::Internal::simplify(depth_ / tiles_.lanes);
+  const bool in_pairs = !is_const_zero(value_places_.paired);
+  const int group = results_in_registers(in_pairs), lanes = tiles_.lanes, key_groups = tiles_.key_tile / lanes;
+  const auto add = [&](const Expr& vector, const Expr& key, const Expr& value, const Expr& asked) {
+    partial_(per_row({lane_, vector})) += asked + weights(per_row({key})) * value;
+  };
+  partial_(per_row({lane_, vector_})) = 0.f;
+  const auto add_rest = [&](const char* name, const Expr& first, const Expr& count, bool is_whole) {
+    RDom rest({{0, lanes}, {0, Halide::Internal::simplify(count)}, {0, key_groups}}, name);
+    rest.where(first_key() + rest[2] * lanes < keys_);
+    rest.where(first_key() + rest[2] * lanes + rest[0] < keys_);
+    const Expr vector = first + rest[1], key = rest[2] * lanes + rest[0];
+    add(vector, key, value_at(vector, key, is_whole), 0.f);
+    rests_.push_back(rest);
+  };
+  if (fixed_value(vectors) != 0) {
+    whole_ = RDom({{0, group}, {0, lanes}, {0, vectors / group}, {0, key_groups}}, "whole");
+    whole_.where(first_key() + whole_[3] * lanes < keys_);
+    whole_.where(first_key() + whole_[3] * lanes + whole_[1] < keys_);
+    const Expr vector = whole_[2] * group + whole_[0], key = whole_[3] * lanes + whole_[1];
+    add(vector, key, in_pairs ? paired_value_at(whole_[2] * (group / 2) + whole_[0] / 2, whole_[0] % 2, key) : value_at(vector, key, true),
+        asked_value(whole_[0], vector * lanes, key, in_pairs));
+  }
+  if (fixed_value(vectors % group) != 0) add_rest("rest", vectors / group * group, vectors % group, true);
+  if (fixed_value(depth_ % lanes) != 0) add_rest("tail", vectors, tiles_of(depth_, lanes) - vectors, false);
+}
+
+/// Some key of the block exists and may be visible to some row: rows of a tile may be any queries of any head.
+Expr SplitKeysStage::is_visited(const Expr& block) const {
+  const Expr first = split_ * tiles_.split_tile + block * tiles_.key_tile, exists = first < keys_;
+  if (!body_.visible || !body_.visibility) return exists;
+  Block box;
+  for (const std::string& dim : shared_dims(body_)) box[dim] = {Var(dim), Var(dim)};
+  for (const std::string& dim : row_dims(body_)) box[dim] = {0, extents_.at(dim) - 1};
+  const int blocks_in_split = tiles_.split_tile / tiles_.key_tile;
+  box[body_.keys] = {first, min(first + tiles_.key_tile, keys_) - 1, split_ * blocks_in_split + block, tiles_.key_tile};
+  return exists && body_.visibility(box).possibly;
+}
+
+void SplitKeysStage::define_splits() {
+  const Exprs outer = joined({row_tile_, split_}, batch_), at = joined({lane_, vector_, row_}, outer);
+  state_(at) = OnlineState::of_no_key().tuple();
+  blocks_ = RDom(0, tiles_.split_tile / tiles_.key_tile, "blocks");
+  blocks_.where(is_visited(blocks_.x));
+  const Exprs row = joined({row_, blocks_.x}, outer);
+  const OnlineState of_block(partial_(joined({lane_, vector_}, row)), reference_(row), sum_by_lane_(joined({lane_}, row)));
+  state_(at) = merged(OnlineState(state_(at)), of_block).tuple();
+  split_state_(at) = OnlineState(state_(at)).tuple();
+}
+
+void SplitKeysStage::define_out() {
+  all_splits_ = RDom(0, splits_, "all_splits");
+  const Exprs row = joined({row_, row_tile_}, batch_), row_of_split = joined({row_, row_tile_, all_splits_.x}, batch_);
+  const auto of_split = [&](const Expr& lane, const Expr& vector) { return OnlineState(split_state_(joined({lane, vector}, row_of_split))); };
+  maximum_of_splits_(row) = lowest;
+  maximum_of_splits_(row) = max(maximum_of_splits_(row), of_split(0, 0).reference);
+  const auto scaled = [&](const OnlineState& state, const Expr& sum) { return sum * state.scale_under(maximum_of_splits_(row)); };
+  total_by_lane_(joined({lane_}, row)) = 0.f;
+  const OnlineState first = of_split(lane_, 0), of_vector = of_split(lane_, vector_);
+  total_by_lane_(joined({lane_}, row)) += scaled(first, first.total);
+  state_lanes_ = RDom(0, tiles_.lanes, "state_lanes");
+  total_(row) = 0.f;
+  total_(row) += total_by_lane_(joined({state_lanes_.x}, row));
+  if (log_sum_exp_.is_wanted()) {
+    Coordinates at = batch_coordinates();
+    rows_.place(row_index(row_, row_tile_), at);
+    for (const std::string& dim : row_dims(body_)) at[dim] = within(at[dim], extents_.at(dim));
+    kept_total_(row) = log_sum_exp_.storing(total_(row), maximum_of_splits_(row) * ln_2, at);
+  }
+  sum_(joined({lane_, vector_}, row)) = 0.f;
+  sum_(joined({lane_, vector_}, row)) += scaled(of_vector, of_vector.sum);
+
+  Coordinates at = batch_coordinates();
+  Expr index = 0;
+  for (const std::string& dim : row_dims(body_)) {
+    at[dim] = Var(dim);
+    index = index * extents_.at(dim) + at[dim];
+  }
+  const Var depth(body_.value_depth);
+  at[body_.value_depth] = depth;
+  const Exprs out_row = joined({index % tiles_.rows, within(index / tiles_.rows, row_tiles_)}, batch_);
+  const Expr vector = within(value_places_.vector(depth), tiles_of(depth_, tiles_.lanes));
+  const Expr total = log_sum_exp_.is_wanted() ? kept_total_(out_row) : total_(out_row), sum = sum_(joined({value_places_.lane(depth), vector}, out_row));
+  const Expr result = select(strict_equal(total, 0.f), 0.f, sum / total);
+  out_(vars_of(body_.out, body_.out)) = body_.finish ? body_.finish(result, at) : result;
+}
+
+Stored SplitKeysStage::build() {
+  define_query_panel();
+  define_scores();
+  define_weights();
+  define_partial();
+  define_splits();
+  define_out();
+  schedule_out();
+  schedule_splits();
+  schedule_scores();
+  schedule_weights();
+  schedule_partial();
+  return {out_, body_.out, log_sum_exp_.results()};
+}
+
+Stored split_keys(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
+  if (const std::string problem = split_keys_problem(machine, values); !problem.empty()) throw Halide::CompileError(problem);
+  const std::vector<Parameter> all = with_values(split_keys_parameters(machine, SizeClass::few), values);
+  const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
+  return SplitKeysStage(body, extents,
+                        {machine.vector_bytes / 4, value("split_tile"), value("key_tile"), value("register_rows"), value("register_keys"),
+                         value("register_vectors"), static_cast<AskedInto>(value("prefetch")), machine.registers / 2})
+      .build();
+}
+
+}  // namespace attune

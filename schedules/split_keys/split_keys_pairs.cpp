@@ -1,0 +1,78 @@
+// Keys and values of bf16 where the contracted dim or value_depth is innermost in memory. A vector of words holds 2 x lanes of them, and
+// each half of the words is f32s after one operation; an f32 made of each 16 bits alone takes two.
+#include <algorithm>
+#include <optional>
+
+#include "codegen/halide/numbers/bf16.h"
+#include "schedules/split_keys/split_keys_stage.h"
+
+using Halide::Expr;
+using Halide::Var;
+
+namespace attune {
+
+Expr LanePlaces::element(const Expr& lane, const Expr& vector) const {
+  const Expr in_order = vector * lanes + lane;
+  return is_const_zero(paired) ? in_order : select(vector < paired, vector / 2 * (2 * lanes) + lane * 2 + vector % 2, in_order);
+}
+
+Expr LanePlaces::lane(const Expr& element) const {
+  return is_const_zero(paired) ? element % lanes : select(element < paired * lanes, element % (2 * lanes) / 2, element % lanes);
+}
+
+Expr LanePlaces::vector(const Expr& element) const {
+  return is_const_zero(paired) ? element / lanes
+                               : select(element < paired * lanes, element / (2 * lanes) * 2 + element % 2, element / lanes);
+}
+
+/// The piece is stored in bf16, the dim innermost.
+bool SplitKeysStage::lies_in_pairs(const Piece& piece, const std::string& dim) const {
+  if (!piece.at) return false;
+  Coordinates at;
+  for (const auto& [name, extent] : extents_) at[name] = Var(name);
+  const ScaledBf16 element = scaled_bf16(piece.at(at));
+  const auto* load = element.bits.as<Halide::Internal::Call>();
+  const auto* index = load == nullptr || load->args.empty() ? nullptr : load->args[0].as<Halide::Internal::Variable>();
+  return index != nullptr && index->name == dim;
+}
+
+void SplitKeysStage::find_pairs() {
+  using Halide::Internal::simplify;
+  if (!body_.score.at && !body_.over.empty() && lies_in_pairs(body_.key, body_.over.back()))
+    key_places_.paired = simplify(extents_.at(body_.over.back()) / (2 * tiles_.lanes) * 2);
+  const std::optional<int> vectors = fixed_value(depth_ / tiles_.lanes);
+  if (vectors.value_or(2) < 2 || !lies_in_pairs(body_.value, body_.value_depth)) return;
+  const int group = results_in_registers(true);
+  value_places_.paired = simplify(depth_ / tiles_.lanes / group * group);
+}
+
+/// Vectors of results per row: no more than there are. Where values lie in pairs, whole pairs, and so few that all rows of a tile take a
+/// value once it is an f32.
+int SplitKeysStage::results_in_registers(bool in_pairs) const {
+  const int vectors = std::min(tiles_.vectors, std::max(fixed_value(depth_ / tiles_.lanes).value_or(tiles_.vectors), 1));
+  return in_pairs ? std::max(std::min(vectors, tiles_.sums / tiles_.rows) / 2 * 2, 2) : vectors;
+}
+
+/// Keys whose products are summed at once: of those in pairs as many bytes as of others.
+int SplitKeysStage::keys_in_registers() const {
+  return std::min(is_const_zero(key_places_.paired) ? tiles_.keys : tiles_.keys * 2, tiles_.lanes);
+}
+
+/// The element at `first` (part 0) or after it (part 1) along a dim along which the piece lies in pairs.
+Expr SplitKeysStage::bf16_element(const Piece& piece, const std::string& dim, Coordinates at, const Expr& first, const Expr& part) {
+  at[dim] = first;
+  const ScaledBf16 even = scaled_bf16(piece.at(at));
+  at[dim] = first + 1;
+  const ScaledBf16 odd = scaled_bf16(piece.at(at));
+  const Expr element = bf16_of_pair(even.bits, odd.bits, part);
+  return even.factor == 1 ? element : element * even.factor;
+}
+
+/// lane_ of a vector of values that lie in pairs: the even or the odd ones (part 0 or 1) of a pair of vectors.
+Expr SplitKeysStage::paired_value_at(const Expr& pair, const Expr& part, const Expr& key) const {
+  Coordinates at = batch_coordinates();
+  at[body_.keys] = key_at(key);
+  return bf16_element(body_.value, body_.value_depth, at, pair * (2 * tiles_.lanes) + lane_ * 2, part);
+}
+
+}  // namespace attune
