@@ -216,7 +216,7 @@ WalkedGraph walk(const Graph& described, const Arrays& inputs, int lanes, const 
       if (const auto* input = std::get_if<Input>(&node.op)) out.back().data = inputs.find(input->label)->second.data;
       else evaluate(node.op, bound.extents, in[lane], out.back());
     }
-    if (change) change({graph, id, bound.extents, in[0], out});
+    if (change) change({graph, id, bound.extents, in, out});
     for (std::size_t lane = 0; lane < values.size(); ++lane) values[lane].put(id, std::move(out[lane]));
   }
   WalkedGraph result{std::vector<Arrays>(values.size()), {}};

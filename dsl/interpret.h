@@ -41,12 +41,12 @@ Interpretation interpret(const Graph& graph, const Arrays& inputs);
 /// out = the operation, which is no composite, of the arrays. `out` has the result's type and extents, and zeros.
 void evaluate(const AnyOp& op, const DimExtents& extents, std::span<const Array> in, Array& out);
 
-/// A node of the expanded graph whose value has just been computed: the operands of lane 0 and the values of all lanes.
+/// A node of the expanded graph whose value has just been computed: its operands and its values, of all lanes.
 struct Evaluated {
   const Graph& graph;
   int node;
   const DimExtents& extents;
-  std::span<const Array> in;
+  std::span<const std::vector<Array>> in;
   std::span<Array> lanes;
 };
 using Change = std::function<void(const Evaluated&)>;

@@ -51,7 +51,7 @@ double in_range(double x) { return std::abs(x) > 0x1.fffffep127 ? std::copysign(
 
 /// For every element of a sum how far one standard rounding error of it is: see the header.
 Array sum_errors(const Evaluated& node, bool rounds_weights) {
-  std::vector<Array> squares(node.in.begin(), node.in.end());
+  std::vector<Array> squares(node.in[0]);
   for (Array& array : squares)
     for (double& x : array.data) x *= x;
   const Array& sum = node.lanes[0];
@@ -98,6 +98,7 @@ class Rounder {
     storage_.push_back(storage_of(at, storage_, rounding_));
     if (at.type.kind != Kind::real || std::holds_alternative<Input>(at.op)) return;
     if (!summed_over(at.op).empty()) return round_sum(node, at);
+    if (std::holds_alternative<Softmax>(at.op) && has_several_readers(node)) round_kept_weights(node);
     const double roundings = roundings_of(at.op, node.extents), relative = unit * roundings;
     const bool is_exact_where_it_can_be = roundings <= 1;  // a kernel's exp(0) need not be 1
     const std::vector<double>& exact = node.lanes[0].data;
@@ -109,6 +110,24 @@ class Rounder {
   }
 
  private:
+  static bool has_several_readers(const Evaluated& node) {
+    std::ptrdiff_t readers = std::ranges::count(node.graph.outputs(), node.node, &Output::node);
+    for (const Node& other : node.graph.nodes()) readers += std::ranges::count(other.operands(), node.node);
+    return readers > 1;
+  }
+
+  /// Weights p that something beside their matmul reads are exp(x - l), l = log_sum_exp(x) = x - ln p, of a score x that is summed once more and of
+  /// a rounded l. One lane's rounding of x says how far it may be off.
+  void round_kept_weights(const Evaluated& node) {
+    const std::vector<double>& exact = node.in[0][0].data;
+    for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        double& p = node.lanes[lane].data[i];
+        const double x = node.in[lane][0].data[i], off = distance(x, exact[i]) + LogSumExp::roundings * unit * (std::abs(x) + std::abs(std::log(p)));
+        if (std::isfinite(x) && p > 0) p = in_range(p * std::exp(off * signs_.next()));
+      }
+  }
+
   void round_sum(const Evaluated& node, const Node& at) {
     const Array errors = sum_errors(node, rounds_weights(at));
     for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)

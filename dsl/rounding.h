@@ -32,6 +32,7 @@ struct RoundedInterpretation {
 ///   the partial sums when terms come in random order, each partial sum being rounded once (Higham, Accuracy and Stability of Numerical
 ///   Algorithms, 2nd ed., section 4.2);
 /// - before a product with values stored as bf16, weights of a softmax over scores whose operands both are bf16 are rounded to bf16: 2^-9 sqrt(sum t^2) more;
+/// - weights of a softmax that are read more than once are off by what exp(x - log_sum_exp(x)) is, with a score x of its own: kernels store them so;
 /// - what is beyond f32's range is infinite or zero.
 /// What the results move by is the effect of all roundings together, cancellation and correlation included. Results are not yet rounded for storage.
 RoundedInterpretation interpret_rounded(const Graph& graph, const Arrays& inputs, const Rounding& rounding);
