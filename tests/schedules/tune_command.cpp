@@ -97,7 +97,7 @@ TEST_CASE("a tuning run of tiny calls learns up to how many queries and keys are
   const Folder folder;
   const std::string out = folder / "tuned.json";
   const auto json = nlohmann::json::parse(
-      attune_says({"tune", "causal", "--shape", "batch=1,heads=2,queries=3,keys=40,depth=64", "--threads", "1", "--budget", long_budget, "--tries", "1", "--out", out, "--json"}));
+      attune_says({"tune", "causal", "--shape", "batch=1,heads=2,queries=3,keys=20,depth=64", "--threads", "1", "--budget", long_budget, "--tries", "1", "--out", out, "--json"}));
   const auto& stage = json["stages"][0];
   CHECK(stage["schedule"] == "whole_rows");
   CHECK(stage["size"] == "tiny");
