@@ -22,7 +22,7 @@ extern "C" {
 /* Each of the three numbers of a slice has so many bits of its dim's `value`. */
 #define ATTUNE_SLICE_BITS 21
 
-/* How an element is stored. bf16 is the upper half of an f32; boolean is one byte, 0 or 1. */
+/* How an element is stored. bf16 is the upper half of an f32, f16 is IEEE binary16; boolean is one byte, 0 or 1. */
 enum attune_storage {
   attune_f32 = 0,
   attune_bf16 = 1,

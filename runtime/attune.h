@@ -74,7 +74,7 @@ int attune_call(const struct attune_kernel* kernel, const struct attune_tensor* 
 int attune_call_with_workspace(const struct attune_kernel* kernel, const struct attune_tensor* tensors, int32_t count, void* workspace,
                                size_t workspace_bytes, size_t* needed_bytes);
 
-/* Merges two results of attention to different keys, each [.., value_depth] of f32 or bf16 with the logarithms of what its softmax divided by, f32
+/* Merges two results of attention to different keys, each [.., value_depth] of f32, bf16 or f16 with the logarithms of what its softmax divided by, f32
    [..]: runtime/merge.h says how. The result may be one of the two. Names are not looked at. Gives 0 or -1. */
 int attune_merge_partials(const struct attune_tensor* out_a, const struct attune_tensor* lse_a, const struct attune_tensor* out_b,
                           const struct attune_tensor* lse_b, const struct attune_tensor* out, const struct attune_tensor* lse);

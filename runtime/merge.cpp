@@ -18,7 +18,8 @@ struct Role {
   bool is_lse, is_written;
 };
 
-bool is_real(attune_storage storage) { return storage == attune_f32 || storage == attune_bf16; }
+/// Of the storages that kernels have for reals.
+bool is_stored_real(attune_storage storage) { return is_real(storage) && storage != attune_f64; }
 
 std::string who(const Role& role) { return words("merge_partials: ", role.name); }
 
@@ -26,8 +27,8 @@ std::string who(const Role& role) { return words("merge_partials: ", role.name);
 Result<void> check(const Role& role, const Tensor& rows) {
   const Tensor& given = *role.tensor;
   if (given.device != attune_cpu) return Error{words(who(role), " is on ", name_of(given.device), "; expected memory of the cpu")};
-  if (role.is_lse ? given.storage != attune_f32 : !is_real(given.storage))
-    return Error{words(who(role), " holds ", name_of(given.storage), "; expected ", role.is_lse ? "f32" : "f32 or bf16")};
+  if (role.is_lse ? given.storage != attune_f32 : !is_stored_real(given.storage))
+    return Error{words(who(role), " holds ", name_of(given.storage), "; expected ", role.is_lse ? "f32" : "f32, bf16 or f16")};
   if (rows.rank < 1 || rows.rank > max_rank || rows.stride_count != rows.rank)
     return Error{words("merge_partials: out has ", rows.rank, " dims and ", rows.stride_count, " strides; expected 1 to ", max_rank, " of both")};
   const int rank = role.is_lse ? rows.rank - 1 : rows.rank;
@@ -52,25 +53,31 @@ bool is_same_view(const Tensor& a, const Tensor& b) {
   return a.data == b.data && a.storage == b.storage && std::equal(a.strides.begin(), a.strides.begin() + a.rank, b.strides.begin());
 }
 
-/// Elements of f32 or bf16 along a row.
+/// Reals along a row.
 class Row {
  public:
   Row(const Tensor& tensor, std::int64_t first)
       : data_(static_cast<std::byte*>(tensor.data) + first * bytes_of(tensor.storage)), stride_(tensor.strides[static_cast<std::size_t>(tensor.rank) - 1]),
-        is_f32_(tensor.storage == attune_f32) {}
+        storage_(tensor.storage) {}
+
+  /// Calls `take` with the elements as what they are stored as.
+  auto visit(const auto& take) const {
+    if (storage_ == attune_f32) return take(reinterpret_cast<float*>(data_));
+    if (storage_ == attune_bf16) return take(reinterpret_cast<bfloat16*>(data_));
+    return take(reinterpret_cast<float16*>(data_));
+  }
 
   float operator[](std::int64_t i) const {
-    return is_f32_ ? reinterpret_cast<const float*>(data_)[i * stride_] : float(reinterpret_cast<const bfloat16*>(data_)[i * stride_]);
+    return visit([&]<class T>(T* elements) { return float(elements[i * stride_]); });
   }
   void store(std::int64_t i, float value) const {
-    if (is_f32_) reinterpret_cast<float*>(data_)[i * stride_] = value;
-    else reinterpret_cast<bfloat16*>(data_)[i * stride_] = bfloat16(value);
+    visit([&]<class T>(T* elements) { elements[i * stride_] = T(value); });
   }
 
  private:
   std::byte* data_;
   std::int64_t stride_;
-  bool is_f32_;
+  attune_storage storage_;
 };
 
 void merge_row(const Row& a, float lse_a, const Row& b, float lse_b, const Row& out, float& lse, std::int64_t depth) {

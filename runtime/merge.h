@@ -6,7 +6,7 @@
 
 namespace attune {
 
-/// A result [.., value_depth] of f32 or bf16 and the logarithm of what its softmax divided by, f32 [..]: natural, -inf where a row saw no key.
+/// A result [.., value_depth] of f32, bf16 or f16 and the logarithm of what its softmax divided by, f32 [..]: natural, -inf where a row saw no key.
 struct Partial {
   Tensor out, lse;
 };

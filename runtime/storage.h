@@ -8,6 +8,7 @@
 
 #include "runtime/abi.h"
 #include "runtime/bfloat16.h"
+#include "runtime/float16.h"
 
 namespace attune {
 
@@ -16,16 +17,31 @@ inline constexpr int storage_count = 9;
 /// False for a number that no storage has: a C++ program may put any into the enum.
 constexpr bool is_known(attune_storage storage) { return static_cast<int>(storage) >= 0 && static_cast<int>(storage) < storage_count; }
 
-constexpr std::string_view name_of(attune_storage storage) {
-  constexpr std::array<std::string_view, storage_count> names = {"f32", "bf16", "f16", "f64", "i8", "u8", "i32", "i64", "boolean"};
-  return is_known(storage) ? names[static_cast<std::size_t>(storage)] : "unknown";
-}
+struct StorageInfo {
+  std::string_view name;
+  std::int64_t bytes;   ///< of one element; its address is a multiple of them
+  double rounding = 0;  ///< of reals: storing x moves it by rounding |x| at most, or by half of `least`
+  double least = 0;     ///< the least positive number, which is the distance of subnormal ones
+};
 
-/// Bytes of one element of a known storage; its address is a multiple of them.
-constexpr std::int64_t bytes_of(attune_storage storage) {
-  constexpr std::array<std::int64_t, storage_count> bytes = {4, 2, 2, 8, 1, 1, 4, 8, 1};
-  return bytes[static_cast<std::size_t>(storage)];
-}
+/// In the order of the storages' numbers.
+inline constexpr std::array<StorageInfo, storage_count> storage_table = {{{"f32", 4, 0x1p-24, 0x1p-149},
+                                                                         {"bf16", 2, 0x1p-9, 0x1p-133},
+                                                                         {"f16", 2, 0x1p-11, 0x1p-24},
+                                                                         {"f64", 8, 0x1p-53, 0x1p-1074},
+                                                                         {"i8", 1},
+                                                                         {"u8", 1},
+                                                                         {"i32", 4},
+                                                                         {"i64", 8},
+                                                                         {"boolean", 1}}};
+static_assert(attune_f32 == 0 && attune_boolean == storage_count - 1);
+
+/// Of a known storage.
+constexpr const StorageInfo& info_of(attune_storage storage) { return storage_table[static_cast<std::size_t>(storage)]; }
+
+constexpr std::string_view name_of(attune_storage storage) { return is_known(storage) ? info_of(storage).name : "unknown"; }
+constexpr std::int64_t bytes_of(attune_storage storage) { return info_of(storage).bytes; }
+constexpr bool is_real(attune_storage storage) { return info_of(storage).rounding > 0; }
 
 constexpr std::string_view name_of(attune_device device) {
   constexpr std::array<std::string_view, 3> names = {"cpu", "opencl", "cuda"};
@@ -40,6 +56,8 @@ template <>
 inline constexpr int storage_of<float> = attune_f32;
 template <>
 inline constexpr int storage_of<bfloat16> = attune_bf16;
+template <>
+inline constexpr int storage_of<float16> = attune_f16;
 template <>
 inline constexpr int storage_of<double> = attune_f64;
 template <>

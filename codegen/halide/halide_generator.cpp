@@ -8,6 +8,16 @@
 namespace attune {
 namespace {
 
+/// Halide 21 computes halves wrongly on devices.
+StepScheduleAnswer schedule(const CodeRequest& request) {
+  if (request.target.device == Device::cpu) return schedule_of(request);
+  for (const auto& numbers : {request.step.inputs, request.step.outputs})
+    for (const std::size_t number : numbers)
+      if (const StepTensor& tensor = request.plan.tensors[number]; tensor.element == Element::f16)
+        return {{}, "target '" + std::string(request.target.name) + "': stores no f16, and '" + tensor.name + "' is f16; f32 and bf16 are right there"};
+  return schedule_of(request);
+}
+
 CodeAnswer code(const CodeRequest& request, const std::string& symbol, CodeForm form) {
   try {
     const Halide::Module module = module_of(pipeline_of(request), request.target, symbol);
@@ -23,6 +33,6 @@ CodeAnswer code(const CodeRequest& request, const std::string& symbol, CodeForm 
 
 }  // namespace
 
-CodeGenerator halide_generator() { return {"halide", schedule_of, code}; }
+CodeGenerator halide_generator() { return {"halide", schedule, code}; }
 
 }  // namespace attune

@@ -23,12 +23,8 @@ std::string for_each_item(std::string_view text, const std::function<std::string
 }
 
 std::string read_storage(std::string_view text, Element& into) {
-  if (text == "f32" || text == "bf16") {
-    into = text == "f32" ? Element::f32 : Element::bf16;
-    return {};
-  }
-  if (text == "f16") return "specialise: type f16 is not available yet; f32 and bf16 are";
-  return fmt::format("specialise: '{}' is not a type of reals; f32 and bf16 are", text);
+  into = storage_of_reals(text);
+  return into != Element::real ? std::string() : fmt::format("specialise: '{}' is not a type of reals; those are {}", text, names_of_real_storages());
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -133,7 +129,6 @@ class Specialiser {
     const auto stated = given_.storage.find(name);
     const bool is_named = stated != given_.storage.end();
     Element element = tensor.element();
-    if (element == Element::f16) return fmt::format("specialise: '{}' is f16, which is not available yet; f32 and bf16 are", name);
     if (is_named && kind_of(element) != Kind::real)
       return fmt::format("specialise: '{}' is {}; only the storage of reals is chosen", name, name_of(element));
     if (is_named && element != Element::real && element != stated->second)

@@ -45,6 +45,20 @@ constexpr Element element_of(Kind kind, Element reals = Element::real) {
   return reals;
 }
 
+/// The storage of reals that a text names, or `real`.
+constexpr Element storage_of_reals(std::string_view text) {
+  for (const Element element : all_elements)
+    if (kind_of(element) == Kind::real && name_of(element) == text) return element;
+  return Element::real;
+}
+/// "f32, bf16, f16"
+inline std::string names_of_real_storages() {
+  std::string names;
+  for (const Element element : all_elements)
+    if (element != Element::real && kind_of(element) == Kind::real) names += (names.empty() ? "" : ", ") + std::string(name_of(element));
+  return names;
+}
+
 /// The extents that are known before a kernel runs, by the name of the dim.
 using KnownExtents = std::map<std::string, std::int64_t, std::less<>>;
 

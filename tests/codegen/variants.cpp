@@ -55,7 +55,7 @@ template <class Variant>
 void check_full_product() {
   for (const std::vector<std::string>& settings : optional_parts<Variant>())
     for (const TargetInfo& target : targets())
-      for (const char* types : {"f32", "bf16"}) {
+      for (const char* types : {"f32", "bf16", "f16"}) {
         if (target.device != Device::cpu || !runs_here(target)) continue;
         std::string said;
         for (const std::string& setting : settings) said += " " + setting;
@@ -92,12 +92,11 @@ TEST_CASE("weights in panels agree with the interpreter, where panels are as wid
 
 TEST_CASE("kernels for other CPUs agree with the interpreter", "[target]") {
   for (const char* target : {"x86-64-v3", "x86-64-v4"}) {
-    const KernelCase attention("causal", {.target = target});
-    if (!attention.is_usable()) {
-      skip("this CPU cannot run x86-64-v4");
+    if (!runs_here(*find_target(target))) {
+      skip("this CPU cannot run " + std::string(target));
       continue;
     }
-    check_shapes(attention);
+    check_shapes(KernelCase("causal", {.target = target}));
     check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .target = target}));
   }
 }
@@ -106,6 +105,32 @@ TEST_CASE("kernels of bf16 agree with the interpreter", "[type]") {
   check_shapes(KernelCase("causal", {.types = "bf16"}));
   check_shapes(KernelCase("grouped_query", {.types = "k=bf16,v=bf16"}));
   check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .types = "bf16"}));
+}
+
+TEST_CASE("kernels of f16 agree with the interpreter", "[type]") {
+  for (const TargetInfo& target : targets())
+    if (target.device == Device::cpu && runs_here(target)) check_shapes(KernelCase("causal", {.target = std::string(target.name), .types = "f16"}));
+  check_shapes(KernelCase("grouped_query", {.types = "k=f16,v=f16"}));
+  check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .types = "f16"}));
+}
+
+TEST_CASE("infinity, NaN, subnormal numbers and what is too large in f16 are IEEE's", "[type]") {
+  const KernelCase kernel("scaled_dot_product", {.types = "f16", .set = {"batch=1", "heads=1", "queries=1", "keys=1", "depth=1"}});
+  constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  // the weight of one key is 1, so that the value comes out as it went in
+  std::vector<double> values = {0, 0x1p-24, 3 * 0x1p-24, 0x1p-15, 0x1p-14, 1, 65504, infinity, nan};
+  for (std::size_t i = values.size(); i-- > 0;) values.push_back(-values[i]);
+  const auto extents = static_cast<std::int64_t>(values.size());
+  const auto given = parse_shape("batch=1,heads=1,queries=1,keys=1,depth=1,value_depth=" + std::to_string(extents), "shape");
+  const Shape shape = fill_shape(kernel.graph(), given.extents).extents;
+  Arrays inputs = random_inputs(kernel.graph(), shape, 1);
+  inputs.at("v").data = values;
+  const std::vector<double> got = kernel.outputs(shape, inputs).at("out");
+  REQUIRE(got.size() == values.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    CAPTURE(i, values[i], got[i]);
+    CHECK((got[i] == values[i] || (std::isnan(got[i]) && std::isnan(values[i]))));
+  }
 }
 
 TEST_CASE("a few queries take keys and values of bf16 by the pair, whatever vectors the depth fills", "[type]") {

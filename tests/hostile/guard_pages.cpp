@@ -68,7 +68,7 @@ TEMPLATE_LIST_TEST_CASE("a variant's kernels for every CPU target and type touch
   for (const std::vector<std::string>& settings : settings_of<TestType>())
     for (const TargetInfo& target : targets()) {
       if (target.device != Device::cpu || !runs_here(target) || (!settings.empty() && target.name != best)) continue;
-      for (const char* types : {"f32", "bf16"})
+      for (const char* types : {"f32", "bf16", "f16"})
         check({std::string(TestType::name), settings, std::string(target.name), types}, all_shapes());
     }
 }

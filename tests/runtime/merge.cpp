@@ -100,7 +100,7 @@ TEST_CASE("what does not fit is refused before anything is written", "[merge]") 
   CHECK(problem(p, {q.out, {b.lse, {3, 1}}}, r) == "merge_partials: lse of b is f32 [3 x 1]; the merged result is f32 [3 x 2], and it has all of its dims but the last");
   CHECK(problem(p, {q.out, {b.lse.data(), {3}, {1, 1}}}, r).starts_with("merge_partials: lse of b is f32 [3]"));
   std::vector<std::int32_t> integers(6);
-  CHECK(problem({{integers, {3, 2}}, p.lse}, q, r) == "merge_partials: out of a holds i32; expected f32 or bf16");
+  CHECK(problem({{integers, {3, 2}}, p.lse}, q, r) == "merge_partials: out of a holds i32; expected f32, bf16 or f16");
   CHECK(problem(p, {q.out, {integers, {3}}}, r) == "merge_partials: lse of b holds i32; expected f32");
   CHECK(problem(p, {{static_cast<float*>(nullptr), {3, 2}}, q.lse}, r) ==
         "merge_partials: out of b is null, but it is f32 [3 x 2]; only a tensor with an extent of 0 may be null");
@@ -113,6 +113,19 @@ TEST_CASE("what does not fit is refused before anything is written", "[merge]") 
   CHECK(problem(on_device, q, r) == "merge_partials: out of a is on cuda; expected memory of the cpu");
   CHECK(result.out == before.out);
   CHECK(result.lse == before.lse);
+}
+
+TEST_CASE("partial results of f16 and bf16 are merged in f32 and rounded once", "[merge]") {
+  const auto check = []<class T>(T) {
+    std::vector<T> a{T(1.0F), T(-2.0F)}, b{T(3.0F), T(0.5F)}, out(2);
+    std::vector<float> lse_a{0.5F}, lse_b{-0.25F}, lse(1);
+    REQUIRE(merge_partials({{a, {1, 2}}, {lse_a, {1}}}, {{b, {1, 2}}, {lse_b, {1}}}, {{out, {1, 2}}, {lse, {1}}}));
+    const double w = 1 / (1 + std::exp(-0.75));
+    for (std::size_t i = 0; i < 2; ++i)
+      CHECK(float(out[i]) == float(T(static_cast<float>(w * static_cast<double>(float(a[i])) + (1 - w) * static_cast<double>(float(b[i]))))));
+  };
+  check(float16{});
+  check(bfloat16{});
 }
 
 }  // namespace attune

@@ -1,5 +1,6 @@
-/// Views, copies, bf16 and DLPack.
+/// Views, copies, bf16, f16 and DLPack.
 #include <array>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
@@ -177,6 +178,37 @@ TEST_CASE("DLPack tensors that kernels do not take are refused", "[dlpack]") {
   tensor.ndim = 1;
   tensor.shape = nullptr;
   CHECK(from_dlpack(tensor).error().message == "DLPack tensor: has 1 dims but its shape is null");
+}
+
+TEST_CASE("float16 is IEEE binary16, rounded to nearest even", "[storage]") {
+  struct Half {
+    float value;
+    std::uint16_t bits;
+  };
+  // of IEEE 754-2019, 3.6: 11 bits of precision, exponents -14 to 15
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const auto& [value, bits] : {Half{0, 0}, Half{-0.0F, 0x8000}, Half{1, 0x3c00}, Half{-2, 0xc000}, Half{65504, 0x7bff}, Half{0x1p-14F, 0x0400},
+                                    Half{0x1p-24F, 0x0001}, Half{0x3ffp-24F, 0x03ff}, Half{infinity, 0x7c00}, Half{-infinity, 0xfc00}}) {
+    CAPTURE(value);
+    CHECK(float16(value).bits == bits);
+    float16 half;
+    half.bits = bits;
+    CHECK(std::bit_cast<std::uint32_t>(float(half)) == std::bit_cast<std::uint32_t>(value));
+  }
+  // halves of the last place go to the even neighbour
+  CHECK(float16(1 + 0x1p-11F).bits == 0x3c00);
+  CHECK(float16(1 + 0x3p-11F).bits == 0x3c02);
+  CHECK(float16(0x1p-25F).bits == 0);
+  CHECK(float16(0x1.000002p-25F).bits == 1);
+  CHECK(float16(0x3p-25F).bits == 2);
+  CHECK(float16(65519.996F).bits == 0x7bff);
+  CHECK(float16(65520).bits == 0x7c00);
+  CHECK(std::isnan(float(float16(std::numeric_limits<float>::quiet_NaN()))));
+  for (std::uint32_t i = 0; i < 0x10000; ++i) {
+    float16 half;
+    half.bits = static_cast<std::uint16_t>(i);
+    if (!std::isnan(float(half))) CHECK(float16(float(half)).bits == i);
+  }
 }
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-/// Kernels for arm64, in QEMU where this machine is another: every kind of stage, in f32 and bf16, on odd shapes.
+/// Kernels for arm64, in QEMU where this machine is another: every kind of stage, in every storage of reals, on odd shapes.
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -90,10 +90,10 @@ void check_call(const Subject& subject, const Graph& graph, const Shape& given, 
     words.insert(words.end(), more.begin(), more.end());
   };
   Arrays inputs = random_inputs(graph, filled.extents, 7);
-  std::set<std::string, std::less<>> bf16;
+  Storages storages;
   for (auto& [name, array] : inputs) {
     const attune_storage storage = storage_of(array.type.kind, reals);
-    if (storage == attune_bf16) bf16.insert(name);
+    storages.emplace(name, storage);
     const Transfer tensor(folder, name, stored(array.data, array.extents, storage));
     tensor.write();
     add(tensor, "in");
@@ -105,13 +105,13 @@ void check_call(const Subject& subject, const Graph& graph, const Shape& given, 
     for (const Name dim : output.dims) extents.push_back(filled.extents.find(dim)->second);
     const attune_storage storage = storage_of(graph.node(output.node).type.kind, reals);
     const std::string name(output.name);
-    if (storage == attune_bf16) bf16.insert(name);
+    storages.emplace(name, storage);
     add(outputs.emplace(name, Transfer(folder, name, StoredArray(storage, extents))).first->second, "out");
   }
   const Ran ran = run_program(words);
   INFO(ran.err);
   REQUIRE(ran.status == 0);
-  const Judge right = judge(graph, inputs, bf16);
+  const Judge right = judge(graph, inputs, storages);
   REQUIRE(right.problem == "");
   for (auto& [name, tensor] : outputs) {
     const Difference difference = compare(tensor.read(), right.outputs.at(name), right.allowed.at(name));
@@ -147,5 +147,7 @@ void check_all(const std::string& types, attune_storage reals) {
 TEST_CASE("kernels for arm64 of every kind of stage give the interpreter's numbers", "[arm64]") { check_all("f32", attune_f32); }
 
 TEST_CASE("kernels for arm64 of every kind of stage in bf16 give the interpreter's numbers", "[arm64]") { check_all("bf16", attune_bf16); }
+
+TEST_CASE("kernels for arm64 of every kind of stage in f16 give the interpreter's numbers", "[arm64]") { check_all("f16", attune_f16); }
 
 }  // namespace attune

@@ -224,9 +224,31 @@ TEST_CASE("a kernel's C header compiles as C and as C++", "[command line]") {
   CHECK(run_program({"c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", include, "-I" + source, "-isystem", halide, cpp}).err == "");
 }
 
+TEST_CASE("codes of stages that a folder holds are taken, and others put there", "[command line]") {
+  const Folder folder;
+  const std::filesystem::path codes = folder / "codes";
+  std::filesystem::create_directory(codes);
+  const auto compile = [&](const char* schedule) {
+    return run_attune({"compile", "multi_head", "--target", "x86-64-v3", "--codes", codes, "--schedule", schedule, "-o", folder / schedule});
+  };
+  const auto count = [&] { return std::distance(std::filesystem::directory_iterator(codes), {}); };
+  CHECK(compile("gemm").status == 0);
+  const auto first = count();
+  CHECK(compile("gemm").status == 0);
+  CHECK(count() == first);
+  CHECK(compile("gemm,row_tile=4").status == 0);
+  const auto added = count() - first;
+  CHECK((added > 0 && added < first));
+  for (const auto& code : std::filesystem::directory_iterator(codes)) std::ofstream(code.path()) << "no code";
+  const Ran ran = compile("gemm");
+  CHECK(ran.status == 2);
+  CHECK_THAT(ran.err, Catch::Contains("multi_head.o': cannot be written: 'ld' failed"));
+  CHECK(run_attune({"compile", "causal", "--codes", folder / "none"}).err == "attune: --codes '" + std::string(folder / "none") + "': is not a folder\n");
+}
+
 TEST_CASE("nothing stays of a compilation that is refused", "[command line]") {
   const Folder folder;
-  for (const Words& words : {Words{"--schedule", "online_softmax,query_tile=5"}, Words{"--set", "nope=3"}, Words{"--type", "f16"}}) {
+  for (const Words& words : {Words{"--schedule", "online_softmax,query_tile=5"}, Words{"--set", "nope=3"}, Words{"--type", "f8"}}) {
     Words all{"compile", "causal", "--shared", "-o", folder / "a/b"};
     all.insert(all.end(), words.begin(), words.end());
     CHECK(run_attune(all).status == 2);

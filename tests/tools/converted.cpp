@@ -68,6 +68,9 @@ TEST_CASE("reals are rounded with a note, and not to infinity", "[inputs]") {
   NpyArray halves = file_of<std::uint16_t>({0x3c00, 0xb800});
   halves.type = NpyType::f16;
   CHECK(kept(halves, attune_f32) == std::vector<double>{1, -0.5});
+  CHECK(kept(halves, attune_f16) == std::vector<double>{1, -0.5});
+  CHECK(convert(file_of<float>({1.5, 1.001F}), attune_f16, "input 'x'").note == "1 of 2 numbers are rounded to f16 for input 'x'");
+  CHECK(problem_of(file_of<float>({65504, 65520}), attune_f16) == "element 1 is 65520; input 'x' takes f16, where that is infinite");
 }
 
 TEST_CASE("reals are no integers, booleans no reals, and u16 no f32", "[inputs]") {
@@ -81,7 +84,7 @@ TEST_CASE("reals are no integers, booleans no reals, and u16 no f32", "[inputs]"
   CHECK(kept(booleans, attune_i64) == std::vector<double>{1, 0});
   CHECK(problem_of(file_of<std::uint16_t>({1}), attune_f32) == "holds u16; input 'x' takes f32");
   CHECK(kept(file_of<std::uint16_t>({0x3f80}), attune_bf16) == std::vector<double>{1});
-  CHECK(problem_of(file_of<float>({1}), attune_f16) == "holds f32; input 'x' takes f16");
+  CHECK(problem_of(booleans, attune_f16) == "holds boolean; input 'x' takes f16");
 }
 
 TEST_CASE("a summary has range and mean of what is finite, and counts the rest", "[inputs]") {

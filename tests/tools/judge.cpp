@@ -22,7 +22,7 @@ constexpr std::array fault_names = {"sign", "off by one", "inverted", "wrong ang
 /// The last term of the sum, or of the softmax, left out.
 void drop_tail(const AnyOp& op, const Evaluated& at, Array& out) {
   const auto* softmax = std::get_if<Softmax>(&op);
-  std::vector<Array> in(at.in.begin(), at.in.end());
+  std::vector<Array> in(at.in[0]);
   const Names over = softmax != nullptr ? Names{softmax->over} : summed_over(op);
   const Name last = over[over.size() - 1];
   for (Array& array : in) {
@@ -54,7 +54,7 @@ void plant(Fault fault, const Evaluated& at, Array& out) {
     if (fault == Fault::sign) x = -x;
     if (fault == Fault::off_by_one) x += 1;
     if (fault == Fault::inverted) x = 1 - x;
-    if (fault == Fault::wrong_angle) x = std::holds_alternative<Sin>(op) ? std::sin(at.in[0].data[i] + 0.01) : std::cos(at.in[0].data[i] + 0.01);
+    if (fault == Fault::wrong_angle) x = std::holds_alternative<Sin>(op) ? std::sin(at.in[0][0].data[i] + 0.01) : std::cos(at.in[0][0].data[i] + 0.01);
   }
 }
 

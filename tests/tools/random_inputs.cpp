@@ -22,7 +22,8 @@ Scores scores_of(const Graph& graph, const Arrays& inputs) {
   Scores found;
   walk(graph, inputs, 1, [&](const Evaluated& at) {
     if (!std::holds_alternative<Softmax>(at.graph.node(at.node).op)) return;
-    found = {at.in[0].data, at.lanes[0].data, static_cast<std::size_t>(at.in[0].extents.back())};
+    const Array& scores = at.in[0][0];
+    found = {scores.data, at.lanes[0].data, static_cast<std::size_t>(scores.extents.back())};
   });
   return found;
 }
@@ -115,16 +116,19 @@ TEST_CASE("where rounding alone decides, a comparison is refused", "[judge]") {
   CHECK(compare(got, right.outputs.at("out"), right.allowed.at("out")).differing == 1);
 }
 
-TEST_CASE("each output has an allowance of its own, and bf16 counts where it is", "[judge]") {
+TEST_CASE("each output has an allowance of its own, and its storage counts where it is", "[judge]") {
   const Graph graph = build(ScaledDotProduct{.weights = true});
   Arrays inputs = random_inputs(graph, fill_shape(graph, {}).extents, 1);
   for (double& x : inputs.at("v").data) x *= 1e4;
-  const auto number = [&](const char* output, const std::set<std::string, std::less<>>& bf16) { return judge(graph, inputs, bf16).allowed.at(output).number; };
+  const auto number = [&](const char* output, const Storages& storages) { return judge(graph, inputs, storages).allowed.at(output).number; };
   CHECK(number("weights", {}) < 1e-5);
   CHECK(number("out", {}) > 1e-3);
-  CHECK(number("out", {"k"}) < 2 * number("out", {}));
-  CHECK(number("out", {"q", "k", "v"}) > 100 * number("out", {}));
-  CHECK(judge(graph, inputs, {"out"}).allowed.at("out").share == 0x1p-8);
+  CHECK(number("out", {{"k", attune_bf16}}) < 2 * number("out", {}));
+  CHECK(number("out", {{"q", attune_bf16}, {"k", attune_bf16}, {"v", attune_bf16}}) > 100 * number("out", {}));
+  CHECK(judge(graph, inputs, {{"out", attune_bf16}}).allowed.at("out").share == 0x1p-8);
+  const Allowance half = judge(graph, inputs, {{"out", attune_f16}}).allowed.at("out");
+  CHECK(half.share == 0x1p-10);
+  CHECK(half.number == Approx(number("out", {}) + 0x1p-24));
 }
 
 }  // namespace attune

@@ -15,8 +15,6 @@
 namespace attune {
 namespace {
 
-bool is_real(attune_storage storage) { return storage == attune_f32 || storage == attune_bf16 || storage == attune_f64; }
-
 /// The storage of a file's reals, if it holds reals for this storage. Numbers of u16 may be bits of bf16 or integers: they are bits where bf16 is
 /// taken, and by the interpreter, whose f64 stands for every real.
 std::optional<attune_storage> real_storage(NpyType type, attune_storage taken) {
@@ -151,7 +149,6 @@ Converted convert(const NpyArray& file, attune_storage storage, const std::strin
     array.bytes = file.data;
     return rounded(numbers(array), file, storage, taker);
   }
-  if (storage == attune_f16) return refused;  // no kernel has it
   // A truth value as a real is more likely a mask where a bias is taken than a number; u16 is more likely bf16 than integers.
   if (is_real(storage) && (file.type == NpyType::boolean || file.type == NpyType::u16)) return refused;
   const auto integers = integers_of(file);

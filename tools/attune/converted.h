@@ -14,7 +14,7 @@ struct Converted {
   std::string note, problem;
 };
 
-/// Reals are rounded to f32 and bf16, which `note` says, but not to infinity. Integers fit or are refused, in reals too; those of 0 and 1 are
+/// Reals are rounded to f32, bf16 and f16, which `note` says, but not to infinity. Integers fit or are refused, in reals too; those of 0 and 1 are
 /// booleans, too; reals are never integers, nor booleans reals. Reals stored as bf16 are u16 in files. `taker` is "input 'q'".
 Converted convert(const NpyArray& file, attune_storage storage, const std::string& taker);
 

@@ -75,16 +75,16 @@ Result<void> Trial::call(const Kernel& kernel, Workspace* workspace) {
 
 TrialVerdict Trial::compare_with_interpreter(const Graph& graph) const {
   Arrays inputs;
-  std::set<std::string, std::less<>> bf16;
+  Storages storages;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    if (arrays[i].storage == attune_bf16) bf16.insert(names_[i]);
+    storages.emplace(names_[i], arrays[i].storage);
     if (i >= input_count) continue;
     Array array;
     array.extents = arrays[i].extents;
     array.data = numbers(arrays[i]);
     inputs.emplace(names_[i], std::move(array));
   }
-  const Judge right = judge(graph, inputs, bf16);
+  const Judge right = judge(graph, inputs, storages);
   if (!right.problem.empty()) return {false, {}, right.problem};
   TrialVerdict verdict{true, {}, {}};
   for (std::size_t i = input_count; i < arrays.size(); ++i) {

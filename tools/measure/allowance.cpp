@@ -14,10 +14,11 @@ struct Measured {
   Allowance allowance;
   std::size_t unsettled = 0;
 };
-Measured measured(const Array& expected, const Array& moved, bool is_bf16) {
+Measured measured(const Array& expected, const Array& moved, attune_storage storage) {
   if (expected.type.kind != Kind::real) return {};
   Measured result;
-  result.allowance.share = is_bf16 ? 0x1p-8 : 0x1p-24;
+  const StorageInfo& info = info_of(storage);
+  result.allowance.share = storage == attune_f32 ? info.rounding : 2 * info.rounding;
   const double size = root_mean_square(expected.data);
   double most = std::numeric_limits<float>::min();  // less is zero to kernels
   for (std::size_t i = 0; i < moved.data.size(); ++i) {
@@ -25,7 +26,7 @@ Measured measured(const Array& expected, const Array& moved, bool is_bf16) {
     if (moved.data[i] <= near) most = std::max(most, moved.data[i]);
     else result.allowance.unsettled.emplace(i, factor * moved.data[i]);
   }
-  result.allowance.number = factor * most;
+  result.allowance.number = factor * most + info.least;
   result.unsettled = result.allowance.unsettled.size();
   return result;
 }
@@ -53,13 +54,17 @@ double root_mean_square(const std::vector<double>& values) {
   return count == 0 ? 0 : std::sqrt(sum / count);
 }
 
-Judge judge(const Graph& graph, const Arrays& inputs, const std::set<std::string, std::less<>>& bf16) {
-  RoundedInterpretation rounded = interpret_rounded(graph, inputs, {bf16});
+Judge judge(const Graph& graph, const Arrays& inputs, const Storages& storages) {
+  Rounding rounding;
+  for (const auto& [name, storage] : storages)
+    if (storage == attune_bf16) rounding.bf16.insert(name);
+  RoundedInterpretation rounded = interpret_rounded(graph, inputs, rounding);
   Judge result{{}, {}, std::move(rounded.problem)};
   if (!result.problem.empty()) return result;
   for (const auto& [name, expected] : rounded.outputs) {
     const Array& moved = rounded.moved.at(name);
-    Measured of = expected.type.kind == Kind::real ? measured(expected, moved, bf16.contains(name)) : measured_exact(moved);
+    const auto stored = storages.find(name);
+    Measured of = expected.type.kind == Kind::real ? measured(expected, moved, stored == storages.end() ? attune_f32 : stored->second) : measured_exact(moved);
     const auto elements = static_cast<double>(expected.data.size());
     if (static_cast<double>(of.unsettled) > std::max(1.0, most_unsettled * elements))
       result.problem = "output '" + name + "' cannot be compared for these inputs: rounding to f32 alone moves " + std::to_string(of.unsettled) + " of its " +

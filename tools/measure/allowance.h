@@ -3,13 +3,16 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "dsl/rounding.h"
+#include "runtime/storage.h"
 
 namespace attune {
+
+/// How inputs and outputs are stored, by name; those that it lacks as f32, or as their kind says.
+using Storages = std::map<std::string, attune_storage, std::less<>>;
 
 /// For each element of an output: `number`, and `share` of the element's size.
 struct Allowance {
@@ -30,10 +33,11 @@ struct Judge {
 ///   square. Kernels of the variants were seen to be off by up to 0.4 max(moved): the factor is for sums in an order that is worse, and unlucky draws;
 /// - the other elements, to which the inputs say little (a comparison of two reals that nearly agree, what is left of large numbers that cancel), are
 ///   *unsettled*: 4 moved for each. More than one in a hundred of an output is a problem: a comparison would say nothing;
-/// - share = 2^-24 for storage in f32, 2^-8 in bf16: the rounding of the result itself, which is half of it, is the last of several.
+/// - share = 2^-24 for storage in f32; in bf16 and f16 twice the rounding of the result itself, which is the last of several, and the distance of
+///   subnormal numbers is added.
 /// Integers and truth values are exact where rounding does not move them.
-/// `bf16` names the inputs and outputs that are stored so; the interpreter sees inputs as they are stored.
-Judge judge(const Graph& graph, const Arrays& inputs, const std::set<std::string, std::less<>>& bf16);
+/// The interpreter sees inputs as they are stored.
+Judge judge(const Graph& graph, const Arrays& inputs, const Storages& storages);
 
 /// How a kernel's output compares with the interpreter's. NaN agrees with NaN, infinities with themselves.
 struct Difference {

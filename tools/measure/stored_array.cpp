@@ -4,7 +4,6 @@
 #include <cstring>
 #include <limits>
 
-#include "runtime/bfloat16.h"
 #include "runtime/storage.h"
 
 namespace attune {
@@ -39,16 +38,8 @@ void write(std::byte* to, double x, attune_storage storage) {
     case attune_i32: return put(to, saturated<std::int32_t>(x));
     case attune_i64: return put(to, saturated<std::int64_t>(x));
     case attune_boolean: return put(to, static_cast<std::uint8_t>(x != 0));
-    case attune_f16: return put(to, std::uint16_t{0});  // no kernel has f16 yet: the compiler refuses it
+    case attune_f16: return put(to, float16(static_cast<float>(x)).bits);
   }
-}
-
-/// IEEE binary16.
-double from_half(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  double size = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
-  if (exponent == 31) size = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  return (bits & 0x8000) != 0 ? -size : size;
 }
 
 double read(const std::byte* from, attune_storage storage) {
@@ -65,7 +56,11 @@ double read(const std::byte* from, attune_storage storage) {
     case attune_i32: return get<std::int32_t>(from);
     case attune_i64: return static_cast<double>(get<std::int64_t>(from));
     case attune_boolean: return get<std::uint8_t>(from);
-    case attune_f16: return from_half(get<std::uint16_t>(from));
+    case attune_f16: {
+      float16 value;
+      value.bits = get<std::uint16_t>(from);
+      return static_cast<double>(static_cast<float>(value));
+    }
   }
   return std::numeric_limits<double>::quiet_NaN();
 }

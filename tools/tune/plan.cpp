@@ -39,18 +39,18 @@ void add_tasks(const KernelReport& report, const Shape& extents, std::size_t cal
   }
 }
 
-/// The inputs and outputs that kernels store as bf16.
-std::set<std::string, std::less<>> bf16_of(const Prepared& prepared) {
+/// How kernels store the reals of inputs and outputs.
+Storages storages_of(const Prepared& prepared) {
   const Specialisation& types = prepared.staging.specialisation;
-  std::set<std::string, std::less<>> names;
+  Storages storages;
   const auto add = [&](std::string_view name, Kind kind) {
     const auto own = types.storage.find(name);
-    if (kind == Kind::real && (own == types.storage.end() ? types.reals : own->second) == Element::bf16) names.emplace(name);
+    if (kind == Kind::real) storages.emplace(name, stored_as(own == types.storage.end() ? types.reals : own->second));
   };
   for (const Node& node : prepared.graph.graph.nodes())
     if (const auto* input = std::get_if<Input>(&node.op)) add(input->label, node.type.kind);
   for (const Output& output : prepared.graph.graph.outputs()) add(output.name, prepared.graph.graph.node(output.node).type.kind);
-  return names;
+  return storages;
 }
 
 /// A small call: the extents of `shape`, none longer than a few odd ones.
@@ -72,7 +72,7 @@ SmallCall small_call(const Prepared& prepared, const Shape& shape) {
   // Dims whose extents follow from each other may not go together when cut: the odd defaults do.
   if (!filled.problem.empty()) filled = fill_shape(graph, known);
   SmallCall small{{filled.extents, random_inputs(graph, filled.extents, 7), {}, {}}, {}};
-  Judge right = judge(graph, small.call.inputs, bf16_of(prepared));
+  Judge right = judge(graph, small.call.inputs, storages_of(prepared));
   small.call.expected = std::move(right.outputs);
   small.call.allowed = std::move(right.allowed);
   small.problem = std::move(right.problem);

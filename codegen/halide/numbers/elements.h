@@ -1,0 +1,15 @@
+/// How elements are loaded and stored: as numbers of the language, whatever their storage.
+#pragma once
+
+#include "codegen/halide/numbers/lowered.h"
+#include "codegen/targets/element.h"
+
+namespace attune {
+
+/// A loaded element as a number of the language.
+Lowered loaded(const Halide::Expr& e, Element element);
+
+/// A number as it is stored: rounded to nearest, ties to even. In f16 what is beyond 65504 is infinite.
+Halide::Expr as_stored(const Halide::Expr& e, Element element);
+
+}  // namespace attune
