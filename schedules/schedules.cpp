@@ -30,23 +30,30 @@ std::vector<ExtentLimit> rows_up_to(const Gemm& body, std::int64_t small_up_to) 
   return limits;
 }
 
+constexpr std::array online_softmax_sizes = {
+    SizeOfCall<OnlineSoftmax>{SizeClass::tiny, queries_and_keys_up_to},
+    SizeOfCall<OnlineSoftmax>{SizeClass::few, few_queries_of_many_keys},
+    SizeOfCall<OnlineSoftmax>{SizeClass::small, queries_up_to},
+};
+constexpr std::array gemm_sizes = {SizeOfCall<Gemm>{SizeClass::small, rows_up_to}};
+
 constexpr std::array online_softmax_schedules = {
-    Schedule<OnlineSoftmax>{"online_softmax", false, online_softmax_parameters, online_softmax_problem, online_softmax, queries_up_to, online_softmax_blocks},
-    Schedule<OnlineSoftmax>{"split_keys", false, split_keys_parameters, split_keys_problem, split_keys, few_queries_of_many_keys, split_keys_blocks, SizeClass::few},
-    Schedule<OnlineSoftmax>{"whole_rows", false, whole_rows_parameters, nullptr, whole_rows, queries_and_keys_up_to, whole_rows_blocks, SizeClass::tiny},
-    Schedule<OnlineSoftmax>{"gpu_unfused_softmax", true, gpu_unfused_softmax_parameters, nullptr, gpu_unfused_softmax, nullptr},
+    Schedule<OnlineSoftmax>{"online_softmax", false, online_softmax_parameters, online_softmax_problem, online_softmax, online_softmax_blocks},
+    Schedule<OnlineSoftmax>{"split_keys", false, split_keys_parameters, split_keys_problem, split_keys, split_keys_blocks, SizeClass::few},
+    Schedule<OnlineSoftmax>{"whole_rows", false, whole_rows_parameters, nullptr, whole_rows, whole_rows_blocks, SizeClass::tiny},
+    Schedule<OnlineSoftmax>{"gpu_unfused_softmax", true, gpu_unfused_softmax_parameters, nullptr, gpu_unfused_softmax},
 };
 constexpr std::array gemm_schedules = {
-    Schedule<Gemm>{"gemm", false, gemm_parameters, nullptr, gemm, rows_up_to},
-    Schedule<Gemm>{"gpu_gemm", true, gpu_gemm_parameters, nullptr, gpu_gemm, nullptr},
+    Schedule<Gemm>{"gemm", false, gemm_parameters, nullptr, gemm},
+    Schedule<Gemm>{"gpu_gemm", true, gpu_gemm_parameters, nullptr, gpu_gemm},
 };
 constexpr std::array row_softmax_schedules = {
-    Schedule<RowSoftmax>{"row_softmax", false, row_softmax_parameters, nullptr, row_softmax, nullptr},
-    Schedule<RowSoftmax>{"gpu_row_softmax", true, gpu_row_softmax_parameters, nullptr, gpu_row_softmax, nullptr},
+    Schedule<RowSoftmax>{"row_softmax", false, row_softmax_parameters, nullptr, row_softmax},
+    Schedule<RowSoftmax>{"gpu_row_softmax", true, gpu_row_softmax_parameters, nullptr, gpu_row_softmax},
 };
 constexpr std::array pointwise_schedules = {
-    Schedule<Pointwise>{"pointwise", false, pointwise_parameters, nullptr, pointwise, nullptr},
-    Schedule<Pointwise>{"gpu_pointwise", true, gpu_pointwise_parameters, nullptr, gpu_pointwise, nullptr},
+    Schedule<Pointwise>{"pointwise", false, pointwise_parameters, nullptr, pointwise},
+    Schedule<Pointwise>{"gpu_pointwise", true, gpu_pointwise_parameters, nullptr, gpu_pointwise},
 };
 
 }  // namespace
@@ -59,6 +66,15 @@ template <>
 std::span<const Schedule<RowSoftmax>> schedules() { return row_softmax_schedules; }
 template <>
 std::span<const Schedule<Pointwise>> schedules() { return pointwise_schedules; }
+
+template <>
+std::span<const SizeOfCall<OnlineSoftmax>> sizes_of_calls() { return online_softmax_sizes; }
+template <>
+std::span<const SizeOfCall<Gemm>> sizes_of_calls() { return gemm_sizes; }
+template <>
+std::span<const SizeOfCall<RowSoftmax>> sizes_of_calls() { return {}; }
+template <>
+std::span<const SizeOfCall<Pointwise>> sizes_of_calls() { return {}; }
 
 std::vector<ScheduleInfo> all_schedules() {
   std::vector<ScheduleInfo> all;

@@ -21,11 +21,10 @@ struct Schedule {
   std::vector<Parameter> (*parameters)(const Machine& machine, SizeClass size) = nullptr;
   ParametersProblem problem = nullptr;
   Stored (*build)(const Body& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;
-  /// A call is of a size (small, of few queries, tiny) if all of these hold; `small_up_to` is that of the schedule's record. Without any, the stage does not mind.
-  std::vector<ExtentLimit> (*limits)(const Body& body, std::int64_t small_up_to) = nullptr;
   /// Of attention that leaves blocks out; null for a schedule that stores all scores.
   BlockSizes (*blocks)(const std::vector<Parameter>& parameters) = nullptr;
-  /// The default for calls of this size alone; without one, for calls of every size that no other schedule is made for.
+  /// The default for calls of this size alone; without one, for calls of every size that no other schedule is made for. A record or the command line may
+  /// choose it for others.
   std::optional<SizeClass> made_for = {};
 };
 
@@ -33,28 +32,48 @@ struct Schedule {
 template <class Body>
 std::span<const Schedule<Body>> schedules();
 
+/// A size of call that stages with this body tell apart on CPUs: a call has it if all limits hold; `small_up_to` is that of the schedule's record.
+template <class Body>
+struct SizeOfCall {
+  SizeClass size;
+  std::vector<ExtentLimit> (*limits)(const Body& body, std::int64_t small_up_to);
+};
+
+/// All but large, which is every other call.
+template <class Body>
+std::span<const SizeOfCall<Body>> sizes_of_calls();
+
 /// The schedule of a stage with its parameters, or the problem in words.
 template <class Body>
 struct ScheduleAnswer : ParameterAnswer {
   const Schedule<Body>* schedule = nullptr;
+  bool is_for_size = false;  ///< made, or chosen by a record, for calls of the size alone
 };
 template <class Body>
 ScheduleInfo info_of(const Schedule<Body>& s, std::string_view stage = {}) {
-  return {s.name, stage, s.is_for_gpu, s.parameters, s.problem, s.limits != nullptr, s.made_for};
+  ScheduleInfo info{s.name, stage, s.is_for_gpu, s.parameters, s.problem, {}, s.made_for};
+  if (!s.is_for_gpu)
+    for (const SizeOfCall<Body>& of : sizes_of_calls<Body>()) info.limited.push_back(of.size);
+  return info;
 }
+/// The one that the command line names; else that of the nearest record for the stage and size; else the default.
 template <class Body>
 ScheduleAnswer<Body> choose_schedule(const Machine& machine, SizeClass size, const StageKey& key, const ScheduleChoice& choice) {
-  const bool is_gpu = machine.is_gpu;
-  const Schedule<Body>* chosen = nullptr;
+  const Schedule<Body>*chosen = nullptr, *recorded = nullptr;
+  bool is_named = false;
+  std::optional<int> nearest;
   for (const Schedule<Body>& schedule : schedules<Body>()) {
-    if (schedule.is_for_gpu != is_gpu) continue;
-    const bool is_named = schedule.name == choice.name;
+    if (schedule.is_for_gpu != machine.is_gpu) continue;
+    is_named = schedule.name == choice.name;
     if (chosen == nullptr || is_named || schedule.made_for == size) chosen = &schedule;
     if (is_named) break;
+    const std::optional<int> octaves = octaves_to_record(schedule.name, machine, size, key, choice);
+    if (octaves && (!nearest || *octaves < *nearest || (*octaves == *nearest && chosen == &schedule))) nearest = octaves, recorded = &schedule;
   }
   ScheduleAnswer<Body> answer;
+  if (!is_named && recorded != nullptr) chosen = recorded;
   if (chosen == nullptr) answer.problem = "target '" + machine.name + "': has no schedule for a stage of this graph";
-  else answer = {choose_parameters(info_of(*chosen), machine, size, key, choice), chosen};
+  else answer = {choose_parameters(info_of(*chosen), machine, size, key, choice), chosen, chosen->made_for == size || (!is_named && chosen == recorded)};
   return answer;
 }
 

@@ -55,7 +55,7 @@ SizeRule size_rule(const std::map<SizeClass, StepSchedule>& schedules, const Kno
   for (const SizeClass size : size_classes) {
     if (target.device != Device::cpu || size == SizeClass::large) break;
     const StepSchedule& schedule = schedules.at(size);
-    // All schedules have values for small calls; for tiny ones and few queries only those do that are made for them.
+    // All schedules have values for small calls; for tiny ones and few queries only those do that are made, or were chosen by a record, for them.
     if (schedule.limits.empty() || (size != SizeClass::small && !schedule.is_made_for_size)) continue;
     const auto limits = open_limits(schedule.limits, known);
     if (!limits) continue;

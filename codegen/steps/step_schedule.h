@@ -15,7 +15,7 @@ struct StepSchedule {
   std::string origin, file;         ///< where the parameters come from, as ParameterAnswer says it
   std::vector<ExtentLimit> limits;  ///< calls for which this is the better schedule
   std::optional<BlockSizes> blocks; ///< of attention; none where all scores are stored
-  bool is_made_for_size = false;    ///< for calls of this size alone
+  bool is_made_for_size = false;    ///< or chosen by a record, for calls of this size alone
 };
 
 }  // namespace attune

@@ -16,16 +16,26 @@ std::string difference_text(const TunedRecord& record, const StageKey& key) {
   return text;
 }
 
-}  // namespace
-
-ParameterAnswer choose_parameters(const ScheduleInfo& schedule, const Machine& machine, SizeClass size, const StageKey& key,
-                                  const ScheduleChoice& choice) {
+/// Those for the target: the user's, then its own.
+std::vector<const TunedFile*> files_for(const Machine& machine, const ScheduleChoice& choice) {
   std::vector<const TunedFile*> files;
   for (const TunedFile& file : choice.tuned)
     if (file.target == machine.name) files.push_back(&file);
-  const TunedFile* built_in = built_in_tuned(machine.name);
-  if (built_in == nullptr) return {{}, 0, {}, {}, "internal: target '" + machine.name + "': has no file in schedules/tuned/"};
-  files.push_back(built_in);
+  if (const TunedFile* built_in = built_in_tuned(machine.name); built_in != nullptr) files.push_back(built_in);
+  return files;
+}
+
+}  // namespace
+
+std::optional<int> octaves_to_record(std::string_view schedule, const Machine& machine, SizeClass size, const StageKey& key, const ScheduleChoice& choice) {
+  const TunedMatch match = nearest_record(files_for(machine, choice), schedule, size, key);
+  return match.record == nullptr ? std::nullopt : std::optional(match.distance);
+}
+
+ParameterAnswer choose_parameters(const ScheduleInfo& schedule, const Machine& machine, SizeClass size, const StageKey& key,
+                                  const ScheduleChoice& choice) {
+  const std::vector<const TunedFile*> files = files_for(machine, choice);
+  if (built_in_tuned(machine.name) == nullptr) return {{}, 0, {}, {}, "internal: target '" + machine.name + "': has no file in schedules/tuned/"};
   const bool is_named = schedule.name == choice.name && size == choice.size;
   TunedMatch match = is_named ? TunedMatch{} : nearest_record(files, schedule.name, size, key);
   ParameterAnswer answer;

@@ -31,7 +31,7 @@ struct ScheduleInfo {
   bool is_for_gpu = false;
   std::vector<Parameter> (*parameters)(const Machine& machine, SizeClass size) = nullptr;
   ParametersProblem problem = nullptr;
-  bool has_limits = false;
+  std::vector<SizeClass> limited = {};  ///< sizes of call whose records have a limit
   std::optional<SizeClass> made_for = {};
 };
 std::vector<ScheduleInfo> all_schedules();
@@ -50,6 +50,9 @@ struct ScheduleChoiceAnswer {
   std::string problem;
 };
 ScheduleChoiceAnswer parse_schedule_choice(std::string_view text);
+
+/// How many octaves the stage is away from the nearest record of the schedule for calls of the size; none if there is no record for it.
+std::optional<int> octaves_to_record(std::string_view schedule, const Machine& machine, SizeClass size, const StageKey& key, const ScheduleChoice& choice);
 
 /// Values for a schedule, the file that they are from, and how they were chosen: "default", "tuned: exact", "tuned: nearest bucket d3=64",
 /// "command line"; or the problem in words.

@@ -6,13 +6,7 @@
 namespace attune {
 
 std::string_view name_of(SizeClass size) {
-  switch (size) {
-    case SizeClass::large: return "large";
-    case SizeClass::small: return "small";
-    case SizeClass::few: return "few";
-    case SizeClass::tiny: return "tiny";
-  }
-  return {};
+  return std::ranges::find(named_sizes, size, &NamedSize::size)->name;
 }
 
 std::optional<SizeClass> find_size(std::string_view name) {

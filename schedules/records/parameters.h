@@ -21,8 +21,18 @@ struct Parameter {
 /// a handful of both.
 enum class SizeClass { large, small, few, tiny };
 
-/// In the order in which a call tries them.
-inline constexpr std::array size_classes = {SizeClass::tiny, SizeClass::few, SizeClass::small, SizeClass::large};
+/// With their names, in the order in which a call tries them.
+struct NamedSize {
+  SizeClass size;
+  std::string_view name;
+};
+inline constexpr std::array named_sizes = {NamedSize{SizeClass::tiny, "tiny"}, NamedSize{SizeClass::few, "few"}, NamedSize{SizeClass::small, "small"},
+                                           NamedSize{SizeClass::large, "large"}};
+inline constexpr auto size_classes = [] {
+  std::array<SizeClass, named_sizes.size()> sizes{};
+  for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = named_sizes[i].size;
+  return sizes;
+}();
 
 std::string_view name_of(SizeClass size);
 std::optional<SizeClass> find_size(std::string_view name);

@@ -190,7 +190,7 @@ std::string problem_of(const TunedRecord& record, const Machine& machine) {
       return "schedule " + in_quotes(record.schedule) + ": parameter '" + p.name + "' is missing";
   if (info->problem != nullptr)
     if (std::string problem = info->problem(machine, record.parameters); !problem.empty()) return problem;
-  const bool is_limited = record.size != SizeClass::large && info->has_limits;
+  const bool is_limited = std::ranges::find(info->limited, record.size) != info->limited.end();
   if (is_limited == (record.small_up_to > 0)) return {};
   return "schedule " + in_quotes(record.schedule) + ": 'small_up_to' " + (is_limited ? "is missing" : "means nothing for this schedule and size");
 }

@@ -98,6 +98,30 @@ TEST_CASE("keys of the queries' own sequence limit calls by its name", "[size]")
   CHECK(rule(0) == "small batch tokens; large");
 }
 
+TEST_CASE("a record may choose another schedule than the default of a size", "[size]") {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const StagedModule staged = compile_to_stages(build_any(choose_variant("causal", {}).variant), "g", "", {}, context);
+  REQUIRE(staged.problem == "");
+  const KernelSteps plan = kernel_steps(function_of(*staged.module));
+  const Step& step = plan.steps.at(0);
+  const StepSchedules by_default = schedules_of(plan, step, cpu(), {});
+  REQUIRE(by_default.of.at(SizeClass::few).name == "split_keys");
+  ScheduleChoice choice;
+  TunedFile& file = choice.tuned.emplace_back();
+  file.name = "mine.json";
+  file.target = cpu().name;
+  insert(file, {"online_softmax", SizeClass::few, step.key.stage, step.key.types, step.key.extents, by_default.of.at(SizeClass::small).parameters, 3, {}}, step.key.body);
+  const StepSchedules recorded = schedules_of(plan, step, cpu(), choice);
+  CHECK(recorded.of.at(SizeClass::few).name == "online_softmax");
+  CHECK(recorded.of.at(SizeClass::few).origin == "tuned: exact");
+  CHECK(text_of(recorded.rule) == "tiny queries keys; few queries keys; small queries; large");
+  CHECK(recorded.rule.size_of({{"queries", 3}, {"keys", 700}}) == SizeClass::few);
+  CHECK(recorded.rule.size_of({{"queries", 4}, {"keys", 700}}) != SizeClass::few);
+  CHECK(recorded.of.at(SizeClass::tiny).name == "whole_rows");
+  choice.name = "split_keys";
+  CHECK(schedules_of(plan, step, cpu(), choice).of.at(SizeClass::few).name == "split_keys");
+}
+
 TEST_CASE("a size is left out if no extent keeps its limits", "[size]") {
   std::map<SizeClass, StepSchedule> schedules = attention();
   schedules[SizeClass::few].limits = {{"tokens", 0, 4}, {"tokens", 65}};
