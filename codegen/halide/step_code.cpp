@@ -2,35 +2,16 @@
 
 #include <functional>
 
-#include "codegen/halide/lower/stage_body.h"
+#include "codegen/halide/bodies/late_rewrites.h"
 #include "codegen/halide/halide_target.h"
-#include "codegen/halide/numbers/bf16.h"
-#include "codegen/halide/numbers/opaque_real.h"
-#include "codegen/halide/rewrites/ask_for_results.h"
-#include "codegen/halide/rewrites/empty_on_devices.h"
-#include "codegen/halide/rewrites/last_first.h"
-#include "codegen/halide/rewrites/lift_guards.h"
+#include "codegen/halide/lower/stage_body.h"
+#include "codegen/halide/numbers/elements.h"
 #include "codegen/halide/rewrites/memory_checks.h"
-#include "codegen/halide/rewrites/opaque_numbers.h"
-#include "codegen/halide/rewrites/rare_lanes.h"
-#include "codegen/halide/rewrites/stack_budget.h"
-#include "codegen/halide/rewrites/store_beside.h"
 #include "runtime/halide_type.h"
 #include "schedules/schedules.h"
 
 namespace attune {
 namespace {
-
-/// A loaded element as a number of the language.
-Lowered loaded(const Halide::Expr& e, Element element) {
-  if (element == Element::bf16) return {bf16_value(e)};
-  return element == Element::boolean ? Lowered{e != 0} : Lowered::of(e);
-}
-
-/// A number as it is stored.
-Halide::Expr as_stored(const Halide::Expr& e, Element element) {
-  return element == Element::bf16 ? bf16_bits(e) : Halide::cast(halide_type_of(stored_as(element)), e);
-}
 
 /// Errors of Halide as exceptions. Its warnings (that products of bf16 are emulated, say before it finds the instruction for them) are about
 /// schedules, which are Attune's own.
@@ -53,15 +34,18 @@ class StepPipelining {
     StepScheduleAnswer answer;
     with_body([&](const auto& body) {
       const auto chosen = chosen_for(body);
-      answer.problem = chosen.problem;
+      answer = {{}, chosen.problem, chosen.schedule != nullptr};
+      if (answer.has_schedule) answer.schedule.name = chosen.schedule->name;
       if (!answer.problem.empty()) return;
-      answer.schedule = {std::string(chosen.schedule->name), chosen.parameters, chosen.origin, chosen.file, {}, {}, chosen.schedule->made_for == size_};
+      answer.schedule = {std::string(chosen.schedule->name), chosen.parameters, chosen.origin, chosen.file, {}, {}, chosen.is_for_size};
       if (chosen.schedule->blocks != nullptr) answer.schedule.blocks = chosen.schedule->blocks(chosen.parameters);
-      if (chosen.schedule->limits == nullptr) return;
-      for (ExtentLimit& limit : chosen.schedule->limits(body, chosen.small_up_to)) {
-        limit.dim = plan_.before_renames(limit.dim);
-        answer.schedule.limits.push_back(std::move(limit));
-      }
+      if (machine_.is_gpu) return;
+      for (const auto& of : sizes_of_calls<std::remove_cvref_t<decltype(body)>>())
+        if (of.size == size_)
+          for (ExtentLimit& limit : of.limits(body, chosen.small_up_to)) {
+            limit.dim = plan_.before_renames(limit.dim);
+            answer.schedule.limits.push_back(std::move(limit));
+          }
     });
     return answer;
   }
@@ -166,23 +150,8 @@ class StepPipelining {
     add(stored_.func, stored_.dims);
     for (const StoredBeside& result : stored_.beside) add(result.func, result.dims);
     made_.pipeline = Halide::Pipeline(results);
-    Halide::Pipeline& pipeline = made_.pipeline;
-    if (!stored_.beside.empty()) store_beside(pipeline);
-    if (!machine_.is_gpu) keep_memory_checks_alone(pipeline);
-    define_numbers(pipeline, stored_.numbers);
-    turn_last_first(pipeline, stored_.func, stored_.last_first);
-    if (stored_.sums.defined()) ask_for_results(pipeline, stored_.func, stored_.sums);
-    if (machine_.is_gpu) {
-      limit_scores();
-      allow_empty_on_devices(pipeline);
-      take_rare_way(pipeline);
-      find_opaque_reals_on_host(pipeline);
-    } else {
-      branch_on_rare_lanes(pipeline);
-      lift_guards(pipeline);
-      limit_stored_elements(pipeline);
-      keep_stack_budget(pipeline);
-    }
+    if (machine_.is_gpu) limit_scores();
+    add_late_rewrites(made_.pipeline, stored_, machine_.is_gpu);
   }
 
   /// On devices, which store scores whole: no more of them than Halide's 32-bit indices tell apart.

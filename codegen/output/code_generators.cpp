@@ -17,9 +17,8 @@ GeneratorAnswer generator_of(const CodeRequest& request) {
   GeneratorAnswer first;
   for (const CodeGenerator& generator : generators) {
     GeneratorAnswer answer{generator.schedule(request), &generator};
-    const bool is_named = answer.problem.empty() && answer.schedule.name == request.choice.name;
-    if (is_named) return answer;
-    if (first.generator == nullptr || (!first.problem.empty() && answer.problem.empty())) first = std::move(answer);
+    if (answer.has_schedule && answer.schedule.name == request.choice.name) return answer;
+    if (first.generator == nullptr || (!first.has_schedule && answer.has_schedule)) first = std::move(answer);
   }
   return first;
 }

@@ -23,8 +23,9 @@ struct CodeRequest {
 /// The schedule for the calls, or the problem in words: a parameter that no schedule has, a value that is not legal, a stage that the generator
 /// has no schedule for.
 struct StepScheduleAnswer {
-  StepSchedule schedule;
+  StepSchedule schedule;  ///< with a problem its name alone
   std::string problem;
+  bool has_schedule = true;  ///< the generator has one for the stage, whatever is wrong with its parameters
 };
 
 /// What is wanted of a step's code: an object file; or for people, as text, its loops or its instructions.

@@ -8,8 +8,7 @@
 #include <map>
 #include <random>
 
-#include "codegen/halide/rewrites/last_first.h"
-#include "codegen/halide/rewrites/lift_guards.h"
+#include "codegen/halide/bodies/late_rewrites.h"
 
 using Halide::Buffer;
 using Halide::Expr;
@@ -96,8 +95,7 @@ Halide::Callable compiled(const AttentionCase& attention, const Machine& machine
                           const Halide::Target& target) {
   const Stored stored = by.build(attention.body, attention.extents, machine, values);
   Halide::Pipeline pipeline(stored.func);
-  lift_guards(pipeline);
-  turn_last_first(pipeline, stored.func, stored.last_first);
+  add_late_rewrites(pipeline, stored, false);
   return pipeline.compile_to_callable(attention.arguments(), target);
 }
 

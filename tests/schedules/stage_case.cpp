@@ -10,6 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "codegen/halide/bodies/late_rewrites.h"
 #include "tests/schedules/host.h"
 
 namespace attune {
@@ -95,7 +96,7 @@ void StageCase::compile(Stored stored) {
   std::vector<Halide::Argument> arguments;
   for (const auto& operand : operands_) arguments.emplace_back(operand->param());
   Halide::Pipeline pipeline(stored.func);
-  define_numbers(pipeline, stored.numbers);
+  add_late_rewrites(pipeline, stored, false);
   kernel_ = pipeline.compile_to_callable(arguments, jit_target());
 }
 

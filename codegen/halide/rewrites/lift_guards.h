@@ -10,7 +10,7 @@ namespace attune {
 /// it depends on is known and which stores nothing else outside of itself.
 Halide::Internal::Stmt lift_guards(const Halide::Internal::Stmt& s);
 
-/// As the last step of the pipeline's lowering.
+/// As a step of the pipeline's lowering, behind those that make vectors.
 void lift_guards(Halide::Pipeline& pipeline);
 
 }  // namespace attune

@@ -1,0 +1,42 @@
+#include "codegen/halide/bodies/late_rewrites.h"
+
+#include "codegen/halide/numbers/opaque_real.h"
+#include "codegen/halide/rewrites/ask_for_results.h"
+#include "codegen/halide/rewrites/empty_on_devices.h"
+#include "codegen/halide/rewrites/last_first.h"
+#include "codegen/halide/rewrites/lift_guards.h"
+#include "codegen/halide/rewrites/memory_checks.h"
+#include "codegen/halide/rewrites/rare_lanes.h"
+#include "codegen/halide/rewrites/stack_budget.h"
+#include "codegen/halide/rewrites/store_beside.h"
+
+namespace attune {
+
+void add_late_rewrites(Halide::Pipeline& pipeline, const Stored& stored, bool is_gpu) {
+  // Results beside the first get their stores before anything looks for stores.
+  if (!stored.beside.empty()) store_beside(pipeline);
+  // Halide's checks are those of arguments as yet: the steps below that add checks of their own keep them.
+  if (!is_gpu) keep_memory_checks_alone(pipeline);
+  // Behind Halide's bounds, which are not to see what the numbers stand for; before the steps that read loops' extents.
+  define_numbers(pipeline, stored.numbers);
+  turn_last_first(pipeline, stored.func, stored.last_first);
+  if (stored.sums.defined()) ask_for_results(pipeline, stored.func, stored.sums);
+  if (is_gpu) {
+    // The launches have their grids, of numbers that are defined.
+    allow_empty_on_devices(pipeline);
+    // Compilers for devices make no FMAs that may be relied on.
+    take_rare_way(pipeline);
+    // All reals are there: those that drivers' compilers must not know become arguments.
+    find_opaque_reals_on_host(pipeline);
+  } else {
+    // Vectors are made; a condition that is lifted may then stand around a branch.
+    branch_on_rare_lanes(pipeline);
+    lift_guards(pipeline);
+    // All allocations are there, with their last extents.
+    limit_stored_elements(pipeline);
+    // What it moves to the heap is checked as any allocation is, by code generation.
+    keep_stack_budget(pipeline);
+  }
+}
+
+}  // namespace attune
