@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <llvm/Support/xxhash.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <tuple>
 
 #include "codegen/files/jobs.h"
+#include "codegen/files/whole_file.h"
 #include "codegen/output/code_generators.h"
 
 namespace attune {
@@ -36,9 +41,18 @@ class StepCompiler {
         if (std::string problem = add(number, *target); !problem.empty()) return {{}, {}, std::move(problem)};
     if (std::string problem = size_problem(); !problem.empty()) return {{}, {}, std::move(problem)};
     CompiledSteps compiled{{}, std::move(codes_), {}};
-    for (JobResult& result : run_jobs(jobs_, options_.jobs > 0 ? options_.jobs : jobs_of_this_machine())) {
-      if (!result.problem.empty()) return {{}, {}, std::move(result.problem)};
-      compiled.objects.push_back(std::move(result.bytes));
+    std::vector<std::function<JobResult()>> jobs;
+    for (Code& code : wanted_)
+      if (code.object = kept(code); code.object.empty()) jobs.push_back(code.job);
+    std::vector<JobResult> results = run_jobs(jobs, options_.jobs > 0 ? options_.jobs : jobs_of_this_machine());
+    auto result = results.begin();
+    for (Code& code : wanted_) {
+      if (code.object.empty()) {
+        if (!result->problem.empty()) return {{}, {}, std::move(result->problem)};
+        code.object = std::move((result++)->bytes);
+        if (std::string problem = keep(code); !problem.empty()) return {{}, {}, std::move(problem)};
+      }
+      compiled.objects.push_back(std::move(code.object));
     }
     return compiled;
   }
@@ -53,8 +67,9 @@ class StepCompiler {
       if (std::ranges::find(sizes_, entry.size) == sizes_.end()) sizes_.push_back(entry.size);
     if (options_.size) has_size_ = schedules.rule.keep_only(*options_.size) || has_size_;
     for (const SizeRule::Entry& entry : schedules.rule.entries) {
-      Manifest::Code code{std::string(target.name), describe(schedules.of.at(entry.size), entry.size), std::string(target.features),
-                          symbol_for(number, target, entry.size) + "_argv", static_cast<int>(target.device), {}};
+      const std::string schedule = describe(schedules.of.at(entry.size), entry.size);
+      Manifest::Code code{std::string(target.name), schedule, std::string(target.features), symbol_for(number, target, entry.size, schedule) + "_argv",
+                          static_cast<int>(target.device), {}};
       for (const ExtentLimit& limit : entry.limits) code.conditions.push_back({number_of(limit.dim), limit.smallest, limit.largest});
       codes_[number].push_back(std::move(code));
     }
@@ -62,17 +77,37 @@ class StepCompiler {
   }
 
   /// Of the code that equal steps share; the first of them makes it.
-  const std::string& symbol_for(std::size_t number, const TargetInfo& target, SizeClass size) {
+  const std::string& symbol_for(std::size_t number, const TargetInfo& target, SizeClass size, const std::string& schedule) {
     const Step& step = plan_.steps[number];
     const auto [place, is_new] = symbols_.try_emplace(std::tuple(step.identity, &target, size));
     if (!is_new) return place->second;
     place->second = fmt::format("{}_{}_{}_{}", options_.symbol, number, symbol_part(target.name), name_of(size));
-    jobs_.emplace_back([this, &step, &target, size, symbol = place->second]() -> JobResult {
+    const auto job = [this, &step, &target, size, symbol = place->second]() -> JobResult {
       CodeAnswer made = code_of({plan_, step, target, size, options_.schedule}, symbol, CodeForm::object);
       return {std::move(made.bytes), std::move(made.problem)};
-    });
+    };
+    wanted_.push_back({fmt::format("{}\n{}\n{}\n{}", place->second, target.name, schedule, step.identity), job, {}});
     return place->second;
   }
+
+  /// A code of the kernel: everything that its object depends on, how it is made, and the bytes.
+  struct Code {
+    std::string key;
+    std::function<JobResult()> job;
+    std::string object;
+  };
+
+  std::filesystem::path place_of(const Code& code) const {
+    const auto hash = llvm::xxh3_128bits({reinterpret_cast<const std::uint8_t*>(code.key.data()), code.key.size()});
+    return std::filesystem::path(options_.codes_folder) / fmt::format("{:016x}{:016x}.o", hash.high64, hash.low64);
+  }
+  /// What stands in the folder of codes; empty if it does not.
+  std::string kept(const Code& code) const {
+    if (options_.codes_folder.empty()) return {};
+    std::ifstream file(place_of(code), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::string keep(const Code& code) const { return options_.codes_folder.empty() ? std::string() : write_whole(place_of(code), {code.object}); }
 
   int number_of(std::string_view dim) const {
     return static_cast<int>(std::ranges::find(plan_.dims, dim, [](const DimInfo& info) { return info.name(); }) - plan_.dims.begin());
@@ -92,7 +127,7 @@ class StepCompiler {
   std::vector<SizeClass> sizes_;  // that any step tells apart
   bool has_size_ = false;
   std::map<std::tuple<std::string, const TargetInfo*, SizeClass>, std::string> symbols_;
-  std::vector<std::function<JobResult()>> jobs_;
+  std::vector<Code> wanted_;
 };
 
 }  // namespace

@@ -19,6 +19,8 @@ struct StepOptions {
   std::optional<SizeClass> size;  ///< whose schedules all calls take where a step has them; each those of its own without it
   std::string symbol;             ///< what the codes' symbols begin with
   int jobs = 0;                   ///< how many processes compile at once; as many as this machine has CPUs without it
+  /// A folder of codes: what stands there is taken, what does not is compiled and put there. Empty: none. It is for one program, which may change.
+  std::string codes_folder;
 };
 
 /// `objects` are bytes of object files that define the symbols of the steps' codes. Equal steps have the same. The bytes are the same for any number

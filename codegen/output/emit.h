@@ -22,6 +22,7 @@ struct EmitOptions {
   std::string directory = ".";
   bool is_shared = false;
   int jobs = 0;            ///< how many processes compile at once; as many as this machine has CPUs without it
+  std::string codes_folder;  ///< of codes that are there already (compile_steps.h). Symbols are then those of any kernel of the variant: one to a program
 };
 
 /// The files that were written, the shared object as the last one and with its trailer, or the problem in words. Nothing half-written stays

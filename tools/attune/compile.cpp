@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct CompileOptions : Options {
-  std::string name, size, directory = ".";
+  std::string name, size, directory = ".", codes_folder;
   bool is_shared = false;
   int jobs = 0;
 };
@@ -60,10 +60,12 @@ int compile(const CompileOptions& options) {
   if (!prepared.problem.empty()) return refuse(prepared.problem);
   const std::string& name = options.name.empty() ? prepared.graph.name : options.name;
   if (const std::string problem = overwriting_problem(options, name); !problem.empty()) return refuse(problem);
+  if (std::error_code ignored; !options.codes_folder.empty() && !fs::is_directory(options.codes_folder, ignored))
+    return refuse(fmt::format("--codes '{}': is not a folder", options.codes_folder));
   MadeFolders folders(options.directory);
   if (!fs::is_directory(options.directory))
     return refuse(fmt::format("-o '{}': is not a folder, and none can be made there: {}", options.directory, folders.error().message()));
-  const KernelFile file = compile_kernel(prepared, name, options.directory, options.is_shared, find_size(options.size), options.jobs);
+  const KernelFile file = compile_kernel(prepared, {name, options.directory, options.is_shared, find_size(options.size), options.jobs, options.codes_folder});
   if (!file.problem.empty()) return refuse(file.problem);
   folders.keep();
   for (const std::string& written : file.files) fmt::print("{}\n", written);
@@ -80,6 +82,8 @@ void add_compile(Program& program) {
   command.text("-o", options->directory, "The folder to write to");
   command.text("--size", options->size, "All calls take the schedules for calls of this size: large, small, few or tiny; each those of its own without it");
   command.number("--jobs", options->jobs, 1, 1024, "How many processes compile at once; as many as the machine has CPUs without it. The files are the same");
+  command.text("--codes", options->codes_folder,
+               "A folder of this program's codes of stages: those of it are taken, new ones are put there. Two such kernels of a variant cannot be linked into one program");
   command.flag("--shared", options->is_shared, "Also write a shared object that any program can open");
   command.footer(
       "Examples:\n"

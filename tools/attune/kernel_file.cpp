@@ -21,22 +21,22 @@ std::string names_of_targets_here() {
 
 }  // namespace
 
-KernelFile compile_kernel(const Prepared& prepared, const std::string& name, const std::string& directory, bool is_shared,
-                          std::optional<SizeClass> size, int jobs) {
+KernelFile compile_kernel(const Prepared& prepared, const KernelFileOptions& file) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const LoadedGraph& graph = prepared.graph;
   StagedModule staged = compile_to_stages(graph.graph, graph.name, graph.parameters, prepared.staging, context);
   if (!staged.problem.empty()) return {{}, staged.problem};
   EmitOptions options;
-  options.name = name.empty() ? graph.name : name;
+  options.name = file.name.empty() ? graph.name : file.name;
   options.variant = graph.name;
   options.parameters = graph.parameters;
   options.targets = prepared.targets;
   options.schedule = prepared.schedule;
-  options.size = size;
-  options.directory = directory;
-  options.is_shared = is_shared;
-  options.jobs = jobs;
+  options.size = file.size;
+  options.directory = file.directory;
+  options.is_shared = file.is_shared;
+  options.jobs = file.jobs;
+  options.codes_folder = file.codes_folder;
   Emitted emitted = emit_kernel(function_of(*staged.module), options);
   return {std::move(emitted.files), std::move(emitted.problem)};
 }
@@ -57,7 +57,7 @@ OpenKernel open_kernel(const Prepared& prepared, const std::string& device) {
     return {{}, fmt::format("target '{}': this machine cannot run it; it runs {}", prepared.targets[0]->name, names_of_targets_here())};
   const ScratchFolder folder;
   if (!folder.exists()) return {{}, no_scratch_folder(folder)};
-  const KernelFile file = compile_kernel(prepared, {}, folder.path().string(), true);
+  const KernelFile file = compile_kernel(prepared, {.directory = folder.path().string(), .is_shared = true});
   if (!file.problem.empty()) return {{}, file.problem};
   const Result<Library> library = Library::open(file.files.back());
   if (!library) return {{}, library.error().message};

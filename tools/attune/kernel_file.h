@@ -17,9 +17,14 @@ struct KernelFile {
   std::vector<std::string> files;
   std::string problem;
 };
-/// With a size all calls take the schedules for it. So many processes compile at once, or as many as this machine has CPUs (0).
-KernelFile compile_kernel(const Prepared& prepared, const std::string& name, const std::string& directory, bool is_shared,
-                          std::optional<SizeClass> size = {}, int jobs = 0);
+struct KernelFileOptions {
+  std::string name = {}, directory = ".";  ///< the graph's name without one
+  bool is_shared = false;
+  std::optional<SizeClass> size = {};  ///< all calls take the schedules for it
+  int jobs = 0;                        ///< so many processes compile at once, or as many as this machine has CPUs
+  std::string codes_folder = {};       ///< as StepOptions of codegen/output/compile_steps.h has it
+};
+KernelFile compile_kernel(const Prepared& prepared, const KernelFileOptions& file);
 
 /// A kernel that was compiled into a temporary folder and opened; or the problem in words. With a device, as Kernel::on takes it, its code
 /// alone.

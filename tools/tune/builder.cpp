@@ -26,6 +26,8 @@ TunedFile tuned_file(const TunePlan& plan, const std::string& target, const Choi
 
 std::string Builder::prepare() {
   if (!folder_.exists()) return no_scratch_folder(folder_);
+  std::error_code error;
+  if (!std::filesystem::create_directory(codes_, error)) return cannot_be_written(codes_, error);
   if (settings_.graph_text.empty()) return {};
   graph_ = {folder_.file("graph.mlir")};
   return write_whole(graph_[0], {settings_.graph_text});
@@ -58,7 +60,7 @@ Built Builder::compile(const Choice& choice, const std::string& name, double lim
   if (std::string problem = write_whole(tuned, {tuned_text(tuned_file(plan_, settings_.target, choice, limit))}); !problem.empty()) return {{}, std::move(problem)};
   std::vector<std::string> arguments{"compile"};
   arguments.insert(arguments.end(), graph_.begin(), graph_.end());
-  arguments.insert(arguments.end(), {"--tuned", tuned});  // before the user's: of records at the same distance the first is taken
+  arguments.insert(arguments.end(), {"--codes", codes_, "--tuned", tuned});  // tuned: before the user's: of records at the same distance the first is taken
   arguments.insert(arguments.end(), settings_.compile_arguments.begin(), settings_.compile_arguments.end());
   arguments.insert(arguments.end(), more.begin(), more.end());
   for (const char* word : {"--shared", "--name", settings_.kernel.c_str(), "-o", folder.c_str()}) arguments.emplace_back(word);

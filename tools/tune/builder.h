@@ -1,4 +1,5 @@
-/// Kernels of a tuning run: each is compiled by `attune compile` in a process and a folder of its own, at most once.
+/// Kernels of a tuning run: each is compiled by `attune compile` in a process and a folder of its own, at most once. Of its stages those are compiled
+/// that no kernel before it had with the same schedule: of a candidate the one that is tuned.
 #pragma once
 
 #include <map>
@@ -48,6 +49,7 @@ class Builder {
   const TunePlan& plan_;
   const TuneSettings& settings_;
   const ScratchFolder folder_;
+  const std::string codes_ = folder_.file("codes");
   std::vector<std::string> graph_ = settings_.graph;  // what candidates are compiled from
   std::map<std::pair<SizeClass, Choice>, Built> kernels_;
   int built_ = 0;
