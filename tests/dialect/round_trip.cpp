@@ -2,7 +2,7 @@
 
 #include "codegen/dialect/import.h"
 #include "dsl/variants.h"
-#include "tests/dialect/examples.h"
+#include "tests/operation_graphs.h"
 
 namespace attune {
 namespace {
@@ -67,7 +67,7 @@ void require_round_trip(const Graph& graph) {
 }
 
 TEMPLATE_LIST_TEST_CASE("an operation comes back from text", "[dialect]", AnyOp) {
-  const Graph graph = example_of<TestType>();
+  const Graph graph = graph_of_operation<TestType>();
   REQUIRE(std::ranges::any_of(graph.nodes(), [](const Node& node) { return std::holds_alternative<TestType>(node.op); }));
   require_round_trip(graph);
 }
