@@ -80,10 +80,10 @@ void register_all() {
     int times;
   };
   constexpr double seconds = 0.02;
-  for (const Peak& peak : {Peak{"peak/fma_512", [] { return fma_peak_gflops("x86-64-v4", 1, seconds); }, 5},
-                           Peak{"peak/fma_256", [] { return fma_peak_gflops("x86-64-v3", 1, seconds); }, 5},
-                           Peak{"peak/bf16_dot", [] { return bf16_peak_gflops("zen4", 1, seconds); }, 5},
-                           Peak{"peak/fma_512/2_threads", [] { return fma_peak_gflops("x86-64-v4", 2, seconds); }, 5},
+  for (const Peak& peak : {Peak{"peak/fma_512", [] { return fma_peak_gflops("avx512f", 1, seconds); }, 5},
+                           Peak{"peak/fma_256", [] { return fma_peak_gflops("fma", 1, seconds); }, 5},
+                           Peak{"peak/bf16_dot", [] { return bf16_peak_gflops("avx512bf16", 1, seconds); }, 5},
+                           Peak{"peak/fma_512/2_threads", [] { return fma_peak_gflops("avx512f", 2, seconds); }, 5},
                            Peak{"peak/read", [] { return read_bandwidth_gbytes(1); }, 1},
                            Peak{"peak/read/2_threads", [] { return read_bandwidth_gbytes(2); }, 1}})
     benchmark::RegisterBenchmark(peak.name, run_peak, peak.measure)->Iterations(peak.times)->Unit(benchmark::kMillisecond);

@@ -42,7 +42,7 @@ struct Measurement {
 /// Of the arithmetic that the target has for the type: bf16 dot products for bf16, f32 FMAs otherwise.
 double peak_gflops(const Prepared& prepared, const TargetInfo& target, int threads, double seconds) {
   const bool is_bf16 = prepared.staging.specialisation.reals == Element::bf16 && target.has_bf16_dot;
-  return is_bf16 ? bf16_peak_gflops(target.name, threads, seconds) : fma_peak_gflops(target.name, threads, seconds);
+  return is_bf16 ? bf16_peak_gflops(target.features, threads, seconds) : fma_peak_gflops(target.features, threads, seconds);
 }
 
 /// Calls the kernel for at least half a second and 10 times. The peak is measured in the same stretch of time, several times

@@ -104,25 +104,38 @@ double arithmetic_rate(int threads, double seconds, double amount, void (*run)()
   });
 }
 
+#if defined(__x86_64__)
+/// Of words with a space between them.
+bool has(std::string_view features, std::string_view feature) {
+  while (!features.empty()) {
+    const std::size_t end = std::min(features.find(' '), features.size());
+    if (features.substr(0, end) == feature) return true;
+    features.remove_prefix(std::min(end + 1, features.size()));
+  }
+  return false;
+}
+#endif
+
 }  // namespace
 
-double fma_peak_gflops(std::string_view target, int threads, double seconds) {
+double fma_peak_gflops(std::string_view features, int threads, double seconds) {
   const auto rate = [&](int lanes, void (*run)()) { return arithmetic_rate(threads, seconds, static_cast<double>(rounds) * chains * lanes * 2, run); };
 #if defined(__x86_64__)
-  if (target.starts_with("zen") || target == "x86-64-v4") return __builtin_cpu_supports("avx512f") ? rate(16, run_512) : 0;
-  if (target == "x86-64-v3") return __builtin_cpu_supports("fma") ? rate(8, run_256) : 0;
-#else
-  if (target == "arm64") return rate(4, run_128);
-#endif
+  if (has(features, "avx512f")) return __builtin_cpu_supports("avx512f") ? rate(16, run_512) : 0;
+  if (has(features, "fma")) return __builtin_cpu_supports("fma") ? rate(8, run_256) : 0;
   return 0;
+#else
+  static_cast<void>(features);
+  return rate(4, run_128);
+#endif
 }
 
-double bf16_peak_gflops(std::string_view target, int threads, double seconds) {
+double bf16_peak_gflops(std::string_view features, int threads, double seconds) {
 #if defined(__x86_64__)
-  if (target.starts_with("zen") && __builtin_cpu_supports("avx512bf16"))
+  if (has(features, "avx512bf16") && __builtin_cpu_supports("avx512bf16"))
     return arithmetic_rate(threads, seconds, static_cast<double>(rounds) * chains * 64, run_bf16);
 #endif
-  static_cast<void>(target);
+  static_cast<void>(features);
   static_cast<void>(threads);
   static_cast<void>(seconds);
   return 0;
