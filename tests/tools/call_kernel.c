@@ -11,7 +11,8 @@ enum { most_tensors = 16, most_dims = 8 };
 static size_t bytes_of(int storage) {
   switch (storage) {
     case attune_f32: return 4;
-    case attune_bf16: return 2;
+    case attune_bf16:
+    case attune_f16: return 2;
     case attune_i64: return 8;
     case attune_boolean: return 1;
     default: return 0;
