@@ -144,7 +144,7 @@ class Emission {
     return link_file(std::string(options_.targets.front()->linker), arguments, place(name));
   }
 
-  /// A shared object that stands alone: with Halide's runtime, and with the table of kernels as its only symbol; sealed by its trailer.
+  /// A shared object that stands alone: with Halide's runtime, and with the table of kernels and its manifest as its only symbols; sealed by its trailer.
   std::string write_shared() {
     if (!options_.is_shared) return {};
     const TargetInfo& first = *options_.targets.front();

@@ -21,7 +21,7 @@ struct StagedModule {
 /// How far `compile_to_stages` goes: up to the module as the language says it, with what the options say of its tensors, or to stages.
 enum class Until { imported, specialised, stages };
 
-/// The module of a graph without problems. Its names live as long as the graph's do.
+/// The module of a graph without problems. Its names are copies, which live as long as the context.
 StagedModule compile_to_stages(const Graph& graph, std::string_view name, std::string_view parameters, const StageOptions& options,
                                mlir::MLIRContext& context, Until until = Until::stages);
 

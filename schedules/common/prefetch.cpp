@@ -44,9 +44,9 @@ bool has_load(const Expr& e) {
 
 class InputLoads : public Halide::Internal::IRVisitor {
  public:
-  explicit InputLoads(AskedInto cache) : cache_(cache) {}
+  explicit InputLoads(PrefetchInto cache) : cache_(cache) {}
 
-  Expr asked;  ///< for the last of them
+  Expr line;  ///< for the last of them
   int count = 0;
   bool are_free = true;  ///< nothing is loaded for where they lie
 
@@ -63,11 +63,11 @@ class InputLoads : public Halide::Internal::IRVisitor {
       offset += (call->args[d] - of(".min.")) * of(".stride.");
     }
     const Expr base = Variable::make(Halide::Handle(), image->name, image->param);
-    asked = asked_line(cache_, image->type, base, offset);
+    line = prefetch_line(cache_, image->type, base, offset);
     ++count;
   }
 
-  AskedInto cache_;
+  PrefetchInto cache_;
 };
 
 }  // namespace
@@ -81,11 +81,11 @@ void RowLines::unroll_few(Halide::Stage update) const {
   if (fixed_value(lines_.x.extent()).value_or(most_unrolled_lines + 1) <= most_unrolled_lines) update.unroll(lines_.x);
 }
 
-Expr prefetched(const Expr& element, AskedInto cache) {
-  if (cache == AskedInto::nowhere) return {};
+Expr prefetched(const Expr& element, PrefetchInto cache) {
+  if (cache == PrefetchInto::nowhere) return {};
   InputLoads loads(cache);
   element.accept(&loads);
-  return loads.count == 1 && loads.are_free ? loads.asked : Expr();
+  return loads.count == 1 && loads.are_free ? loads.line : Expr();
 }
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-/// Asking for memory before it is read.
+/// Prefetches memory before it is read.
 #pragma once
 
 #include <Halide.h>
@@ -6,22 +6,22 @@
 #include <string>
 #include <vector>
 
-#include "codegen/halide/rewrites/asked_line.h"
+#include "codegen/halide/rewrites/prefetch_line.h"
 
 namespace attune {
 
 constexpr int cache_line_bytes = 64;  ///< of every CPU that has a target, or more
 
-/// So many rows of this extent lie between what is asked for of a stream and what is read; 0 of long ones. They hold 16 kB of f32, which a
+/// The distance in rows of this extent between what is prefetched of a stream and what is read; 0 for long rows. They hold 16 kB of f32, which a
 /// first-level cache of 32 kB keeps beside the rest: on Zen 5 a decode of 4096 keys of depth 128 took 0.79 of the time at a distance of 4 kB, 0.64 at
 /// 8 kB, 0.57 at 16 kB, 0.65 at 32 kB and more.
 Halide::Expr rows_ahead(const Halide::Expr& extent);
 
-/// An i32 that is always 0, for an element that is loaded from one input at a place that takes no other loads; where it is evaluated, the cache line
-/// is asked for. It may be at any coordinates, beyond extents too. Undefined for other elements, and for nowhere.
-Halide::Expr prefetched(const Halide::Expr& element, AskedInto cache);
+/// Returns an i32 that is always 0, for an element that is loaded from one input at a place that takes no other loads. Evaluating it prefetches the
+/// cache line. It may be at any coordinates, beyond extents too. Undefined for other elements, and for nowhere.
+Halide::Expr prefetched(const Halide::Expr& element, PrefetchInto cache);
 
-/// The cache lines of a row of so many elements, as a loop of an update that asks for them.
+/// The cache lines of a row of so many elements, as a loop of an update that prefetches them.
 class RowLines {
  public:
   RowLines() = default;
@@ -37,11 +37,11 @@ class RowLines {
   Halide::RDom lines_;
 };
 
-/// Defines f(place..), an i32 that is 0, for which `asked`, of prefetched(), is evaluated in f's first update.
+/// Defines f(place..), an i32 that is 0; f's first update evaluates `line`, which prefetched() gave.
 template <class Place>
-void define_asked(Halide::Func& f, const std::vector<Place>& place, const Halide::Expr& asked) {
+void define_prefetched(Halide::Func& f, const std::vector<Place>& place, const Halide::Expr& line) {
   f(place) = 0;
-  f(place) += asked;
+  f(place) += line;
 }
 
 }  // namespace attune

@@ -80,7 +80,7 @@ Stored gemm(const Gemm& body, const Extents& extents, const Machine& machine, co
   tile.vectors = static_cast<int>(value_of(values, "column_vectors"));
   tile.lanes = machine.vector_bytes / 4;
   tile.row_block = static_cast<int>(value_of(values, "row_block"));
-  tile.asked = static_cast<AskedInto>(value_of(values, "prefetch"));
+  tile.prefetch = static_cast<PrefetchInto>(value_of(values, "prefetch"));
   const Product product = product_of(body, extents);
   return value_of(values, "packed") != 0 ? packed_gemm(product, tile) : direct_gemm(product, tile);
 }

@@ -10,7 +10,7 @@
 namespace attune {
 
 /// `packed` = 1 copies both operands into panels and computes tiles of row_tile x (column_vectors * lanes) sums in registers, a task being up
-/// to row_block such tiles high; what is copied next is asked for into the cache of the level `prefetch` (prefetch.h; 0 leaves that to the machine).
+/// to row_block such tiles high; what is copied next is prefetched into the cache of the level `prefetch` (prefetch.h; 0 leaves that to the machine).
 /// `packed` = 0 reads the operands where they are, for few rows or little work.
 std::vector<Parameter> gemm_parameters(const Machine& machine, SizeClass size);
 

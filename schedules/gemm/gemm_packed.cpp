@@ -18,9 +18,9 @@ using Halide::Var;
 namespace attune {
 namespace {
 
-/// So many elements of a row are read between asking for one and reading it, then as many at the start of the next rows: prefetchers follow a row only
+/// So many elements of a row are read between prefetching one and reading it, then as many at the start of the next rows: prefetchers follow a row only
 /// once some of it was read, and never from one page to another.
-constexpr int asked_elements = 256;
+constexpr int prefetched_elements = 256;
 /// A last tile with so many rows at most takes no longer than they need: of 512 rows in tiles of 6 it has 2.
 constexpr int few_rows[] = {2, 4};
 /// Panels of a few pages are not worth a task of their own.
@@ -46,7 +46,7 @@ class PackedGemm {
     schedule_row_panel();
     if (!columns_in_place_) schedule_column_panel();
     Stored stored{.func = result_, .dims = body_.out, .numbers = std::move(numbers_)};
-    if (tile_.asked != AskedInto::nowhere) stored.sums = sums_;
+    if (tile_.prefetch != PrefetchInto::nowhere) stored.sums = sums_;
     return stored;
   }
 
@@ -55,8 +55,8 @@ class PackedGemm {
   bool are_columns_in_panels() const;
   void define_row_panel();
   void define_column_panel();
-  /// 0, after asking for what is read next of b's rows; undefined if b is not in memory that others wrote.
-  Expr ask_ahead();
+  /// Returns 0; evaluating it prefetches what is read next of b's rows. Undefined if b is not in memory that others wrote.
+  Expr prefetch_ahead();
   /// Of b, for column j of tile jo.
   Expr column_element(const Expr& lane, const Expr& block, const Expr& outer);
   void define_sums();
@@ -92,7 +92,7 @@ class PackedGemm {
   Func column_panel_{"column_panel"};    // [batch.., column tile, outer over, block, lane, column]
   Func column_source_{"column_source"};  // the same with column and lane exchanged: a transposition in registers
   Func sums_{"sums"};                    // [batch.., row tile, column tile, row, column]
-  Func ahead_{"ahead"};                  // 0, after asking for later elements: [batch.., column tile, outer over, block, column]
+  Func ahead_{"ahead"};                  // 0; evaluating it prefetches later elements: [batch.., column tile, outer over, block, column]
   Func result_{"product"};
   RDom main_, tail_, loops_;
   std::vector<RDom> few_;  ///< main_ for a last tile of few rows
@@ -131,7 +131,7 @@ void PackedGemm::define_column_panel() {
   columns_.place(jo_, clamped(columns_.first(jo_) + j_, columns_.extent(), !p_.b_along_over), at);
   const Expr element = Halide::cast<float>(body_.b.at(at));
   if (p_.b_along_over) {
-    const Expr zero = ask_ahead();
+    const Expr zero = prefetch_ahead();
     column_source_(with_batch(std::vector<Var>{k_, j_, kb_, ko_, jo_}, body_.b)) = zero.defined() ? element + zero : element;
     column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = column_source_(with_batch(std::vector<Expr>{k_, j_, kb_, ko_, jo_}, body_.b));
   } else {
@@ -139,15 +139,15 @@ void PackedGemm::define_column_panel() {
   }
 }
 
-Expr PackedGemm::ask_ahead() {
-  const Expr extent = over_.extent(), later = kb_ * tile_.lanes + Halide::min(asked_elements, extent), is_past = later >= extent;
+Expr PackedGemm::prefetch_ahead() {
+  const Expr extent = over_.extent(), later = kb_ * tile_.lanes + Halide::min(prefetched_elements, extent), is_past = later >= extent;
   Coordinates at = batch_coordinates();
   over_.place_outer(ko_, select(is_past, later - extent, later), at);
   columns_.place(jo_, columns_.first(jo_) + j_ + select(is_past, rows_at_once(), 0), at);
-  const Expr asked = prefetched(body_.b.at(at), tile_.asked);
-  if (!asked.defined()) return {};
+  const Expr line = prefetched(body_.b.at(at), tile_.prefetch);
+  if (!line.defined()) return {};
   const std::vector<Var> place = with_batch(std::vector<Var>{j_, kb_, ko_, jo_}, body_.b);
-  define_asked(ahead_, place, asked);
+  define_prefetched(ahead_, place, line);
   return Halide::cast<float>(ahead_(place));
 }
 

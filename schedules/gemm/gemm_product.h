@@ -17,7 +17,7 @@ struct GemmTile {
   int vectors = 1;    ///< vectors along its columns
   int lanes = 16;     ///< of a vector, of f32
   int row_block = 1;  ///< most tiles of rows in a task
-  AskedInto asked = AskedInto::nowhere;
+  PrefetchInto prefetch = PrefetchInto::nowhere;
 };
 
 /// A product whose columns end in the result's innermost dim, and whose contraction ends in the operands' innermost one if that can be.

@@ -1,5 +1,5 @@
-/// The stage templates of GPUs: plain tiles, one kernel for each Func that is stored. Any rank up to 8, any extents from 1 up, which may be
-/// unknown; the runtime gives no empty tensors to devices.
+/// The stage templates of GPUs: plain tiles, one kernel for each Func that is stored. Any rank up to 8, any extents from 0 up, which may be
+/// unknown (codegen/halide/rewrites/empty_on_devices.h).
 #pragma once
 
 #include <vector>

@@ -20,7 +20,7 @@ SoftmaxTiles tiles_of(const Machine& machine, const std::vector<Parameter>& valu
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
   return {machine.vector_bytes / 4, value("register_rows"), value("register_vectors"), value("query_tile"),
           value("key_tile"),        value("middle_tile"),   value("edge_tile"),        machine.has_bf16_dot,
-          static_cast<AskedInto>(value("prefetch"))};
+          static_cast<PrefetchInto>(value("prefetch"))};
 }
 
 bool is_whole(const Expr& extent, int tile) {
@@ -87,7 +87,7 @@ void SoftmaxStage::define_panels() {
   const std::string& last = body_.over.back();
   Coordinates in_row = at;
   in_row[last] = clamped(Var(last), extents_.at(last), true);
-  key_rows_(panel) = body_.key.at(in_row) + asked_key(panel);
+  key_rows_(panel) = body_.key.at(in_row) + prefetched_key(panel);
   key_panel_(panel) = key_rows_(panel);
 }
 
@@ -200,7 +200,7 @@ void SoftmaxStage::define_out() {
   const Expr tile = query / tiles_.query_tile, in_tile = max(query - tile * tiles_.query_tile, 0);
   const Exprs row = joined({query % tiles_.rows, in_tile / tiles_.rows, tile}, batch_);
   const Expr sum = state_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, row)), total = log_sum_exp_.is_wanted() ? kept_total_(row) : total_(row);
-  // The quotient is one for a row.
+  // One division per row.
   const Expr result = select(strict_equal(total, 0.f), 0.f, sum * (1.f / total));
   Coordinates at = batch_coordinates();
   at[body_.queries] = query;

@@ -23,7 +23,7 @@ namespace attune {
 /// edge_tile          keys in a block that is partly visible, or beyond the last whole middle_tile
 /// register_rows      queries whose scores or results are summed in registers at once
 /// register_vectors   vectors of such sums per query; edge_tile is a multiple of what they hold
-/// prefetch           keys that are copied next are asked for into the cache of this level (prefetch.h); 0 leaves that to the machine
+/// prefetch           keys that are copied next are prefetched into the cache of this level (prefetch.h); 0 leaves that to the machine
 std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeClass size);
 
 /// What is wrong with `values`, as a sentence; empty if nothing is. What is not given has the default for large calls.

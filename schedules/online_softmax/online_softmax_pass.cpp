@@ -119,7 +119,7 @@ void SoftmaxStage::define_weights(SoftmaxPass& pass) {
   pass.maximum(per_row({})) = lowest;
   pass.maximum(per_row({})) = max(pass.maximum(per_row({})), pass.maximum_by_lane(per_row({pass.across.x})));
   pass.reference = Func(pass.named("reference"));
-  pass.reference(per_row({})) = ceil(pass.maximum(per_row({}))) + asked_query(pass);
+  pass.reference(per_row({})) = ceil(pass.maximum(per_row({}))) + prefetched_query(pass);
 
   pass.weights = Func(pass.named("weights"));
   const Expr exponent = pass.scores(per_row({column_, panel_})) - pass.reference(per_row({}));

@@ -114,7 +114,7 @@ void SoftmaxStage::schedule_key_panel() {
   order.insert(order.end(), {columns, panel_});
   key_panel_.reorder(order).vectorize(in_columns).unroll(in_square);
   key_rows_.compute_at(key_panel_, square).vectorize(last, edge).unroll(column_);
-  schedule_asked_keys(square);
+  schedule_prefetched_keys(square);
 }
 
 void SoftmaxStage::schedule_pass(SoftmaxPass& pass) {
@@ -175,7 +175,7 @@ void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
   pass.maximum_by_lane.update().reorder(lane_, pass.maximum_vectors.x, row_, pass.maximum_vectors.y);
   pass.maximum_by_lane.update().vectorize(lane_).unroll(pass.maximum_vectors.x).unroll(row_);
   per_row_group(pass.reference, pass).vectorize(row_, rows_at_once);
-  schedule_asked_queries(pass);
+  schedule_prefetched_queries(pass);
   for (Func* f : {&pass.exact_weights, &pass.weights, &pass.changed_weights}) {
     if (!f->defined()) continue;
     const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");

@@ -157,8 +157,8 @@ void SplitKeysStage::define_partial() {
   const Expr vectors = Halide::Internal::simplify(depth_ / tiles_.lanes);
   const bool in_pairs = !is_const_zero(value_places_.paired);
   const int group = results_in_registers(in_pairs), lanes = tiles_.lanes, key_groups = tiles_.key_tile / lanes;
-  const auto add = [&](const Expr& vector, const Expr& key, const Expr& value, const Expr& asked) {
-    partial_(per_row({lane_, vector})) += asked + weights(per_row({key})) * value;
+  const auto add = [&](const Expr& vector, const Expr& key, const Expr& value, const Expr& zero) {
+    partial_(per_row({lane_, vector})) += zero + weights(per_row({key})) * value;
   };
   partial_(per_row({lane_, vector_})) = 0.f;
   const auto add_rest = [&](const char* name, const Expr& first, const Expr& count, bool is_whole) {
@@ -175,7 +175,7 @@ void SplitKeysStage::define_partial() {
     whole_.where(first_key() + whole_[3] * lanes + whole_[1] < keys_);
     const Expr vector = whole_[2] * group + whole_[0], key = whole_[3] * lanes + whole_[1];
     add(vector, key, in_pairs ? paired_value_at(whole_[2] * (group / 2) + whole_[0] / 2, whole_[0] % 2, key) : value_at(vector, key, true),
-        asked_value(whole_[0], vector * lanes, key, in_pairs));
+        prefetched_value(whole_[0], vector * lanes, key, in_pairs));
   }
   if (fixed_value(vectors % group) != 0) add_rest("rest", vectors / group * group, vectors % group, true);
   if (fixed_value(depth_ % lanes) != 0) add_rest("tail", vectors, tiles_of(depth_, lanes) - vectors, false);
@@ -262,7 +262,7 @@ Stored split_keys(const OnlineSoftmax& body, const Extents& extents, const Machi
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
   return SplitKeysStage(body, extents,
                         {machine.vector_bytes / 4, value("split_tile"), value("key_tile"), value("register_rows"), value("register_keys"),
-                         value("register_vectors"), static_cast<AskedInto>(value("prefetch")), machine.registers / 2})
+                         value("register_vectors"), static_cast<PrefetchInto>(value("prefetch")), machine.registers / 2})
       .build();
 }
 

@@ -21,7 +21,7 @@ namespace attune {
 /// register_rows      rows (queries, of all heads that share the keys) in a tile
 /// register_keys      keys whose products with a tile of rows are summed in registers at once; twice as many keys of bf16
 /// register_vectors   vectors of results per row that are summed in registers at once; of bf16 values at most so many that all rows fit too
-/// prefetch           later keys and values are asked for into the cache of this level (prefetch.h); 0 leaves that to the machine
+/// prefetch           later keys and values are prefetched into the cache of this level (prefetch.h); 0 leaves that to the machine
 std::vector<Parameter> split_keys_parameters(const Machine& machine, SizeClass size);
 
 /// What is wrong with `values`, as a sentence; empty if nothing is.

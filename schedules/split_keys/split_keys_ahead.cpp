@@ -1,4 +1,4 @@
-// Asking for keys and values before they are read. A block's keys are read once and in order, then its values, then the next block's keys:
+// Prefetches keys and values before they are read. A block's keys are read once and in order, then its values, then the next block's keys:
 // a stream that the prefetchers of some machines lose at the end of every page of 4 kB, where it then waits for memory: a decode of 4096
 // keys takes 0.57 of its time with this on Zen 5, and 1.32 times its time on Zen 4.
 #include <algorithm>
@@ -9,14 +9,14 @@ using Halide::Expr;
 
 namespace attune {
 
-/// The key at a place of the block, so much later as rows of this extent are asked for; there may be no such key. Of few keys less is
-/// asked for in vain.
+/// The key at a place of the block, so much later as rows of this extent are prefetched; there may be no such key. Of few keys less is
+/// prefetched in vain.
 Expr SplitKeysStage::key_ahead(const Expr& place, const Expr& extent) const {
   return first_key() + place + Halide::max(Halide::min(rows_ahead(extent), keys_ / 8), 1);
 }
 
-/// 0 at key_; the key that is read so many keys later is asked for.
-Expr SplitKeysStage::asked_key() {
+/// Returns zero at key_. Evaluating it prefetches the key that is read so many keys later.
+Expr SplitKeysStage::prefetched_key() {
   const std::string& last = body_.over.back();
   if (!lies_along(body_.key, last)) return 0.f;
   const bool in_pairs = !is_const_zero(key_places_.paired);
@@ -25,29 +25,29 @@ Expr SplitKeysStage::asked_key() {
   for (const std::string& dim : body_.over) at[dim] = 0;
   at[last] = lines_.first_element();
   at[body_.keys] = key_ahead(key_, extents_.at(last));
-  const Expr asked = prefetched(body_.key.at(at), tiles_.asked);
-  if (!asked.defined()) return 0.f;
-  define_asked(asked_key_, per_key({key_}), asked);
-  return Halide::cast<float>(asked_key_(per_key({key_})));
+  const Expr line = prefetched(body_.key.at(at), tiles_.prefetch);
+  if (!line.defined()) return 0.f;
+  define_prefetched(prefetched_key_, per_key({key_}), line);
+  return Halide::cast<float>(prefetched_key_(per_key({key_})));
 }
 
-void SplitKeysStage::schedule_asked_key() {
-  if (!asked_key_.defined()) return;
-  asked_key_.compute_at(product_sum_, Halide::Var("key_group"));
-  lines_.unroll_few(asked_key_.update());
+void SplitKeysStage::schedule_prefetched_key() {
+  if (!prefetched_key_.defined()) return;
+  prefetched_key_.compute_at(product_sum_, Halide::Var("key_group"));
+  lines_.unroll_few(prefetched_key_.update());
 }
 
-/// 0 in the loops over values; the vector of the value that is read so many keys later is asked for in the first row, for all rows and
+/// Returns zero in the loops over values. Evaluating it prefetches the vector of the value that is read so many keys later, in the first row, for all rows and
 /// loops over vectors in a line are unrolled. `number` is that of the vector in its group, `index` where it begins along value_depth.
-Expr SplitKeysStage::asked_value(const Expr& number, const Expr& index, const Expr& key, bool in_pairs) const {
+Expr SplitKeysStage::prefetched_value(const Expr& number, const Expr& index, const Expr& key, bool in_pairs) const {
   if (!lies_along(body_.value, body_.value_depth)) return 0.f;
   Coordinates at = batch_coordinates();
   at[body_.value_depth] = index;
   at[body_.keys] = key_ahead(key, depth_);
-  const Expr asked = prefetched(body_.value.at(at), tiles_.asked);
-  if (!asked.defined()) return 0.f;
+  const Expr line = prefetched(body_.value.at(at), tiles_.prefetch);
+  if (!line.defined()) return 0.f;
   const int vectors_in_line = std::max(cache_line_bytes / (tiles_.lanes * (in_pairs ? 2 : 4)), 1);
-  return select(row_ == 0 && number % vectors_in_line == 0, Halide::cast<float>(asked), 0.f);
+  return select(row_ == 0 && number % vectors_in_line == 0, Halide::cast<float>(line), 0.f);
 }
 
 }  // namespace attune

@@ -30,7 +30,7 @@ Expr SplitKeysStage::term(const ProductPart& part, const Expr& first_vector, boo
 void SplitKeysStage::define_product() {
   using Halide::Internal::simplify;
   const Expr extent = extents_.at(body_.over.back()), whole = extent / tiles_.lanes, &paired = key_places_.paired;
-  product_(per_row({lane_, key_})) = select(row_ == 0, asked_key(), 0.f);
+  product_(per_row({lane_, key_})) = select(row_ == 0, prefetched_key(), 0.f);
   const auto add = [&](const char* name, const Expr& first, const Expr& count, bool is_whole, bool is_paired) {
     if (is_const_zero(simplify(count))) return;
     Halide::Region ranges;

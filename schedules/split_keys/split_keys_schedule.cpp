@@ -82,7 +82,7 @@ void SplitKeysStage::schedule_scores() {
   // Distances between a tile's sums must be constants, or LLVM keeps them in memory.
   product_.reorder_storage(lane_, row_, key_);
   product_.vectorize(lane_).unroll(key_).unroll(row_);
-  schedule_asked_key();
+  schedule_prefetched_key();
   for (std::size_t n = 0; n < product_parts_.size(); ++n) {
     const ProductPart& part = product_parts_[n];
     Halide::Stage update = product_.update(static_cast<int>(n)).split(key_, tile, key_in_tile, tile_keys);

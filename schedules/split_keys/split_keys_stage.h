@@ -14,7 +14,7 @@ namespace attune {
 
 struct SplitTiles {
   int lanes, split_tile, key_tile, rows, keys, vectors;
-  AskedInto asked;
+  PrefetchInto prefetch;
   int sums;  ///< vectors of results that a tile keeps in registers
 };
 
@@ -74,11 +74,11 @@ class SplitKeysStage {
                                    const Halide::Expr& part);
   Halide::Expr paired_value_at(const Halide::Expr& pair, const Halide::Expr& part, const Halide::Expr& key) const;
 
-  // split_keys_ahead.cpp: what is asked for before it is read
+  // split_keys_ahead.cpp: what is prefetched before it is read
   Halide::Expr key_ahead(const Halide::Expr& place, const Halide::Expr& extent) const;
-  Halide::Expr asked_key();
-  Halide::Expr asked_value(const Halide::Expr& number, const Halide::Expr& index, const Halide::Expr& key, bool in_pairs) const;
-  void schedule_asked_key();
+  Halide::Expr prefetched_key();
+  Halide::Expr prefetched_value(const Halide::Expr& number, const Halide::Expr& index, const Halide::Expr& key, bool in_pairs) const;
+  void schedule_prefetched_key();
 
   // split_keys_schedule.cpp: when and where it is computed
   void schedule_out();
@@ -106,7 +106,7 @@ class SplitKeysStage {
   std::vector<ProductPart> product_parts_;
   Halide::Func place_{"place"};                          ///< [row, row_tile] the coordinates of a row, where rows have several dims
   Halide::Func query_panel_{"query_panel"};              ///< [lane, over.., row, row_tile, batch..]
-  Halide::Func asked_key_{"asked_key"};                  ///< [key, block, split, batch..] 0, after asking for a later key
+  Halide::Func prefetched_key_{"asked_key"};                  ///< [key, block, split, batch..] 0; evaluating it prefetches a later key
   Halide::Func product_{"product"};                      ///< [lane, key, ..] sums along the last dim of body.over, by lane
   Halide::Func product_sum_{"product_sum"};              ///< [key, ..] of product over the lanes
   Halide::Func scores_{"scores"};                        ///< [key, ..] base 2; -inf where not visible

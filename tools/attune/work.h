@@ -38,7 +38,8 @@ struct StageReport {
   std::size_t code = 0;                 ///< the first stage whose code is this one's, too: its own number, or an earlier one's
 
   /// The schedule for the extents of all dims.
-  const StepSchedule& schedule_for(const Shape& extents) const { return schedules.at(sizes.size_of(extents)); }  std::optional<KeyWalk> walk;          ///< of an online_softmax: all but its tiles
+  const StepSchedule& schedule_for(const Shape& extents) const { return schedules.at(sizes.size_of(extents)); }
+  std::optional<KeyWalk> walk;          ///< of an online_softmax: all but its tiles
   std::vector<KeptTable> kept;          ///< of an online_softmax on a GPU; on a CPU its scores stand in tiles
 };
 

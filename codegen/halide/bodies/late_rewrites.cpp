@@ -1,11 +1,11 @@
 #include "codegen/halide/bodies/late_rewrites.h"
 
 #include "codegen/halide/numbers/opaque_real.h"
-#include "codegen/halide/rewrites/ask_for_results.h"
 #include "codegen/halide/rewrites/empty_on_devices.h"
 #include "codegen/halide/rewrites/last_first.h"
 #include "codegen/halide/rewrites/lift_guards.h"
 #include "codegen/halide/rewrites/memory_checks.h"
+#include "codegen/halide/rewrites/prefetch_results.h"
 #include "codegen/halide/rewrites/rare_lanes.h"
 #include "codegen/halide/rewrites/stack_budget.h"
 #include "codegen/halide/rewrites/store_beside.h"
@@ -20,7 +20,7 @@ void add_late_rewrites(Halide::Pipeline& pipeline, const Stored& stored, bool is
   // Behind Halide's bounds, which are not to see what the numbers stand for; before the steps that read loops' extents.
   define_numbers(pipeline, stored.numbers);
   turn_last_first(pipeline, stored.func, stored.last_first);
-  if (stored.sums.defined()) ask_for_results(pipeline, stored.func, stored.sums);
+  if (stored.sums.defined()) prefetch_results(pipeline, stored.func, stored.sums);
   if (is_gpu) {
     // The launches have their grids, of numbers that are defined.
     allow_empty_on_devices(pipeline);

@@ -37,7 +37,7 @@ struct Stored {
   std::vector<StoredBeside> beside = {};     ///< in the order of the stage's results
   std::vector<OpaqueNumber> numbers = {};    ///< of its loops
   std::vector<std::string> last_first = {};  ///< Vars of func over which parallel loops are to begin at their end; codegen/halide/rewrites/last_first.h
-  Halide::Func sums = {};                    ///< computed before func's vectors, whose memory is asked for before it; codegen/halide/rewrites/ask_for_results.h
+  Halide::Func sums = {};                    ///< computed before func's vectors, whose memory is prefetched before them; codegen/halide/rewrites/prefetch_results.h
 };
 
 /// The first and the last index of some along a dim. Where a schedule cuts the dim into blocks of `size` indices, and they are such a

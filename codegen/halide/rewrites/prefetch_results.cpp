@@ -1,10 +1,10 @@
-#include "codegen/halide/rewrites/ask_for_results.h"
+#include "codegen/halide/rewrites/prefetch_results.h"
 
 #include <string>
 #include <utility>
 
-#include "codegen/halide/rewrites/asked_line.h"
 #include "codegen/halide/rewrites/holds_loads.h"
+#include "codegen/halide/rewrites/prefetch_line.h"
 
 namespace attune {
 namespace {
@@ -12,11 +12,11 @@ namespace {
 using namespace Halide::Internal;
 using Halide::Expr;
 
-/// A statement's loops and conditions around its stores of whole vectors to `memory`, with these replaced by asking for their lines: into the
-/// second-level cache, as much passes through the first-level one until the stores. Undefined where nothing can be asked for before the statement.
-class Asking {
+/// A statement's loops and conditions around its stores of whole vectors to `memory`, with these replaced by prefetches of their lines: into
+/// the second-level cache, as much passes through the first-level one until the stores. Undefined where nothing can be prefetched before the statement.
+class Prefetching {
  public:
-  explicit Asking(const std::string& memory) : memory_(memory) {}
+  explicit Prefetching(const std::string& memory) : memory_(memory) {}
 
   Stmt of(const Stmt& s) const {
     if (const auto* op = s.as<Store>()) return line(op);
@@ -45,7 +45,7 @@ class Asking {
     const auto* vector = store->index.as<Ramp>();
     if (store->name != memory_ || vector == nullptr || !is_const_one(vector->stride) || holds_loads(vector->base)) return {};
     const Expr base = Variable::make(Halide::Handle(), memory_);
-    return Evaluate::make(asked_line(AskedInto::second_level, store->value.type().element_of(), base, vector->base));
+    return Evaluate::make(prefetch_line(PrefetchInto::second_level, store->value.type().element_of(), base, vector->base));
   }
 
   static Stmt both(const Stmt& first, const Stmt& rest) {
@@ -56,9 +56,9 @@ class Asking {
   const std::string& memory_;
 };
 
-class AskForResults : public IRMutator {
+class PrefetchResults : public IRMutator {
  public:
-  AskForResults(std::string result, std::string sums) : result_(std::move(result)), sums_(std::move(sums)) {}
+  PrefetchResults(std::string result, std::string sums) : result_(std::move(result)), sums_(std::move(sums)) {}
 
  private:
   using IRMutator::visit;
@@ -67,8 +67,8 @@ class AskForResults : public IRMutator {
     const auto* guard = op->first.as<IfThenElse>();
     const auto* producer = (guard != nullptr ? guard->then_case : op->first).as<ProducerConsumer>();
     if (producer == nullptr || !producer->is_producer || producer->name != sums_) return IRMutator::visit(op);
-    const Stmt asking = Asking(result_).of(op->rest);
-    return asking.defined() ? Block::make({asking, op->first, op->rest}) : Stmt(op);
+    const Stmt prefetches = Prefetching(result_).of(op->rest);
+    return prefetches.defined() ? Block::make({prefetches, op->first, op->rest}) : Stmt(op);
   }
 
   const std::string result_, sums_;
@@ -76,8 +76,8 @@ class AskForResults : public IRMutator {
 
 }  // namespace
 
-void ask_for_results(Halide::Pipeline& pipeline, const Halide::Func& result, const Halide::Func& sums) {
-  pipeline.add_custom_lowering_pass(new AskForResults(result.name(), sums.name()));
+void prefetch_results(Halide::Pipeline& pipeline, const Halide::Func& result, const Halide::Func& sums) {
+  pipeline.add_custom_lowering_pass(new PrefetchResults(result.name(), sums.name()));
 }
 
 }  // namespace attune

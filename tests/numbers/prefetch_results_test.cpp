@@ -1,4 +1,4 @@
-#include "codegen/halide/rewrites/ask_for_results.h"
+#include "codegen/halide/rewrites/prefetch_results.h"
 
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -12,13 +12,13 @@ using Halide::Var;
 namespace {
 
 std::set<std::uint64_t> asked;
-int asked_after_sums, sums_computed;
+int prefetched_after_sums, sums_computed;
 
 }  // namespace
 
 extern "C" int attune_test_asked(std::uint64_t address) {
   asked.insert(address);
-  asked_after_sums += sums_computed % 3 != 0;  // a block of results has three rows
+  prefetched_after_sums += sums_computed % 3 != 0;  // a block of results has three rows
   return 0;
 }
 
@@ -34,7 +34,7 @@ using namespace Halide::Internal;
 constexpr int lanes = 16, rows_of_block = 3;
 
 /// Takes the place of LLVM's instruction.
-class CountAsked : public IRMutator {
+class CountPrefetched : public IRMutator {
   using IRMutator::visit;
   Expr visit(const Call* op) override {
     if (op->name != "llvm.prefetch.p0") return IRMutator::visit(op);
@@ -43,7 +43,7 @@ class CountAsked : public IRMutator {
 };
 
 /// result(x, y) = sum(y) * x: vectors of x, sums of three rows at a time.
-Buffer<float> run(int columns, int rows, bool is_asked_for) {
+Buffer<float> run(int columns, int rows, bool is_prefetched) {
   Var x("x"), y("y"), vector("vector"), block("block"), row("row");
   Func sums("sums"), result("result");
   sums(y) = Call::make(Halide::Float(32), "attune_test_sum", {Halide::cast<float>(y)}, Call::Extern);
@@ -51,16 +51,16 @@ Buffer<float> run(int columns, int rows, bool is_asked_for) {
   result.split(y, block, row, rows_of_block, Halide::TailStrategy::GuardWithIf).split(x, vector, x, lanes, Halide::TailStrategy::GuardWithIf).vectorize(x);
   sums.compute_at(result, block);
   Halide::Pipeline pipeline(result);
-  if (is_asked_for) attune::ask_for_results(pipeline, result, sums);
-  pipeline.add_custom_lowering_pass(new CountAsked);
+  if (is_prefetched) attune::prefetch_results(pipeline, result, sums);
+  pipeline.add_custom_lowering_pass(new CountPrefetched);
   asked.clear();
-  asked_after_sums = sums_computed = 0;
+  prefetched_after_sums = sums_computed = 0;
   Buffer<float> values(columns, rows);
   pipeline.realize(values);
   return values;
 }
 
-TEST_CASE("each vector of a result is asked for before what it is made of, and nothing else", "[ask_for_results]") {
+TEST_CASE("each vector of a result is asked for before what it is made of, and nothing else", "[prefetch_results]") {
   for (const int columns : {16, 64, 37, 5})
     for (const int rows : {1, 3, 5, 6}) {
       CAPTURE(columns, rows);
@@ -72,11 +72,11 @@ TEST_CASE("each vector of a result is asked for before what it is made of, and n
           if (x % lanes == 0) vectors.insert(reinterpret_cast<std::uint64_t>(&values(x, y)));
         }
       CHECK(asked == vectors);
-      CHECK(asked_after_sums == 0);
+      CHECK(prefetched_after_sums == 0);
     }
 }
 
-TEST_CASE("a result is not asked for where nobody wants it", "[ask_for_results]") {
+TEST_CASE("a result is not asked for where nobody wants it", "[prefetch_results]") {
   run(64, 3, false);
   CHECK(asked.empty());
 }
