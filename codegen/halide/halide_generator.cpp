@@ -8,13 +8,13 @@
 namespace attune {
 namespace {
 
-/// Halide 21 computes halves wrongly on devices.
+/// Halide 21 computes halves wrongly on devices: there it has no schedule for a step that stores them, and another generator may have one.
 StepScheduleAnswer schedule(const CodeRequest& request) {
   if (request.target.device == Device::cpu) return schedule_of(request);
   for (const auto& numbers : {request.step.inputs, request.step.outputs})
     for (const std::size_t number : numbers)
       if (const StepTensor& tensor = request.plan.tensors[number]; tensor.element == Element::f16)
-        return {{}, "target '" + std::string(request.target.name) + "': stores no f16, and '" + tensor.name + "' is f16; f32 and bf16 are right there"};
+        return {{}, "target '" + std::string(request.target.name) + "': stores no f16, and '" + tensor.name + "' is f16; f32 and bf16 are right there", false};
   return schedule_of(request);
 }
 
