@@ -110,7 +110,7 @@ class StepPipelining {
     Source source{[param, dims = tensor.dims, element = tensor.element](const Coordinates& at) {
                     std::vector<Halide::Expr> innermost_first;
                     for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) innermost_first.push_back(at.at(*dim));
-                    return loaded(param(innermost_first), element);
+                    return loaded(param, innermost_first, element);
                   },
                   {}};
     if (kind_of(tensor.element) != Kind::real) source.over = block_ranges(tensor.name, source.at, tensor.dims, extents_, machine_);
@@ -126,7 +126,7 @@ class StepPipelining {
     if constexpr (requires { body.finish; })
       finish(body.finish, element);
     else if (element != Element::f32)
-      body.x.at = [at_computed = body.x.at, element](const Coordinates& at) { return as_stored(at_computed(at), element); };
+      body.x.element = [computed = body.x, element](const Coordinates& at) { return Lowered{as_stored(computed.at(at), element)}; };
     return body;
   }
 

@@ -3,9 +3,11 @@
 
 #include <Halide.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "codegen/halide/bodies/stage.h"
 #include "codegen/halide/rewrites/prefetch_line.h"
 
 namespace attune {
@@ -17,9 +19,12 @@ constexpr int cache_line_bytes = 64;  ///< of every CPU that has a target, or mo
 /// 8 kB, 0.57 at 16 kB, 0.65 at 32 kB and more.
 Halide::Expr rows_ahead(const Halide::Expr& extent);
 
-/// Returns an i32 that is always 0, for an element that is loaded from one input at a place that takes no other loads. Evaluating it prefetches the
-/// cache line. It may be at any coordinates, beyond extents too. Undefined for other elements, and for nowhere.
-Halide::Expr prefetched(const Halide::Expr& element, PrefetchInto cache);
+/// An i32 whose evaluation prefetches the cache line of the load, which may lie beyond extents. Undefined for nowhere, for no load, and where the place
+/// is itself loaded: that load must not be beyond extents.
+Halide::Expr prefetch(const std::shared_ptr<const Load>& load, PrefetchInto cache);
+
+/// The value, evaluated after what prefetches; that may be undefined.
+Halide::Expr after(const Halide::Expr& prefetch, const Halide::Expr& value);
 
 /// The cache lines of a row of so many elements, as a loop of an update that prefetches them.
 class RowLines {
@@ -37,9 +42,9 @@ class RowLines {
   Halide::RDom lines_;
 };
 
-/// Defines f(place..), an i32 that is 0; f's first update evaluates `line`, which prefetched() gave.
+/// Defines f(place..), an i32 that is 0; f's first update evaluates `line`, which prefetch() gave.
 template <class Place>
-void define_prefetched(Halide::Func& f, const std::vector<Place>& place, const Halide::Expr& line) {
+void define_prefetch(Halide::Func& f, const std::vector<Place>& place, const Halide::Expr& line) {
   f(place) = 0;
   f(place) += line;
 }

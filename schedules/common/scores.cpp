@@ -4,7 +4,7 @@ using Halide::Expr;
 
 namespace attune {
 
-bool is_plain_product(const OnlineSoftmax& body) { return !body.change && !body.score.at && !body.combine; }
+bool is_plain_product(const OnlineSoftmax& body) { return !body.change && !body.score && !body.combine; }
 
 void place_over(const OnlineSoftmax& body, const Exprs& indices, Coordinates& at) {
   for (std::size_t n = 0; n < indices.size(); ++n) at[body.over[body.over.size() - 1 - n]] = indices[n];
@@ -20,7 +20,7 @@ Expr score_term(const OnlineSoftmax& body, const Expr& query, const Expr& key, c
 }
 
 Expr only_term(const OnlineSoftmax& body, const Coordinates& at) {
-  const Expr query = body.query.at ? body.query.at(at) : Expr(), key = body.key.at ? body.key.at(at) : Expr();
+  const Expr query = body.query ? body.query.at(at) : Expr(), key = body.key ? body.key.at(at) : Expr();
   const Expr term = score_term(body, query, key, at);
   return is_plain_product(body) ? term * log2_e : term;
 }

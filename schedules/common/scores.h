@@ -24,7 +24,7 @@ Halide::Expr only_term(const OnlineSoftmax& body, const Coordinates& at);
 /// The score before body.change: stored, the one term where nothing is contracted, otherwise `product()`, the sum of terms.
 template <class Product>
 Halide::Expr raw_score(const OnlineSoftmax& body, const Coordinates& at, Product product) {
-  if (body.score.at) return body.score.at(at);
+  if (body.score) return body.score.at(at);
   return body.over.empty() ? only_term(body, at) : product();
 }
 

@@ -14,17 +14,12 @@ Expr clamped(const Expr& index, const Expr& extent, bool is_lane) {
   return within(Halide::min(is_lane ? Halide::likely(index) : index, extent - 1), extent);
 }
 
-bool lies_along(const Piece& piece, const std::string& dim) { return piece.at && !piece.dims.empty() && piece.dims.back() == dim; }
+bool lies_along(const Piece& piece, const std::string& dim) { return piece && !piece.dims.empty() && piece.dims.back() == dim; }
 
-bool is_load_along(const Piece& piece, const std::string& dim) {
-  using Halide::Internal::Call;
-  Coordinates at;
-  for (const std::string& of_piece : piece.dims) at[of_piece] = Halide::Var(of_piece);
-  const Expr element = piece.at(at);
-  const auto* load = element.as<Call>();
-  if (load == nullptr || element.type() != Halide::Float(32) || load->args.empty()) return false;
-  if (load->call_type != Call::Image && load->call_type != Call::Halide) return false;
-  const auto* innermost = load->args[0].as<Halide::Internal::Variable>();
+bool is_load_along(const Piece& piece, const std::string& dim, Element element) {
+  const auto load = piece ? piece.load() : nullptr;
+  if (!load || load->element != element || !load->constant_factor() || load->place.empty()) return false;
+  const auto* innermost = load->place[0].as<Halide::Internal::Variable>();
   return innermost != nullptr && innermost->name == dim;
 }
 

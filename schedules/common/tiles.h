@@ -20,8 +20,8 @@ Halide::Expr clamped(const Halide::Expr& index, const Halide::Expr& extent, bool
 /// The dim is the piece's innermost one: elements along it are neighbours in memory.
 bool lies_along(const Piece& piece, const std::string& dim);
 
-/// The piece is one load of f32 with the dim innermost in memory: vectors along it can be read where they lie.
-bool is_load_along(const Piece& piece, const std::string& dim);
+/// The piece is one load of elements of this storage, times a constant at most, with the dim innermost in memory.
+bool is_load_along(const Piece& piece, const std::string& dim, Element element);
 
 /// Dims walked as one index, the last one fastest.
 class Flat {

@@ -107,7 +107,7 @@ Piece DirectGemm::stored(const Piece& piece, const std::vector<std::string>& inn
   func(result_vars(copy.dims)) = Halide::cast<float>(piece.at(at));
   func.compute_root();
   if (!copy.dims.empty()) func.vectorize(Var(copy.dims.back()), lanes_, Halide::TailStrategy::GuardWithIf);
-  copy.at = [func, dims = copy.dims](const Coordinates& where) { return Expr(func(arguments(dims, where))); };
+  copy.element = [func, dims = copy.dims](const Coordinates& where) { return Lowered{func(arguments(dims, where))}; };
   return copy;
 }
 

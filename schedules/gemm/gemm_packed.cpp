@@ -55,7 +55,7 @@ class PackedGemm {
   bool are_columns_in_panels() const;
   void define_row_panel();
   void define_column_panel();
-  /// Returns 0; evaluating it prefetches what is read next of b's rows. Undefined if b is not in memory that others wrote.
+  /// What prefetches that of b's rows which is read next. Undefined if b is not in memory that others wrote.
   Expr prefetch_ahead();
   /// Of b, for column j of tile jo.
   Expr column_element(const Expr& lane, const Expr& block, const Expr& outer);
@@ -92,7 +92,7 @@ class PackedGemm {
   Func column_panel_{"column_panel"};    // [batch.., column tile, outer over, block, lane, column]
   Func column_source_{"column_source"};  // the same with column and lane exchanged: a transposition in registers
   Func sums_{"sums"};                    // [batch.., row tile, column tile, row, column]
-  Func ahead_{"ahead"};                  // 0; evaluating it prefetches later elements: [batch.., column tile, outer over, block, column]
+  Func ahead_{"ahead"};                  // prefetches later elements: [batch.., column tile, outer over, block, column]
   Func result_{"product"};
   RDom main_, tail_, loops_;
   std::vector<RDom> few_;  ///< main_ for a last tile of few rows
@@ -115,7 +115,8 @@ Coordinates PackedGemm::batch_coordinates() const {
 }
 
 bool PackedGemm::are_columns_in_panels() const {
-  return p_.b_along_columns && Halide::Internal::can_prove(columns_.extent() == width_) && is_load_along(body_.b, body_.columns.back());
+  return p_.b_along_columns && Halide::Internal::can_prove(columns_.extent() == width_) && is_load_along(body_.b, body_.columns.back(), Element::f32) &&
+         body_.b.load()->constant_factor() == 1.f;
 }
 
 void PackedGemm::define_row_panel() {
@@ -131,8 +132,7 @@ void PackedGemm::define_column_panel() {
   columns_.place(jo_, clamped(columns_.first(jo_) + j_, columns_.extent(), !p_.b_along_over), at);
   const Expr element = Halide::cast<float>(body_.b.at(at));
   if (p_.b_along_over) {
-    const Expr zero = prefetch_ahead();
-    column_source_(with_batch(std::vector<Var>{k_, j_, kb_, ko_, jo_}, body_.b)) = zero.defined() ? element + zero : element;
+    column_source_(with_batch(std::vector<Var>{k_, j_, kb_, ko_, jo_}, body_.b)) = after(prefetch_ahead(), element);
     column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = column_source_(with_batch(std::vector<Expr>{k_, j_, kb_, ko_, jo_}, body_.b));
   } else {
     column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = element;
@@ -144,11 +144,11 @@ Expr PackedGemm::prefetch_ahead() {
   Coordinates at = batch_coordinates();
   over_.place_outer(ko_, select(is_past, later - extent, later), at);
   columns_.place(jo_, columns_.first(jo_) + j_ + select(is_past, rows_at_once(), 0), at);
-  const Expr line = prefetched(body_.b.at(at), tile_.prefetch);
+  const Expr line = prefetch(body_.b.load(at), tile_.prefetch);
   if (!line.defined()) return {};
   const std::vector<Var> place = with_batch(std::vector<Var>{j_, kb_, ko_, jo_}, body_.b);
-  define_prefetched(ahead_, place, line);
-  return Halide::cast<float>(ahead_(place));
+  define_prefetch(ahead_, place, line);
+  return ahead_(place);
 }
 
 Expr PackedGemm::column_element(const Expr& lane, const Expr& block, const Expr& outer) {

@@ -22,8 +22,8 @@ std::vector<std::string> joined(std::vector<std::string> dims, const std::vector
 
 /// What is summed over body.over, or the raw score where there is nothing to sum.
 Expr term_at(const OnlineSoftmax& body, const Coordinates& at) {
-  if (body.score.at) return body.score.at(at);
-  const Expr query = body.query.at ? body.query.at(at) : Expr(), key = body.key.at ? body.key.at(at) : Expr();
+  if (body.score) return body.score.at(at);
+  const Expr query = body.query ? body.query.at(at) : Expr(), key = body.key ? body.key.at(at) : Expr();
   return score_term(body, query, key, at);
 }
 
@@ -31,10 +31,10 @@ Expr term_at(const OnlineSoftmax& body, const Coordinates& at) {
 Func scores_of(const OnlineSoftmax& body, const std::vector<std::string>& dims, const Extents& extents, const GpuTile& tile) {
   const auto step = [&](const Expr& sum, const Coordinates& at) { return sum + term_at(body, at); };
   const auto finish = [&](const Expr& sum, const Coordinates& at) {
-    const Expr score = body.change && !body.score.at ? body.change(sum, at) : sum;
+    const Expr score = body.change && !body.score ? body.change(sum, at) : sum;
     return body.visible ? Halide::select(body.visible(at), score, hidden_score()) : score;
   };
-  const std::vector<std::string> over = body.score.at ? std::vector<std::string>{} : body.over;
+  const std::vector<std::string> over = body.score ? std::vector<std::string>{} : body.over;
   return reduced_on_gpu({"scores", gpu_grid(dims), over, 0.f, step, finish}, extents, tile);
 }
 

@@ -73,12 +73,12 @@ bool SoftmaxStage::turns_keys_in_registers() const {
 
 /// Copies of a tile of queries and of all keys of a batch index, turned so that vectors run along keys.
 void SoftmaxStage::define_panels() {
-  if (body_.score.at) return;
+  if (body_.score) return;
   if (bf16_) return define_bf16_panels();
   const Exprs over = vars_of(body_.over, body_.over);
   const Coordinates at = panel_coordinates();
-  if (body_.query.at) query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_)) = query_of_product(body_, at);
-  if (!body_.key.at) return;
+  if (body_.query) query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_)) = query_of_product(body_, at);
+  if (!body_.key) return;
   const Exprs panel = joined(joined(joined({column_}, over), {panel_}), key_batch_);
   if (!turns_keys_in_registers()) {
     key_panel_(panel) = body_.key.at(at);
@@ -87,7 +87,7 @@ void SoftmaxStage::define_panels() {
   const std::string& last = body_.over.back();
   Coordinates in_row = at;
   in_row[last] = clamped(Var(last), extents_.at(last), true);
-  key_rows_(panel) = body_.key.at(in_row) + prefetched_key(panel);
+  key_rows_(panel) = after(prefetch_key(panel), body_.key.at(in_row));
   key_panel_(panel) = key_rows_(panel);
 }
 

@@ -8,49 +8,49 @@ using Halide::Var;
 
 namespace attune {
 
-/// Returns zero. Evaluating it prefetches the keys that follow the next ones, one cache line per square, so that memory brings them while these are turned. (On
+/// What prefetches the keys that follow the next ones, one cache line per square, so that memory brings them while these are turned. (On
 /// Zen 4 packing keys that come from memory takes 0.6 of the time with these lines in the second-level cache; in the first, from 4 to 16 kB ahead, 1.)
-Expr SoftmaxStage::prefetched_key(const Exprs& panel) {
+Expr SoftmaxStage::prefetch_key(const Exprs& panel) {
   const std::string& last = body_.over.back();
   Coordinates at = panel_coordinates();
   at[last] = Var(last) * square_of_keys();
   at[body_.keys] = panel_ * tiles_.panel() + column_ + Halide::max(rows_ahead(extents_.at(last)), 1);
-  const Expr line = prefetched(body_.key.at(at), tiles_.prefetch_keys);
-  if (!line.defined()) return 0.f;
-  define_prefetched(prefetched_keys_, panel, line);
+  const Expr line = prefetch(body_.key.load(at), tiles_.prefetch_keys);
+  if (!line.defined()) return {};
+  define_prefetch(later_keys_, panel, line);
   Exprs place = panel;
   for (Expr& index : place)
     if (const auto* var = index.as<Halide::Internal::Variable>(); var != nullptr && var->name == last) index = index / square_of_keys();
-  return Halide::cast<float>(prefetched_keys_(place));
+  return later_keys_(place);
 }
 
 void SoftmaxStage::schedule_prefetched_keys(const Var& square) {
-  if (!prefetched_keys_.defined()) return;
-  prefetched_keys_.compute_at(key_panel_, square).unroll(column_);
-  prefetched_keys_.update().unroll(column_);
+  if (!later_keys_.defined()) return;
+  later_keys_.compute_at(key_panel_, square).unroll(column_);
+  later_keys_.update().unroll(column_);
 }
 
-/// Returns zero for each row of a group. Evaluating it prefetches the queries of the next tile, in every block but the largest: which of them come is
+/// What prefetches for each row of a group the queries of the next tile, in every block but the largest: which of them come is
 /// known at run time, and a line that is near already costs no more than a load. Tiles with the largest blocks compute so much that the copy of
 /// their queries hardly counts. (Prefetching a whole tile at once, while the one before is copied, would wait for memory as the copy does.)
-Expr SoftmaxStage::prefetched_query(SoftmaxPass& pass) {
-  if (pass.key_tile == tiles_.key_tile || body_.over.empty() || !lies_along(body_.query, body_.over.back())) return 0.f;
+Expr SoftmaxStage::prefetch_query(SoftmaxPass& pass) {
+  if (pass.key_tile == tiles_.key_tile || body_.over.empty() || !lies_along(body_.query, body_.over.back())) return {};
   pass.lines = RowLines(extents_.at(body_.over.back()), bf16_ ? 2 : 4, pass.named("lines"));
   Coordinates at = batch_coordinates();
   for (const std::string& dim : body_.over) at[dim] = 0;
   at[body_.over.back()] = pass.lines.first_element();
   at[body_.queries] = (query_tile_ + (tile_order_ == TileOrder::last_to_first ? -1 : 1)) * tiles_.query_tile + row_group_ * tiles_.rows + row_;
-  const Expr line = prefetched(body_.query.at(at), PrefetchInto::first_level);
-  if (!line.defined()) return 0.f;
-  pass.prefetched_queries = Func(pass.named("asked_queries"));
-  define_prefetched(pass.prefetched_queries, per_row({}), line);
-  return Halide::cast<float>(pass.prefetched_queries(per_row({})));
+  const Expr line = prefetch(body_.query.load(at), PrefetchInto::first_level);
+  if (!line.defined()) return {};
+  pass.later_queries = Func(pass.named("asked_queries"));
+  define_prefetch(pass.later_queries, per_row({}), line);
+  return pass.later_queries(per_row({}));
 }
 
 void SoftmaxStage::schedule_prefetched_queries(SoftmaxPass& pass) {
-  if (!pass.prefetched_queries.defined()) return;
-  per_row_group(pass.prefetched_queries, pass).unroll(row_);
-  Halide::Stage update = pass.prefetched_queries.update();
+  if (!pass.later_queries.defined()) return;
+  per_row_group(pass.later_queries, pass).unroll(row_);
+  Halide::Stage update = pass.later_queries.update();
   update.reorder(pass.lines.loop(), row_, row_group_).unroll(row_);
   pass.lines.unroll_few(update);
 }

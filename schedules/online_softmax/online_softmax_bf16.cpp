@@ -26,12 +26,14 @@ Expr substituted(const Expr& e, const std::string& name, const Expr& replacement
 
 /// The contracted dim must be one, for pairs lie along it.
 std::optional<Bf16Operands> SoftmaxStage::bf16_operands() const {
-  if (!tiles_.has_bf16_dot || body_.combine || body_.score.at || body_.over.size() != 1 || !body_.query.at || !body_.key.at) return {};
+  if (!tiles_.has_bf16_dot || body_.combine || body_.score || body_.over.size() != 1 || !body_.query || !body_.key) return {};
   Coordinates at = panel_coordinates();
   at[body_.value_depth] = max(min(likely(vector_ * tiles_.lanes + lane_), depth_ - 1), 0);
-  const ScaledBf16 query = scaled_bf16(body_.query.at(at)), key = scaled_bf16(body_.key.at(at)), value = scaled_bf16(body_.value.at(at));
-  if (!query.bits.defined() || !key.bits.defined() || !value.bits.defined() || value.factor != 1) return {};
-  return Bf16Operands{query.bits, key.bits, value.bits, query.factor * key.factor};
+  const auto query = body_.query.load(at), key = body_.key.load(at), value = body_.value.load(at);
+  for (const auto& load : {query, key, value})
+    if (!load || load->element != Element::bf16 || !load->constant_factor()) return {};
+  if (value->constant_factor() != 1.f) return {};
+  return Bf16Operands{query->stored, key->stored, value->stored, *query->constant_factor() * *key->constant_factor()};
 }
 
 /// A dim of odd extent is filled with zeros, and so are values of keys beyond the last one: their weight is 0, and 0 times infinity is NaN.

@@ -51,7 +51,7 @@ void SoftmaxStage::define_pass(const KeyBlocks& blocks) {
 
 /// The score before body.change.
 Expr SoftmaxStage::raw_score(SoftmaxPass& pass, const Coordinates& at) {
-  if (body_.score.at) return body_.score.at(at);
+  if (body_.score) return body_.score.at(at);
   if (bf16_) return bf16_product(pass);
   Coordinates term_at = at;
   Exprs over;
@@ -64,8 +64,8 @@ Expr SoftmaxStage::raw_score(SoftmaxPass& pass, const Coordinates& at) {
   }
   const Expr panel = key_block_ * (pass.key_tile / tiles_.panel()) + panel_;
   Expr query, key;
-  if (body_.query.at) query = query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_));
-  if (body_.key.at) key = key_panel_(joined(joined(joined({column_}, over), {panel}), key_batch_));
+  if (body_.query) query = query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_));
+  if (body_.key) key = key_panel_(joined(joined(joined({column_}, over), {panel}), key_batch_));
   const Expr term = score_term(body_, query, key, term_at);
   if (over.empty()) return term;
   pass.product = Func(pass.named("product"));
@@ -119,7 +119,7 @@ void SoftmaxStage::define_weights(SoftmaxPass& pass) {
   pass.maximum(per_row({})) = lowest;
   pass.maximum(per_row({})) = max(pass.maximum(per_row({})), pass.maximum_by_lane(per_row({pass.across.x})));
   pass.reference = Func(pass.named("reference"));
-  pass.reference(per_row({})) = ceil(pass.maximum(per_row({}))) + prefetched_query(pass);
+  pass.reference(per_row({})) = after(prefetch_query(pass), ceil(pass.maximum(per_row({}))));
 
   pass.weights = Func(pass.named("weights"));
   const Expr exponent = pass.scores(per_row({column_, panel_})) - pass.reference(per_row({}));
@@ -158,7 +158,7 @@ int SoftmaxStage::vectors_in_group() const { return std::min(tiles_.vectors, fix
 /// half of each row at a time a copy is better: as far apart as rows of a power of two are, they share few sets of the first-level cache.
 bool SoftmaxStage::values_are_in_place() const {
   if (!fixed_depth_ || *fixed_depth_ % tiles_.lanes != 0 || 2 * vectors_in_group() * tiles_.lanes < *fixed_depth_) return false;
-  return is_load_along(body_.value, body_.value_depth);
+  return is_load_along(body_.value, body_.value_depth, Element::f32) && body_.value.load()->constant_factor() == 1.f;
 }
 
 /// Whole groups of register_vectors vectors first, then the vectors that are left. Keys beyond the last one are not summed: the last one's

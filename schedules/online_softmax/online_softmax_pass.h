@@ -32,7 +32,7 @@ struct SoftmaxPass : KeyBlocks {
   Halide::Func maximum_by_lane;  ///< [lane, ..]
   Halide::Func maximum;          ///< [..]
   Halide::Func reference;        ///< [..] maximum, rounded up to a whole number
-  Halide::Func prefetched_queries;    ///< [..] 0; evaluating it prefetches the next tile's query
+  Halide::Func later_queries;    ///< [..] prefetches the next tile's query
   Halide::Func exact_weights;    ///< [column, panel, ..] 2^(scores - reference), where weights are bf16 and the total's logarithm is wanted
   Halide::Func weights;          ///< [column, panel, ..] 2^(scores - reference), as stored_weight says
   Halide::Func changed_weights;  ///< [column, panel, ..] after body.weight

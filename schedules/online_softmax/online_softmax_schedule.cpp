@@ -81,10 +81,10 @@ bool SoftmaxStage::has_sums_of_groups(const SoftmaxPass& pass) const {
 }
 
 void SoftmaxStage::schedule_panels() {
-  if (body_.score.at) return;
+  if (body_.score) return;
   if (bf16_) return schedule_bf16_panels();
-  if (body_.query.at) schedule_query_panel();
-  if (body_.key.at) schedule_key_panel();
+  if (body_.query) schedule_query_panel();
+  if (body_.key) schedule_key_panel();
 }
 
 void SoftmaxStage::schedule_query_panel() {

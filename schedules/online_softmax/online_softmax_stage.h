@@ -72,9 +72,9 @@ class SoftmaxStage {
   Exprs per_row(Exprs inner) const;
 
   // online_softmax_ahead.cpp: what is prefetched before it is read
-  Halide::Expr prefetched_key(const Exprs& panel);
+  Halide::Expr prefetch_key(const Exprs& panel);
   void schedule_prefetched_keys(const Halide::Var& square);
-  Halide::Expr prefetched_query(SoftmaxPass& pass);
+  Halide::Expr prefetch_query(SoftmaxPass& pass);
   void schedule_prefetched_queries(SoftmaxPass& pass);
 
   // online_softmax_bf16.cpp: products of bf16 pairs
@@ -119,7 +119,7 @@ class SoftmaxStage {
   Halide::Func query_panel_{"query_panel"};  ///< [over.., row, row_group, query_tile, batch..]
   Halide::Func key_panel_{"key_panel"};      ///< [column, over.., panel, key's batch..]
   Halide::Func key_rows_{"key_rows"};        ///< the same elements, loaded along the last of over
-  Halide::Func prefetched_keys_{"asked_keys"};    ///< [column, square along the last of over, ..] 0; evaluating it prefetches a later key
+  Halide::Func later_keys_{"asked_keys"};    ///< [column, square along the last of over, ..] prefetches a later key
   Halide::Func query_pairs_{"query_pairs"};  ///< [pair, pair of over, row, row_group, query_tile, batch..] bf16
   Halide::Func key_pairs_{"key_pairs"};      ///< [pair, column, pair of over, panel, key's batch..] bf16
   Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys

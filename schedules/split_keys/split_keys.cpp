@@ -99,14 +99,14 @@ void SplitKeysStage::define_query_panel() {
     for (const std::string& dim : dims) place.push_back(at.at(dim));
     place_(row_, row_tile_) = Halide::Tuple(place);
   }
-  if (body_.score.at || body_.over.empty()) return;
+  if (body_.score || body_.over.empty()) return;
   const std::string& last = body_.over.back();
   const Exprs over = vars_of(body_.over, body_.over);
   Coordinates at = row_coordinates();
   place_over(body_, over, at);
   const Expr index = key_places_.element(lane_, Var(last));
   at[last] = keys_are_whole_ ? index : min(likely(index), extents_.at(last) - 1);
-  if (body_.query.at) query_panel_(joined(joined(joined({lane_}, over), {row_, row_tile_}), batch_)) = query_of_product(body_, at);
+  if (body_.query) query_panel_(joined(joined(joined({lane_}, over), {row_, row_tile_}), batch_)) = query_of_product(body_, at);
 }
 
 void SplitKeysStage::define_scores() {
@@ -157,16 +157,14 @@ void SplitKeysStage::define_partial() {
   const Expr vectors = Halide::Internal::simplify(depth_ / tiles_.lanes);
   const bool in_pairs = !is_const_zero(value_places_.paired);
   const int group = results_in_registers(in_pairs), lanes = tiles_.lanes, key_groups = tiles_.key_tile / lanes;
-  const auto add = [&](const Expr& vector, const Expr& key, const Expr& value, const Expr& zero) {
-    partial_(per_row({lane_, vector})) += zero + weights(per_row({key})) * value;
-  };
+  const auto add = [&](const Expr& vector, const Expr& key, const Expr& value) { partial_(per_row({lane_, vector})) += weights(per_row({key})) * value; };
   partial_(per_row({lane_, vector_})) = 0.f;
   const auto add_rest = [&](const char* name, const Expr& first, const Expr& count, bool is_whole) {
     RDom rest({{0, lanes}, {0, Halide::Internal::simplify(count)}, {0, key_groups}}, name);
     rest.where(first_key() + rest[2] * lanes < keys_);
     rest.where(first_key() + rest[2] * lanes + rest[0] < keys_);
     const Expr vector = first + rest[1], key = rest[2] * lanes + rest[0];
-    add(vector, key, value_at(vector, key, is_whole), 0.f);
+    add(vector, key, value_at(vector, key, is_whole));
     rests_.push_back(rest);
   };
   if (fixed_value(vectors) != 0) {
@@ -174,8 +172,8 @@ void SplitKeysStage::define_partial() {
     whole_.where(first_key() + whole_[3] * lanes < keys_);
     whole_.where(first_key() + whole_[3] * lanes + whole_[1] < keys_);
     const Expr vector = whole_[2] * group + whole_[0], key = whole_[3] * lanes + whole_[1];
-    add(vector, key, in_pairs ? paired_value_at(whole_[2] * (group / 2) + whole_[0] / 2, whole_[0] % 2, key) : value_at(vector, key, true),
-        prefetched_value(whole_[0], vector * lanes, key, in_pairs));
+    const Expr value = in_pairs ? paired_value_at(whole_[2] * (group / 2) + whole_[0] / 2, whole_[0] % 2, key) : value_at(vector, key, true);
+    add(vector, key, prefetching_value(value, whole_[0], vector * lanes, key, in_pairs));
   }
   if (fixed_value(vectors % group) != 0) add_rest("rest", vectors / group * group, vectors % group, true);
   if (fixed_value(depth_ % lanes) != 0) add_rest("tail", vectors, tiles_of(depth_, lanes) - vectors, false);

@@ -15,39 +15,39 @@ Expr SplitKeysStage::key_ahead(const Expr& place, const Expr& extent) const {
   return first_key() + place + Halide::max(Halide::min(rows_ahead(extent), keys_ / 8), 1);
 }
 
-/// Returns zero at key_. Evaluating it prefetches the key that is read so many keys later.
-Expr SplitKeysStage::prefetched_key() {
+/// What prefetches at key_ the key that is read so many keys later; it may be undefined.
+Expr SplitKeysStage::prefetch_key() {
   const std::string& last = body_.over.back();
-  if (!lies_along(body_.key, last)) return 0.f;
+  if (!lies_along(body_.key, last)) return {};
   const bool in_pairs = !is_const_zero(key_places_.paired);
   lines_ = RowLines(extents_.at(last), in_pairs ? 2 : 4, "lines");
   Coordinates at = batch_coordinates();
   for (const std::string& dim : body_.over) at[dim] = 0;
   at[last] = lines_.first_element();
   at[body_.keys] = key_ahead(key_, extents_.at(last));
-  const Expr line = prefetched(body_.key.at(at), tiles_.prefetch);
-  if (!line.defined()) return 0.f;
-  define_prefetched(prefetched_key_, per_key({key_}), line);
-  return Halide::cast<float>(prefetched_key_(per_key({key_})));
+  const Expr line = prefetch(body_.key.load(at), tiles_.prefetch);
+  if (!line.defined()) return {};
+  define_prefetch(later_key_, per_key({key_}), line);
+  return later_key_(per_key({key_}));
 }
 
 void SplitKeysStage::schedule_prefetched_key() {
-  if (!prefetched_key_.defined()) return;
-  prefetched_key_.compute_at(product_sum_, Halide::Var("key_group"));
-  lines_.unroll_few(prefetched_key_.update());
+  if (!later_key_.defined()) return;
+  later_key_.compute_at(product_sum_, Halide::Var("key_group"));
+  lines_.unroll_few(later_key_.update());
 }
 
-/// Returns zero in the loops over values. Evaluating it prefetches the vector of the value that is read so many keys later, in the first row, for all rows and
+/// The value, after prefetching the vector of the one that is read so many keys later, in the first row, for all rows and
 /// loops over vectors in a line are unrolled. `number` is that of the vector in its group, `index` where it begins along value_depth.
-Expr SplitKeysStage::prefetched_value(const Expr& number, const Expr& index, const Expr& key, bool in_pairs) const {
-  if (!lies_along(body_.value, body_.value_depth)) return 0.f;
+Expr SplitKeysStage::prefetching_value(const Expr& value, const Expr& number, const Expr& index, const Expr& key, bool in_pairs) const {
+  if (!lies_along(body_.value, body_.value_depth)) return value;
   Coordinates at = batch_coordinates();
   at[body_.value_depth] = index;
   at[body_.keys] = key_ahead(key, depth_);
-  const Expr line = prefetched(body_.value.at(at), tiles_.prefetch);
-  if (!line.defined()) return 0.f;
+  const Expr line = prefetch(body_.value.load(at), tiles_.prefetch);
+  if (!line.defined()) return value;
   const int vectors_in_line = std::max(cache_line_bytes / (tiles_.lanes * (in_pairs ? 2 : 4)), 1);
-  return select(row_ == 0 && number % vectors_in_line == 0, Halide::cast<float>(line), 0.f);
+  return select(row_ == 0 && number % vectors_in_line == 0, after(line, value), value);
 }
 
 }  // namespace attune

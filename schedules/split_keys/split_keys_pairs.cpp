@@ -25,23 +25,12 @@ Expr LanePlaces::vector(const Expr& element) const {
                                : select(element < paired * lanes, element / (2 * lanes) * 2 + element % 2, element / lanes);
 }
 
-/// The piece is stored in bf16, the dim innermost.
-bool SplitKeysStage::lies_in_pairs(const Piece& piece, const std::string& dim) const {
-  if (!piece.at) return false;
-  Coordinates at;
-  for (const auto& [name, extent] : extents_) at[name] = Var(name);
-  const ScaledBf16 element = scaled_bf16(piece.at(at));
-  const auto* load = element.bits.as<Halide::Internal::Call>();
-  const auto* index = load == nullptr || load->args.empty() ? nullptr : load->args[0].as<Halide::Internal::Variable>();
-  return index != nullptr && index->name == dim;
-}
-
 void SplitKeysStage::find_pairs() {
   using Halide::Internal::simplify;
-  if (!body_.score.at && !body_.over.empty() && lies_in_pairs(body_.key, body_.over.back()))
+  if (!body_.score && !body_.over.empty() && is_load_along(body_.key, body_.over.back(), Element::bf16))
     key_places_.paired = simplify(extents_.at(body_.over.back()) / (2 * tiles_.lanes) * 2);
   const std::optional<int> vectors = fixed_value(depth_ / tiles_.lanes);
-  if (vectors.value_or(2) < 2 || !lies_in_pairs(body_.value, body_.value_depth)) return;
+  if (vectors.value_or(2) < 2 || !is_load_along(body_.value, body_.value_depth, Element::bf16)) return;
   const int group = results_in_registers(true);
   value_places_.paired = simplify(depth_ / tiles_.lanes / group * group);
 }
@@ -61,11 +50,10 @@ int SplitKeysStage::keys_in_registers() const {
 /// The element at `first` (part 0) or after it (part 1) along a dim along which the piece lies in pairs.
 Expr SplitKeysStage::bf16_element(const Piece& piece, const std::string& dim, Coordinates at, const Expr& first, const Expr& part) {
   at[dim] = first;
-  const ScaledBf16 even = scaled_bf16(piece.at(at));
+  const auto even = piece.load(at);
   at[dim] = first + 1;
-  const ScaledBf16 odd = scaled_bf16(piece.at(at));
-  const Expr element = bf16_of_pair(even.bits, odd.bits, part);
-  return even.factor == 1 ? element : element * even.factor;
+  const Expr element = bf16_of_pair(even->stored, piece.load(at)->stored, part);
+  return even->constant_factor() == 1.f ? element : element * even->factor;
 }
 
 /// lane_ of a vector of values that lie in pairs: the even or the odd ones (part 0 or 1) of a pair of vectors.

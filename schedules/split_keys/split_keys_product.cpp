@@ -20,8 +20,8 @@ Expr SplitKeysStage::term(const ProductPart& part, const Expr& first_vector, boo
   at[last] = part.is_paired ? first_of_pair + over[0] : is_whole ? in_order : min(in_order, extents_.at(last) - 1);
   at[body_.keys] = key_at(key_);
   Expr query, key;
-  if (body_.query.at) query = query_panel_(joined(joined(joined({lane_}, indices), {row_, row_tile_}), batch_));
-  if (body_.key.at) key = part.is_paired ? bf16_element(body_.key, last, at, first_of_pair, over[0]) : body_.key.at(at);
+  if (body_.query) query = query_panel_(joined(joined(joined({lane_}, indices), {row_, row_tile_}), batch_));
+  if (body_.key) key = part.is_paired ? bf16_element(body_.key, last, at, first_of_pair, over[0]) : body_.key.at(at);
   const Expr term = score_term(body_, query, key, at);
   return is_whole ? term : select(in_order < extents_.at(last), term, 0.f);
 }
@@ -30,7 +30,7 @@ Expr SplitKeysStage::term(const ProductPart& part, const Expr& first_vector, boo
 void SplitKeysStage::define_product() {
   using Halide::Internal::simplify;
   const Expr extent = extents_.at(body_.over.back()), whole = extent / tiles_.lanes, &paired = key_places_.paired;
-  product_(per_row({lane_, key_})) = select(row_ == 0, prefetched_key(), 0.f);
+  product_(per_row({lane_, key_})) = select(row_ == 0, after(prefetch_key(), 0.f), 0.f);
   const auto add = [&](const char* name, const Expr& first, const Expr& count, bool is_whole, bool is_paired) {
     if (is_const_zero(simplify(count))) return;
     Halide::Region ranges;

@@ -54,7 +54,7 @@ void SplitKeysStage::schedule_splits() {
   state_.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   state_.update().reorder(lane_, vector_, row_, blocks_.x).vectorize(lane_).unroll(row_);
   // Loads along the keys of what changes scores run without clamps but in the last block.
-  if (!body_.change && !body_.visible && !body_.weight && !body_.score.at) state_.update().partition(blocks_.x, Partition::Never);
+  if (!body_.change && !body_.visible && !body_.weight && !body_.score) state_.update().partition(blocks_.x, Partition::Never);
 }
 
 Func& SplitKeysStage::per_block(Func& f) {

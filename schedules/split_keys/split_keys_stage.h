@@ -67,7 +67,6 @@ class SplitKeysStage {
 
   // split_keys_pairs.cpp: keys and values of bf16
   void find_pairs();
-  bool lies_in_pairs(const Piece& piece, const std::string& dim) const;
   int results_in_registers(bool in_pairs) const;
   int keys_in_registers() const;
   static Halide::Expr bf16_element(const Piece& piece, const std::string& dim, Coordinates at, const Halide::Expr& first,
@@ -76,8 +75,8 @@ class SplitKeysStage {
 
   // split_keys_ahead.cpp: what is prefetched before it is read
   Halide::Expr key_ahead(const Halide::Expr& place, const Halide::Expr& extent) const;
-  Halide::Expr prefetched_key();
-  Halide::Expr prefetched_value(const Halide::Expr& number, const Halide::Expr& index, const Halide::Expr& key, bool in_pairs) const;
+  Halide::Expr prefetch_key();
+  Halide::Expr prefetching_value(const Halide::Expr& value, const Halide::Expr& number, const Halide::Expr& index, const Halide::Expr& key, bool in_pairs) const;
   void schedule_prefetched_key();
 
   // split_keys_schedule.cpp: when and where it is computed
@@ -106,7 +105,7 @@ class SplitKeysStage {
   std::vector<ProductPart> product_parts_;
   Halide::Func place_{"place"};                          ///< [row, row_tile] the coordinates of a row, where rows have several dims
   Halide::Func query_panel_{"query_panel"};              ///< [lane, over.., row, row_tile, batch..]
-  Halide::Func prefetched_key_{"asked_key"};                  ///< [key, block, split, batch..] 0; evaluating it prefetches a later key
+  Halide::Func later_key_{"asked_key"};                  ///< [key, block, split, batch..] prefetches a later key
   Halide::Func product_{"product"};                      ///< [lane, key, ..] sums along the last dim of body.over, by lane
   Halide::Func product_sum_{"product_sum"};              ///< [key, ..] of product over the lanes
   Halide::Func scores_{"scores"};                        ///< [key, ..] base 2; -inf where not visible

@@ -52,7 +52,7 @@ Coordinates WholeRowsStage::key_coordinates() const {
 
 /// Once for all keys; lanes beyond the contracted dim repeat its last element.
 void WholeRowsStage::define_query() {
-  if (body_.score.at || body_.over.empty() || !body_.query.at) return;
+  if (body_.score || body_.over.empty() || !body_.query) return;
   const std::string& last = body_.over.back();
   const Exprs over = vars_of(body_.over, body_.over);
   Coordinates at = row_coordinates();
@@ -73,8 +73,8 @@ Expr WholeRowsStage::term(const RDom& over, const Expr& last_vector, bool is_who
   const Expr index = last_vector * tiles_.lanes + lane_;
   at[last] = is_whole ? index : min(index, extents_.at(last) - 1);
   Expr query, key;
-  if (body_.query.at) query = query_row_(per_row(joined({lane_}, indices)));
-  if (body_.key.at) key = body_.key.at(at);
+  if (body_.query) query = query_row_(per_row(joined({lane_}, indices)));
+  if (body_.key) key = body_.key.at(at);
   const Expr term = score_term(body_, query, key, at);
   return is_whole ? term : select(index < extents_.at(last), term, 0.f);
 }

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "codegen/halide/bodies/late_rewrites.h"
+#include "codegen/halide/numbers/elements.h"
 
 using Halide::Buffer;
 using Halide::Expr;
@@ -56,12 +57,12 @@ AttentionCase::AttentionCase() {
   body.out = in_order;
   const Expr scale = 1.f / sqrt(Halide::cast<float>(extents.at("depth")));
   body.query = {{"batch", "heads", "group", "queries", "depth"}, [q = q, scale](const Coordinates& c) {
-                  return q(c.at("depth"), c.at("queries"), c.at("group"), c.at("heads"), c.at("batch")) * scale;
+                  return Lowered{q(c.at("depth"), c.at("queries"), c.at("group"), c.at("heads"), c.at("batch")) * scale};
                 }};
   body.key = {{"batch", "heads", "keys", "depth"},
-              [k = k](const Coordinates& c) { return k(c.at("depth"), c.at("keys"), c.at("heads"), c.at("batch")); }};
+              [k = k](const Coordinates& c) { return loaded(k, {c.at("depth"), c.at("keys"), c.at("heads"), c.at("batch")}, Element::f32); }};
   body.value = {{"batch", "heads", "keys", "value_depth"},
-                [v = v](const Coordinates& c) { return v(c.at("value_depth"), c.at("keys"), c.at("heads"), c.at("batch")); }};
+                [v = v](const Coordinates& c) { return loaded(v, {c.at("value_depth"), c.at("keys"), c.at("heads"), c.at("batch")}, Element::f32); }};
   score = dot;
 }
 

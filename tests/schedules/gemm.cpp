@@ -148,7 +148,7 @@ TEST_CASE("scores of a batch, scaled before and masked after", "[gemm]") {
   ProductCase p{StageCase({"batch", "heads", "queries", "keys", "depth"})};
   const auto q = p.stage.operand("q", {"batch", "heads", "queries", "depth"}), k = p.stage.operand("k", {"batch", "heads", "keys", "depth"});
   Piece scaled = q->piece();
-  scaled.at = [q](const Coordinates& at) { return q->piece().at(at) * 0.25f; };
+  scaled.element = [q](const Coordinates& at) { return Lowered{q->piece().at(at) * 0.25f}; };
   p.body = {scaled, k->piece(), {"batch", "heads"}, {"queries"}, {"keys"}, {"depth"}, {}, {"batch", "heads", "queries", "keys"}};
   p.body.finish = [](Expr sum, const Coordinates& at) { return Halide::select(at.at("keys") <= at.at("queries"), sum, -1.f); };
   p.a = [q](const Index& index) { return q->at(index) * 0.25; };
@@ -161,7 +161,7 @@ TEST_CASE("values of grouped heads, weighed by an expression that is not compute
   ProductCase p{StageCase({"batch", "heads", "group", "queries", "keys", "depth"})};
   const auto s = p.stage.operand("s", {"batch", "heads", "group", "queries", "keys"}), v = p.stage.operand("v", {"batch", "heads", "keys", "depth"});
   Piece weights = s->piece();
-  weights.at = [s](const Coordinates& at) { return vector_math::exp(vector_math::tanh(s->piece().at(at))); };
+  weights.element = [s](const Coordinates& at) { return Lowered{vector_math::exp(vector_math::tanh(s->piece().at(at)))}; };
   p.body = {weights, v->piece(), {"batch", "heads", "group"}, {"queries"}, {"depth"}, {"keys"}, {}, {"batch", "heads", "group", "queries", "depth"}};
   p.a = [s](const Index& index) { return std::exp(std::tanh(s->at(index))); };
   p.b = element(v);
@@ -227,7 +227,7 @@ TEST_CASE("a product between stages", "[gemm]") {
   for (const SizeClass size : {SizeClass::large, SizeClass::small}) {
     const auto values = gemm_parameters(machine, size);
     const Stored inner = gemm({a->piece(), b->piece(), {}, {"rows"}, {"columns"}, {"over"}, {}, {"rows", "columns"}}, stage.extents(), machine, values);
-    const Piece middle{inner.dims, [inner](const Coordinates& at) { return inner.func(at.at("columns"), at.at("rows")); }};
+    const Piece middle{inner.dims, [inner](const Coordinates& at) { return Lowered{inner.func(at.at("columns"), at.at("rows"))}; }};
     Stored outer = gemm({middle, c->piece(), {}, {"rows"}, {"last"}, {"columns"}, {}, {"rows", "last"}}, stage.extents(), machine, values);
     outer.numbers.insert(outer.numbers.end(), inner.numbers.begin(), inner.numbers.end());
     stage.compile(outer);

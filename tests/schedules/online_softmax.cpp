@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "codegen/halide/numbers/elements.h"
 #include "codegen/halide/numbers/vector_math.h"
 #include "tests/schedules/attention_case.h"
 
@@ -92,7 +93,7 @@ TEST_CASE("an additive score is summed over hidden", "[online_softmax]") {
 TEST_CASE("a score without a product is taken as it is", "[online_softmax]") {
   AttentionCase attention;
   attention.body.score = {{"queries", "keys"},
-                          [bias = attention.bias](const Coordinates& c) { return bias(c.at("keys"), c.at("queries")); }};
+                          [bias = attention.bias](const Coordinates& c) { return loaded(bias, {c.at("keys"), c.at("queries")}, Element::f32); }};
   attention.score = [](const Arguments& a, const Pair& p) { return static_cast<double>(a.bias(p.j, p.i)); };
   check(attention);
 }

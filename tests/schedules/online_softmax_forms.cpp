@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "codegen/halide/numbers/elements.h"
 #include "tests/schedules/attention_case.h"
 
 using namespace attune;
@@ -75,11 +76,11 @@ TEST_CASE("no batch dims, two contracted dims, and other Funcs that read the res
   const auto depth = [in_part = attention.extents.at("in_part")](const Coordinates& c) { return c.at("part") * in_part + c.at("in_part"); };
   const Expr scale = 1.f / sqrt(Halide::cast<float>(attention.extents.at("depth")));
   attention.body.query = {{"queries", "part", "in_part"},
-                          [=, q = attention.q](const Coordinates& c) { return q(depth(c), c.at("queries"), 0, 0, 0) * scale; }};
+                          [=, q = attention.q](const Coordinates& c) { return Lowered{q(depth(c), c.at("queries"), 0, 0, 0) * scale}; }};
   attention.body.key = {{"keys", "part", "in_part"},
-                        [=, k = attention.k](const Coordinates& c) { return k(depth(c), c.at("keys"), 0, 0); }};
+                        [=, k = attention.k](const Coordinates& c) { return loaded(k, {depth(c), c.at("keys"), 0, 0}, Element::f32); }};
   attention.body.value = {{"keys", "value_depth"},
-                          [v = attention.v](const Coordinates& c) { return v(c.at("value_depth"), c.at("keys"), 0, 0); }};
+                          [v = attention.v](const Coordinates& c) { return loaded(v, {c.at("value_depth"), c.at("keys"), 0, 0}, Element::f32); }};
   attention.body.out = {"queries", "value_depth"};
 
   const Machine machine = host_machine();
@@ -100,10 +101,10 @@ TEST_CASE("no batch dims, two contracted dims, and other Funcs that read the res
 TEST_CASE("keys that all heads share are packed once, and values may differ by group", "[online_softmax]") {
   AttentionCase attention;
   attention.body.key = {{"batch", "keys", "depth"},
-                        [k = attention.k](const Coordinates& c) { return k(c.at("depth"), c.at("keys"), 0, c.at("batch")); }};
+                        [k = attention.k](const Coordinates& c) { return loaded(k, {c.at("depth"), c.at("keys"), 0, c.at("batch")}, Element::f32); }};
   attention.body.value = {{"batch", "heads", "group", "keys", "value_depth"}, [v = attention.v](const Coordinates& c) {
-                            return v(c.at("value_depth"), c.at("keys"), c.at("heads"), c.at("batch")) *
-                                   Halide::cast<float>(c.at("group") + 1);
+                            return Lowered{v(c.at("value_depth"), c.at("keys"), c.at("heads"), c.at("batch")) *
+                                   Halide::cast<float>(c.at("group") + 1)};
                           }};
   attention.score = [](const Arguments& a, const Pair& p) {
     double sum = 0;

@@ -24,7 +24,7 @@ TEST_CASE("elements of every rank, with an operand of fewer dims", "[pointwise]"
     StageCase stage(dims);
     const auto x = stage.operand("x", dims), row = stage.operand("row", first_dims(rank == 0 ? 0 : 1));
     Piece sum = x->piece();
-    sum.at = [x, row](const Coordinates& at) { return x->piece().at(at) * 2.f + row->piece().at(at); };
+    sum.element = [x, row](const Coordinates& at) { return Lowered{x->piece().at(at) * 2.f + row->piece().at(at)}; };
     const auto expected = [&](const Index& index) { return 2.0 * x->at(index) + row->at(index); };
     stage.compile(pointwise({sum, dims}, stage.extents(), machine, pointwise_parameters(machine, SizeClass::large)));
     for (const int innermost : {1, 5, 37, 0, 64}) {
@@ -61,7 +61,7 @@ TEST_CASE("an index is an element", "[pointwise]") {
   StageCase stage({"queries", "keys"});
   const auto x = stage.operand("x", {"queries", "keys"});
   Piece age = x->piece();
-  age.at = [x](const Coordinates& at) { return x->piece().at(at) + Halide::cast<float>(at.at("queries") - at.at("keys")); };
+  age.element = [x](const Coordinates& at) { return Lowered{x->piece().at(at) + Halide::cast<float>(at.at("queries") - at.at("keys"))}; };
   const Machine machine = host_machine();
   stage.compile(pointwise({age, {"queries", "keys"}}, stage.extents(), machine, pointwise_parameters(machine, SizeClass::large)));
   stage.run({37, 129}, 5);

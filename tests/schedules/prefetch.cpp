@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/halide/numbers/elements.h"
 #include "tests/folder.h"
 
 namespace attune {
@@ -22,62 +23,79 @@ std::string assembly_of(Func f, const std::vector<Halide::Argument>& arguments) 
 
 }  // namespace
 
-TEST_CASE("elements that are asked for ahead count as 0 wherever they lie", "[prefetch]") {
-  ImageParam in(Halide::Float(32), 2);
-  Var x("x");
-  Func f;
+TEST_CASE("what prefetches counts as nothing wherever it lies", "[prefetch]") {
+  const ImageParam in(Halide::Float(32), 2);
+  const Var x("x");
   const PrefetchInto cache = GENERATE(PrefetchInto::first_level, PrefetchInto::second_level);
-  f(x) = in(x, 1) + Halide::cast<float>(prefetched(in(x - 5, x * 100000000), cache));
+  Func f, ahead;
+  define_prefetch(ahead, std::vector{x}, prefetch(loaded(in, {x - 5, x * 100000000}, Element::f32).load, cache));
+  f(x) = after(ahead(x), in(x, 1));
   Halide::Buffer<float> values(4, 2);
   values.for_each_element([&](int i, int j) { values(i, j) = static_cast<float>(10 * j + i); });
-  in.set(values);
+  Halide::ImageParam(in).set(values);
   const Halide::Buffer<float> out = f.realize({4});
   for (int i = 0; i < 4; ++i) CHECK(out(i) == static_cast<float>(10 + i));
 }
 
-TEST_CASE("the input's element that an expression loads is asked for, into the cache that is named", "[prefetch]") {
-  ImageParam b(Halide::UInt(8), 1, "b");
-  Var x("x");
-  const auto asked = [&](PrefetchInto cache, const std::string& instruction) {
+TEST_CASE("the line of an element is prefetched into the cache that is named, and nothing is added", "[prefetch]") {
+  const ImageParam b(Halide::UInt(8), 1, "b");
+  const Var x("x");
+  const auto prefetching = [&](PrefetchInto cache) {
     Func f;
-    f(x) = prefetched(Halide::sqrt(Halide::cast<float>(b(x + 3))), cache);
-    const std::string text = assembly_of(f, {b});
+    f(x) = after(prefetch(loaded(b, {x + 3}, Element::u8).load, cache), Halide::cast<float>(x));
+    return assembly_of(f, {b});
+  };
+  const auto count = [](const std::string& text, const std::string& instruction) {
     int count = 0;
     for (std::size_t at = text.find(instruction); at != std::string::npos; at = text.find(instruction, at + 1)) ++count;
     return count;
   };
-  CHECK(asked(PrefetchInto::first_level, "prefetchnta") == 1);
-  CHECK(asked(PrefetchInto::first_level, "prefetch") == 1);
-  CHECK(asked(PrefetchInto::second_level, "prefetcht1") == 1);
-  CHECK(asked(PrefetchInto::second_level, "prefetch") == 1);
-  CHECK(!prefetched(b(x), PrefetchInto::nowhere).defined());
+  for (const auto& [cache, instruction] : {std::pair{PrefetchInto::first_level, "prefetchnta"}, std::pair{PrefetchInto::second_level, "prefetcht1"}}) {
+    const std::string text = prefetching(cache);
+    CHECK(count(text, instruction) == 1);
+    CHECK(count(text, "prefetch") == 1);
+    CHECK(count(text, "addss") == 0);
+  }
+  CHECK(count(prefetching(PrefetchInto::nowhere), "prefetch") == 0);
 }
 
-TEST_CASE("where no input is loaded there is nothing to ask for", "[prefetch]") {
-  ImageParam in(Halide::Float(32), 1);
-  Var x("x");
-  Func made;
-  made(x) = in(x) + 1;
-  made.compute_root();
-  CHECK(!prefetched(made(x) * 2, PrefetchInto::first_level).defined());
-  Func turned;  // an input's elements, but not at these coordinates
-  turned(x) = in(-x);
-  CHECK(!prefetched(turned(x), PrefetchInto::first_level).defined());
-  CHECK(!prefetched(Halide::cast<float>(x), PrefetchInto::first_level).defined());
+TEST_CASE("an element of memory is known as such where it is multiplied with what reads none", "[prefetch]") {
+  const ImageParam in(Halide::UInt(16), 2, "in"), codes(Halide::Int(8), 1, "codes");
+  const Var x("x"), y("y");
+  const Lowered element = loaded(in, {x, y}, Element::bf16), half = Lowered::real(0.5);
+  for (const Lowered& scaled : {element * half, half * element}) {
+    REQUIRE(scaled.load);
+    CHECK(scaled.load->element == Element::bf16);
+    CHECK(scaled.load->constant_factor() == 0.5f);
+    CHECK(scaled.load->stored.type() == Halide::UInt(16));
+    CHECK(scaled.load->place.size() == 2);
+  }
+  CHECK(element.load->constant_factor() == 1.f);
+  CHECK((element * half * half).load->constant_factor() == 0.25f);
+  const Lowered turned = element * Lowered{Halide::sqrt(Halide::cast<float>(y))};
+  REQUIRE(turned.load);
+  CHECK(!turned.load->constant_factor());
+  CHECK(to_real(loaded(codes, {x}, Element::i8)).load);
+  CHECK(!(element * element).load);
+  CHECK(!(element + half).load);
+  CHECK(!(element * Lowered::real(0)).load);
+  CHECK(!exp(element).load);
+  CHECK(!prefetch((element + half).load, PrefetchInto::first_level).defined());
 }
 
-TEST_CASE("only what takes no other loads is asked for", "[prefetch]") {
-  ImageParam in(Halide::Float(32), 2, "in"), table(Halide::Int(32), 1, "table");
-  Var x("x");
-  CHECK(prefetched(in(x + 100000000, x * 3) * 2, PrefetchInto::first_level).defined());
-  CHECK(prefetched(in(Halide::unsafe_promise_clamped(x, 0, 4), 0), PrefetchInto::first_level).defined());
-  CHECK(!prefetched(in(x, table(x)), PrefetchInto::first_level).defined());
-  CHECK(!prefetched(in(x, 0) * in(x, 1), PrefetchInto::first_level).defined());
-  CHECK(!prefetched(Halide::cast<float>(x), PrefetchInto::first_level).defined());
+TEST_CASE("nothing is prefetched whose place is loaded, too", "[prefetch]") {
+  const ImageParam in(Halide::Float(32), 2, "in"), table(Halide::Int(32), 1, "table");
+  const Var x("x");
+  const auto is_prefetched = [&](const Halide::Expr& first, const Halide::Expr& second) {
+    return prefetch(loaded(in, {first, second}, Element::f32).load, PrefetchInto::first_level).defined();
+  };
+  CHECK(is_prefetched(x + 100000000, x * 3));
+  CHECK(is_prefetched(Halide::unsafe_promise_clamped(x, 0, 4), 0));
+  CHECK(!is_prefetched(x, table(x)));
   Func made;
   made(x) = x * 2;
   made.compute_root();
-  CHECK(!prefetched(in(x, made(x)), PrefetchInto::first_level).defined());
+  CHECK(!is_prefetched(x, made(x)));
 }
 
 }  // namespace attune

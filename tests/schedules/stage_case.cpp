@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "codegen/halide/bodies/late_rewrites.h"
+#include "codegen/halide/numbers/elements.h"
 #include "tests/schedules/host.h"
 
 namespace attune {
@@ -44,7 +45,7 @@ Piece Operand::piece() const {
   return {dims_, [param = param_, dims = dims_](const Coordinates& at) {
             std::vector<Halide::Expr> arguments;
             for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) arguments.push_back(at.at(*dim));
-            return param(arguments);
+            return loaded(param, arguments, Element::f32);
           }};
 }
 

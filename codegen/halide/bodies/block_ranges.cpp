@@ -10,7 +10,6 @@
 using Halide::Expr;
 using Halide::Func;
 using Halide::RDom;
-using Halide::Type;
 using Halide::Var;
 
 namespace attune {
@@ -27,7 +26,7 @@ struct Table {
 /// The least or the greatest element of some.
 struct Reducer {
   const char* suffix;
-  Expr (Type::*none)() const;
+  Expr (Halide::Type::*none)() const;
   Expr (*step)(const Expr& a, const Expr& b);
 };
 
@@ -73,7 +72,7 @@ class BlockRanges {
       if (divides(known.first, sizes) && (parts == nullptr || elements(known.first) > elements(parts->first))) parts = &known;
     const auto smaller = [](const Expr& a, const Expr& b) { return min(a, b); };
     const auto larger = [](const Expr& a, const Expr& b) { return max(a, b); };
-    const Reducer least{"_least", &Type::max, smaller}, greatest{"_greatest", &Type::min, larger};
+    const Reducer least{"_least", &Halide::Type::max, smaller}, greatest{"_greatest", &Halide::Type::min, larger};
     if (parts == nullptr) return {of_elements(sizes, least), of_elements(sizes, greatest)};
     return {of_parts(sizes, least, parts->second.least, parts->first), of_parts(sizes, greatest, parts->second.greatest, parts->first)};
   }

@@ -5,11 +5,13 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "codegen/halide/numbers/lowered.h"
 #include "codegen/halide/rewrites/opaque_numbers.h"
 
 namespace attune {
@@ -21,7 +23,18 @@ using Coordinates = std::map<std::string, Halide::Expr>;
 /// `dims` are the dims that it depends on, outermost first as the graph lists them.
 struct Piece {
   std::vector<std::string> dims;
-  std::function<Halide::Expr(const Coordinates&)> at;
+  std::function<Lowered(const Coordinates&)> element;  ///< empty: there is no such tensor
+
+  explicit operator bool() const { return element != nullptr; }
+  Halide::Expr at(const Coordinates& coordinates) const { return element(coordinates).expr; }
+  /// The one element of memory that it is at most a multiple of, or null.
+  std::shared_ptr<const Load> load(const Coordinates& coordinates) const { return element(coordinates).load; }
+  /// The same where coordinates are Vars of the dims' names.
+  std::shared_ptr<const Load> load() const {
+    Coordinates at;
+    for (const std::string& dim : dims) at[dim] = Halide::Var(dim);
+    return load(at);
+  }
 };
 
 /// A result beside a stage's first.
@@ -97,7 +110,7 @@ struct OnlineSoftmax {
   /// What is summed over `over`: query * key if empty; additive attention: w(h) * tanh(query + key). Coordinates include `over`.
   /// A piece that it does not need may be empty; those that it gets are packed so that vectors run along keys.
   std::function<Halide::Expr(Halide::Expr query, Halide::Expr key, const Coordinates&)> combine;
-  Piece score;                       ///< the raw score at (batch, queries, keys) when `at` is set: then query, key, over and combine are not used
+  Piece score;                       ///< the raw score at (batch, queries, keys) if there is one: then query, key, over and combine are not used
   std::function<Halide::Expr(Halide::Expr score, const Coordinates&)> change;   ///< scale, bias, soft-cap ...; empty if nothing
   std::function<Halide::Expr(const Coordinates&)> visible;                      ///< empty if everything is visible
   std::function<Visibility(const Block&)> visibility;                           ///< of a block of queries x keys at exact batch coordinates

@@ -125,7 +125,7 @@ Piece LoweredGraph::piece(int node) const {
   Piece piece;
   for (Name dim : graph_.node(node).type.dims) piece.dims.emplace_back(dim);
   // the piece lives in Funcs' definitions only, which are made while these values live
-  piece.at = [this, node](const Coordinates& coordinates) { return at(node, coordinates).expr; };
+  piece.element = [this, node](const Coordinates& coordinates) { return at(node, coordinates); };
   return piece;
 }
 

@@ -47,7 +47,7 @@ Piece key_of_parts(const LoweredGraph& values, const OnlineSoftmaxRoles& roles) 
       }
       first = first + extent;
     }
-    return key;
+    return Lowered{key};
   };
   return {strings(dims), at};
 }

@@ -17,13 +17,4 @@ Halide::Expr bf16_bits(const Halide::Expr& value);
 /// The nearest bf16 of a number that is not negative, ties up, in three operations; NaN stays NaN.
 Halide::Expr bf16_bits_of_weight(const Halide::Expr& weight);
 
-/// A bf16 number times a constant. `bits` is undefined for what is anything else.
-struct ScaledBf16 {
-  Halide::Expr bits;
-  float factor = 1;
-};
-
-/// bf16_value(bits) or bf16_value(bits) * factor, taken apart again.
-ScaledBf16 scaled_bf16(const Halide::Expr& value);
-
 }  // namespace attune

@@ -6,8 +6,8 @@
 
 namespace attune {
 
-/// A loaded element as a number of the language.
-Lowered loaded(const Halide::Expr& e, Element element);
+/// An element of memory as a number of the language; `place` innermost first.
+Lowered loaded(const Halide::ImageParam& memory, const std::vector<Halide::Expr>& place, Element element);
 
 /// A number as it is stored: rounded to nearest, ties to even. In f16 what is beyond 65504 is infinite.
 Halide::Expr as_stored(const Halide::Expr& e, Element element);

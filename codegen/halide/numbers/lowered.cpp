@@ -80,6 +80,16 @@ Lowered special(Expr e) { return {std::move(e), {}, true}; }
 /// A function of x.
 Lowered function(const Lowered& x, Expr value) { return {std::move(value), {}, x.may_be_special}; }
 
+/// Of the product of a and b.
+std::shared_ptr<const Load> scaled_load(const Lowered& a, const Lowered& b) {
+  const auto& load = a.load ? a.load : b.load;
+  const Expr& factor = a.load ? b.expr : a.expr;
+  if (!load || reads_memory(factor)) return nullptr;
+  auto scaled = std::make_shared<Load>(*load);
+  scaled->factor = load->constant_factor() == 1.f ? factor : Halide::Internal::simplify(load->factor * factor);
+  return scaled;
+}
+
 /// What holds of integers by their ranges, or else the comparison of a and b.
 template <class Comparison>
 Lowered compared(const Lowered& a, const Lowered& b, bool is_always, bool is_never, Comparison comparison) {
@@ -88,6 +98,28 @@ Lowered compared(const Lowered& a, const Lowered& b, bool is_always, bool is_nev
 }
 
 }  // namespace
+
+std::optional<float> Load::constant_factor() const {
+  const auto constant = Halide::Internal::as_const_float(factor);
+  return constant ? std::optional(static_cast<float>(*constant)) : std::nullopt;
+}
+
+bool reads_memory(const Expr& e) {
+  class Reads : public Halide::Internal::IRVisitor {
+   public:
+    bool found = false;
+
+   private:
+    using IRVisitor::visit;
+    void visit(const Halide::Internal::Call* call) override {
+      found = found || call->call_type == Halide::Internal::Call::Halide || call->call_type == Halide::Internal::Call::Image;
+      IRVisitor::visit(call);
+    }
+  };
+  Reads reads;
+  e.accept(&reads);
+  return reads.found;
+}
 
 Lowered Lowered::real(double value) {
   const auto number = static_cast<float>(value);
@@ -134,9 +166,10 @@ Lowered operator-(const Lowered& a) {
 }
 
 Lowered operator*(const Lowered& a, const Lowered& b) {
-  // Halide makes 0 of 0 * x; not so of infinities and NaN.
   if (a.is_real() && may_be_special(a, b)) return special(strict_multiply(a.expr, b.expr));
-  if (a.is_real()) return {is_const_zero(a.expr) || is_const_zero(b.expr) ? strict_multiply(a.expr, b.expr) : a.expr * b.expr};
+  // Halide makes 0 of 0 * x; not so of infinities and NaN.
+  if (a.is_real() && (is_const_zero(a.expr) || is_const_zero(b.expr))) return {strict_multiply(a.expr, b.expr)};
+  if (a.is_real()) return {a.expr * b.expr, {}, false, scaled_load(a, b)};
   return integer_result(a, b, {corners(a.range, b.range, product)}, [](Expr x, Expr y) { return x * y; });
 }
 
@@ -259,7 +292,7 @@ Lowered floor(const Lowered& x) { return function(x, Halide::floor(to_real(x).ex
 
 Lowered to_real(const Lowered& x) {
   if (x.is_boolean()) return {Halide::select(x.expr, 1.f, 0.f)};
-  return x.is_real() ? x : Lowered{cast(Float(32), x.expr)};
+  return x.is_real() ? x : Lowered{cast(Float(32), x.expr), {}, false, x.load};
 }
 
 Lowered to_i64(const Lowered& x) {

@@ -4,7 +4,11 @@
 #include <Halide.h>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
 
+#include "codegen/targets/element.h"
 #include "dsl/interval.h"
 #include "dsl/interval_functions.h"
 
@@ -19,6 +23,20 @@ struct Range {
 /// Of an index along a dim, whose extent is at most 2^30: the sum and the difference of two stay within 32 bits.
 inline constexpr Range index_range{0, (1 << 30) - 1}, extent_range{0, 1 << 30};
 
+/// An element of memory. The number that it stands for is that of `stored` times the factor.
+struct Load {
+  Element element;
+  Halide::Expr stored;              ///< as memory holds it: of bf16 an UInt(16)
+  Halide::Parameter memory;
+  std::vector<Halide::Expr> place;  ///< indices, innermost first
+  Halide::Expr factor = 1.f;        ///< reads no memory
+
+  std::optional<float> constant_factor() const;
+};
+
+/// An element of some memory, of an input or of another Func, is in it.
+bool reads_memory(const Halide::Expr& e);
+
 /// A scalar Halide expression with the arithmetic of the language: `apply` of every pointwise operation works on it.
 /// Reals are Float(32). Integers are Int(32) where `range` fits into it, Int(64) otherwise: results of 32-bit arithmetic never wrap.
 /// Booleans are Bool(). A constant is folded where its range is one number or its truth is known.
@@ -28,6 +46,7 @@ struct Lowered {
   /// Of a real: a literal may have made it infinite, NaN, very large or very small. Arithmetic on it is strict, so that nothing is cancelled
   /// (inf - inf is NaN) and no two factors become infinite before they meet a third.
   bool may_be_special = false;
+  std::shared_ptr<const Load> load = {};  ///< of a number that is one element of memory, made real and times what reads none at most
 
   /// Infinities, NaN and what is very large or small are opaque (codegen/halide/numbers/opaque_real.h).
   static Lowered real(double value);
