@@ -66,6 +66,14 @@ Footprint footprint_of(const Tensor& tensor) {
   return {low, low + static_cast<std::uintptr_t>(span), static_cast<std::uintptr_t>(run), static_cast<std::uintptr_t>(step), overlaps};
 }
 
+/// Its strides are those of a tensor whose elements lie one behind the other, as most outputs do: so none is reached twice.
+bool is_dense(const Tensor& tensor) {
+  std::int64_t stride = 1;
+  for (std::size_t axis = static_cast<std::size_t>(tensor.rank); axis-- > 0; stride *= tensor.extents[axis])
+    if (tensor.extents[axis] != 1 && tensor.strides[axis] != stride) return false;
+  return true;
+}
+
 /// Of two whose ranges meet. Columns of one array interleave without sharing: modulo the common step of all strides, the runs of both are apart.
 bool may_share(const Footprint& a, const Footprint& b) {
   const std::uintptr_t step = std::gcd(a.step, b.step);
@@ -87,12 +95,11 @@ Result<void> check_overlap(const attune_kernel_v2& kernel, Arguments arguments) 
   for (std::size_t out = 0; out < arguments.size(); ++out) {
     const attune_tensor_v1& output = tensors_of(kernel)[out];
     if (output.is_output == 0 || arguments[out]->is_empty()) continue;
-    const Footprint written = footprint_of(*arguments[out]);
-    if (written.overlaps_itself)
+    if (!is_dense(*arguments[out]) && footprint_of(*arguments[out]).overlaps_itself)
       return Error{words(who(kernel, output), " is ", text_of(*arguments[out]),
                          " with strides that reach an element twice; expected one place for each")};
     for (std::size_t t = 0; t < out; ++t)
-      if (ranges[out].meets(ranges[t]) && may_share(written, footprint_of(*arguments[t])))
+      if (ranges[out].meets(ranges[t]) && may_share(footprint_of(*arguments[out]), footprint_of(*arguments[t])))
         return Error{words(who(kernel, output), " overlaps ", tensors_of(kernel)[t].is_output != 0 ? "output '" : "input '",
                            tensors_of(kernel)[t].name, "' in memory; expected memory of its own")};
   }

@@ -69,12 +69,15 @@ T guarded(T failed, const Body& body) noexcept {
   return failed;
 }
 
-/// What is wrong with a tensor of C, or nothing.
+bool has_form(const attune_tensor& tensor) {
+  return tensor.storage >= 0 && tensor.storage < storage_count && tensor.rank >= 0 && tensor.rank <= max_rank && (tensor.rank == 0 || tensor.extents != nullptr);
+}
+
+/// What is wrong with a tensor of C that has no right form.
 std::string form_problem(const attune_tensor& tensor) {
   if (tensor.storage < 0 || tensor.storage >= storage_count) return words("has the unknown storage ", tensor.storage);
   if (tensor.rank < 0 || tensor.rank > max_rank) return words("has ", tensor.rank, " dims; expected 0 to ", max_rank);
-  if (tensor.rank > 0 && tensor.extents == nullptr) return words("has ", tensor.rank, " dims but its extents are null");
-  return {};
+  return words("has ", tensor.rank, " dims but its extents are null");
 }
 
 /// One tensor of C, whose form is right. It becomes the runtime's in the place where that shall be: a copy costs more than making it.
@@ -98,8 +101,7 @@ struct View {
   Table<Argument, max_tensors> arguments;
   Table<Tensor, max_tensors> in_order;
   for (const attune_tensor& tensor : tensors) {
-    if (const std::string problem = form_problem(tensor); !problem.empty())
-      return Error{words("tensor '", tensor.name != nullptr ? tensor.name : "", "': ", problem)};
+    if (!has_form(tensor)) return Error{words("tensor '", tensor.name != nullptr ? tensor.name : "", "': ", form_problem(tensor))};
     if (tensor.name != nullptr) arguments.add(tensor.name, View{tensor});
     else in_order.add(View{tensor});
   }
@@ -258,7 +260,7 @@ int attune_merge_partials(const attune_tensor* out_a, const attune_tensor* lse_a
   return attune::guarded<int>(-1, [&]() -> Result<void> {
     for (const attune_tensor* tensor : {out_a, lse_a, out_b, lse_b, out, lse}) {
       if (tensor == nullptr) return Error{"attune_merge_partials: a tensor is null"};
-      if (const std::string problem = attune::form_problem(*tensor); !problem.empty()) return Error{attune::words("attune_merge_partials: a tensor ", problem)};
+      if (!attune::has_form(*tensor)) return Error{attune::words("attune_merge_partials: a tensor ", attune::form_problem(*tensor))};
     }
     const auto view = [](const attune_tensor* tensor) -> attune::Tensor { return attune::View{*tensor}; };
     return attune::merge_partials({view(out_a), view(lse_a)}, {view(out_b), view(lse_b)}, {view(out), view(lse)});

@@ -96,7 +96,7 @@ Result<void> Kernel::call_checked(std::span<const Tensor* const> tensors, Worksp
   DimExtents extents;
   if (Result<void> shapes = check_shapes(manifest(), tensors, extents); !shapes) return shapes;
   if (Result<void> memory = check_memory(manifest(), tensors); !memory) return memory;
-  if (Result<void> usable = check_usable(); !usable) return usable;
+  if (state_->usable.empty()) return check_usable();
   if (std::ranges::all_of(tensors.subspan(state_->input_count), &Tensor::is_empty)) return {};
   const std::span<const std::int64_t> bound(extents.data(), dims().size());
   const UsableTarget* target = first_for_all(state_->usable);

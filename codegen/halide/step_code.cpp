@@ -88,6 +88,23 @@ class StepPipelining {
       extents_[dim] = extent;
       extent_arguments_.push_back(extent);
     }
+    for (const Derivation& derivation : step_.derivations) extents_[std::string(derivation.dim)] = Halide::Internal::simplify(derived(derivation));
+  }
+
+  /// A dim that follows from others, in their terms: so that places along it, as differences of queries and keys, are seen to lie inside.
+  Halide::Expr derived(const Derivation& derivation) const {
+    const int value = static_cast<int>(derivation.value);
+    Halide::Expr extent = derivation.formula == Formula::sum ? 0 : value;
+    for (const Name name : derivation.operands) {
+      const Halide::Expr& operand = extents_.at(std::string(name));
+      if (derivation.formula == Formula::quotient) return operand / value;
+      if (derivation.formula == Formula::slice) {
+        const Steps steps = Steps::of(derivation.value);
+        return steps.count > 0 ? Halide::Expr(static_cast<int>(steps.count)) : (operand + static_cast<int>(steps.step - steps.start - 1)) / static_cast<int>(steps.step);
+      }
+      extent = derivation.formula == Formula::sum ? extent + operand : extent * operand;
+    }
+    return extent;
   }
 
   void bind_inputs() {

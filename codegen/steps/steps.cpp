@@ -62,7 +62,7 @@ class Planner {
   }
 
   void add(StageOp stage) {
-    Step step{{}, to_graph(stage), {}, {}, {}, {}, {}, {}};
+    Step step{{}, to_graph(stage), {}, {}, {}, {}, {}, {}, {}};
     step.roles = *find_roles(stage.kind(), step.graph).roles;  // the verifier has seen that they are there
     if (const auto decisions = stage.decisions())
       if (const auto reason = decisions.getAs<mlir::StringAttr>("reason")) step.reason = reason.getValue().str();
@@ -95,7 +95,7 @@ class Planner {
   void add_copy(const Result& result) {
     const std::size_t source = tensors_.at(result.value.getAsOpaquePointer());
     const StepTensor& from = plan_.tensors[source];
-    Step step{fmt::format("stored as {}", name_of(plan_.tensors[result.tensor].element)), {}, PointwiseRoles{}, {source}, {result.tensor}, {}, {}, {}};
+    Step step{fmt::format("stored as {}", name_of(plan_.tensors[result.tensor].element)), {}, PointwiseRoles{}, {source}, {result.tensor}, {}, {}, {}, {}};
     Names dims;
     for (const std::string& dim : from.dims) {
       const Name name = mlir::StringAttr::get(function_.getContext(), dim).getValue();
@@ -113,15 +113,31 @@ class Planner {
     for (const std::size_t output : step.outputs) written.push_back({plan_.tensors[output].dims, plan_.tensors[output].element});
     StageText text = text_of(step.kind(), step.graph, read, written, plan_.known);
     step.identity = std::move(text.identity);
-    for (std::string& dim : text.dims)
-      if (!plan_.known.contains(dim)) step.dims.push_back(std::move(dim));
+    for (const std::string& dim : text.dims)
+      if (!plan_.known.contains(dim)) step.dims.push_back(dim);
     if (has_records) step.key = std::move(text.key);
+    const auto number_of = [&](std::string_view dim) { return std::ranges::find(text.dims, dim) - text.dims.begin(); };
     // The order of dims in memory is not the type's everywhere: it belongs to what code is made for.
     for (const std::size_t input : step.inputs) {
       step.identity += "\n";
-      for (const std::string& dim : plan_.tensors[input].dims) step.identity += fmt::format(" d{}", std::ranges::find(text.dims, dim) - text.dims.begin());
+      for (const std::string& dim : plan_.tensors[input].dims) step.identity += fmt::format(" d{}", number_of(dim));
     }
+    for (const DimInfo& info : plan_.dims) add_derivation(info.derivation, number_of, step);
     plan_.steps.push_back(std::move(step));
+  }
+
+  /// If the dim is one of the step's, and all that it follows from are there or known.
+  void add_derivation(const Derivation& derivation, const auto& number_of, Step& step) {
+    const auto is_there = [&](Name dim) { return std::ranges::find(step.dims, dim) != step.dims.end(); };
+    if (derivation.formula == Formula::free || derivation.formula == Formula::fixed || !is_there(derivation.dim)) return;
+    std::string operands;
+    for (const Name operand : derivation.operands) {
+      const auto known = plan_.known.find(std::string(operand));
+      if (known == plan_.known.end() && !is_there(operand)) return;
+      operands += known == plan_.known.end() ? fmt::format(" d{}", number_of(operand)) : fmt::format(" {}", known->second);
+    }
+    step.identity += fmt::format("\nd{} = {} of{}, {}", number_of(derivation.dim), static_cast<int>(derivation.formula), operands, derivation.value);
+    step.derivations.push_back(derivation);
   }
 
   mlir::func::FuncOp function_;

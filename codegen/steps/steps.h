@@ -30,9 +30,10 @@ struct Step {
   StageRoles roles;                   ///< of the graph's nodes
   std::vector<std::size_t> inputs, outputs;  ///< numbers of tensors
   std::vector<std::string> dims;      ///< whose extents are not known before the call, in the order in which the body names them
+  std::vector<Derivation> derivations;  ///< of these dims from one another and from known ones, each after those that it follows from
   StageKey key;                       ///< what tuned records are found by; of a copy none
-  /// Two steps with the same are the same code: the body with every number, storage and known extent, and dims d0, d1 ... in the order of `dims`
-  /// and of those that are known.
+  /// Two steps with the same are the same code: the body with every number, storage, known extent and derivation, and dims d0, d1 ... in the order of
+  /// `dims` and of those that are known.
   std::string identity;
 
   std::string_view kind() const { return name_of(roles); }

@@ -62,6 +62,33 @@ TEST_CASE("a kernel's steps read and write tensors of the call and what steps st
   CHECK(planned.tensor("step1").dims == Names_{"batch", "heads", "tokens", "depth"});
 }
 
+TEST_CASE("a step knows which of its dims follow from others of it", "[steps]") {
+  // The table of a relative bias has a row for each difference of a query and a key.
+  const Planned bias(build_any(choose_variant("relative_bias", {}).variant), {{{"depth", 64}}, Element::f32, {}});
+  REQUIRE(bias.plan.steps.size() == 2);
+  const Step& attention = bias.plan.steps[1];
+  REQUIRE(attention.derivations.size() == 1);
+  CHECK(attention.derivations[0].dim == "span");
+  for (const Name operand : attention.derivations[0].operands) CHECK(std::ranges::find(attention.dims, operand) != attention.dims.end());
+  // The step that fills the table has queries and keys as numbers of its own, or does not know what span is made of.
+  for (const Derivation& derivation : bias.plan.steps[0].derivations)
+    for (const Name operand : derivation.operands) CHECK(std::ranges::find(bias.plan.steps[0].dims, operand) != bias.plan.steps[0].dims.end());
+
+  // The same body is other code where an extent follows from others, and where operands lie in another order.
+  const auto identity = [](bool follows, bool is_turned) {
+    Graph g;
+    const Dim rows = g.dim("rows"), columns = follows ? g.dim("columns") : g.dim("others");
+    const Value x = follows ? rename(g.input("x", {rows}), rows, columns) : g.input("x", {columns});
+    const Value y = is_turned ? g.input("y", {columns, rows}) : g.input("y", {rows, columns});
+    g.output("out", matmul(y, x, columns), {rows});
+    g.finish();
+    return Planned(g).plan.steps.back().identity;
+  };
+  CHECK(identity(false, false) == identity(false, false));
+  CHECK(identity(true, false) != identity(false, false));
+  CHECK(identity(false, true) != identity(false, false));
+}
+
 TEST_CASE("steps are the same code where body, numbers, storage and known extents are the same", "[steps]") {
   const Planned planned(multi_head());
   CHECK(planned.plan.steps[1].identity == planned.plan.steps[2].identity);
