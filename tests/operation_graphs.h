@@ -1,8 +1,6 @@
-/// For every operation a graph that holds it, for all tests over AnyOp: the example of the language's page, or more, where a test needs other kinds
-/// and forms.
+/// For every operation a graph that holds it alone, in all kinds that it takes, for all tests over AnyOp; a primitive or composite without one does not compile.
 #pragma once
 
-#include "tests/dsl/language_examples.h"
 #include "tests/random_values.h"
 
 namespace attune {
@@ -36,12 +34,6 @@ struct OperationGraph {
       }
       put(g.add(op, std::span<const Value>(operands.data(), static_cast<std::size_t>(Op::arity)), Here::current()));
     }
-  }
-
-  /// Of one that has no more below.
-  template <class Op>
-  void operator()(const Op& op) {
-    put(LanguageExamples{g}(op));
   }
 
   void operator()(const Constant&) {
@@ -131,6 +123,8 @@ struct OperationGraph {
     put(dropout(x, 0.25, seed, offset));
     put(dropout(x, 0, offset, seed));
   }
+  void operator()(const Scale&) { put(scale(input({rows, columns}), input({columns}))); }
+  void operator()(const Mask&) { put(mask(input({batch, rows, columns}), input({columns, batch}, Kind::boolean))); }
   void operator()(const Mean&) {
     put(mean(input({batch, rows, columns}), columns));
     put(mean(input({batch, rows, columns}), {columns, batch}));
