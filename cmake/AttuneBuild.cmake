@@ -39,6 +39,24 @@ include_directories("${PROJECT_SOURCE_DIR}")
 # when they run is in Halide, LLVM, the interpreter and the runtime.
 set(attune_light_options $<$<CONFIG:Release>:-O1>)
 
+# Of most sources the compiler reads Halide's or MLIR's headers for longer than what is in them. So the sources of a folder are compiled as one; in the
+# preset dev each alone, so that each includes what it needs.
+option(ATTUNE_TOGETHER "Compile the sources of a folder of the compiler as one" ON)
+function(attune_compile_together target)
+  if(NOT ATTUNE_TOGETHER)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "${folder}" group)
+    if(NOT IS_ABSOLUTE "${source}" AND NOT folder STREQUAL "")
+      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
+    endif()
+  endforeach()
+endfunction()
+
 # ccache asks the compiler which headers a source includes, instead of preprocessing it first: 7 % of a first build.
 # What it must not mind, for a precompiled header, is macros of the time of day; there are none.
 find_program(attune_ccache ccache)

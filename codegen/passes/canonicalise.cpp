@@ -19,11 +19,6 @@ using mlir::PatternRewriter;
 
 bool is_scalar(mlir::Value value) { return llvm::cast<TensorType>(value.getType()).dims().empty(); }
 
-std::optional<double> constant_of(mlir::Value value) {
-  auto constant = value.getDefiningOp<GraphOp<Constant>>();
-  return constant ? std::optional(constant.definition().value) : std::nullopt;
-}
-
 /// extent(dim) -> constant
 struct KnownExtent : mlir::OpRewritePattern<GraphOp<Extent>> {
   KnownExtent(mlir::MLIRContext* context, const KnownExtents& known) : OpRewritePattern(context), known_(known) {}

@@ -9,13 +9,6 @@ namespace {
 
 using mlir::PatternRewriter;
 
-std::optional<double> constant_of(mlir::Value value) {
-  auto constant = value.getDefiningOp<GraphOp<Constant>>();
-  return constant ? std::optional(constant.definition().value) : std::nullopt;
-}
-
-Names dims_of(mlir::Value value) { return type_of(value.getType()).dims; }
-
 /// Makes operations beside one that they replace.
 struct Maker {
   mlir::Operation* like;

@@ -32,8 +32,6 @@ void collect_terms(mlir::Operation* sum, bool is_negative, llvm::SmallVectorImpl
   }
 }
 
-Names dims_of(mlir::Value value) { return type_of(value.getType()).dims; }
-
 /// The terms in their order, but a positive one first.
 llvm::SmallVector<Term> ordered(llvm::SmallVector<Term> terms) {
   const auto positive = llvm::find_if(terms, [](const Term& term) { return !term.is_negative; });

@@ -50,6 +50,13 @@ bool is_score(mlir::Value value) {
   return reaches_softmax(value, seen);
 }
 
+std::optional<double> constant_of(mlir::Value value) {
+  auto constant = value.getDefiningOp<GraphOp<Constant>>();
+  return constant ? std::optional(constant.definition().value) : std::nullopt;
+}
+
+Names dims_of(mlir::Value value) { return type_of(value.getType()).dims; }
+
 bool has_room_for_dim(mlir::Operation* op) { return dims_of(op->getParentOfType<mlir::func::FuncOp>()).size() < static_cast<std::size_t>(Graph::max_dims); }
 
 Name fresh_dim(mlir::func::FuncOp function, const std::string& stem) {

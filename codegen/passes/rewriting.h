@@ -3,12 +3,19 @@
 
 #include <mlir/IR/PatternMatch.h>
 
+#include <optional>
+
 #include "codegen/dialect/import.h"
 
 namespace attune {
 
 /// `op` of the operands, of the type that its rule gives; computed reals have the element of `like`.
 mlir::Value add_operation(const AnyOp& op, mlir::ValueRange operands, mlir::Operation* like, mlir::OpBuilder& builder);
+
+/// The number that the value is everywhere; none if it is no constant.
+std::optional<double> constant_of(mlir::Value value);
+
+Names dims_of(mlir::Value value);
 
 /// The value reaches a softmax through elementwise operations and concats alone.
 bool is_score(mlir::Value value);

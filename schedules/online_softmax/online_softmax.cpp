@@ -15,7 +15,7 @@ using Halide::Var;
 namespace attune {
 namespace {
 
-SoftmaxTiles tiles_of(const Machine& machine, const std::vector<Parameter>& values) {
+SoftmaxTiles tiles_from(const Machine& machine, const std::vector<Parameter>& values) {
   const std::vector<Parameter> all = with_values(online_softmax_parameters(machine, SizeClass::large), values);
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
   return {machine.vector_bytes / 4, value("register_rows"), value("register_vectors"), value("query_tile"),
@@ -222,7 +222,7 @@ Stored SoftmaxStage::build() {
 
 Stored online_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
   if (const std::string problem = online_softmax_problem(machine, values); !problem.empty()) throw Halide::CompileError(problem);
-  return SoftmaxStage(body, extents, tiles_of(machine, values)).build();
+  return SoftmaxStage(body, extents, tiles_from(machine, values)).build();
 }
 
 }  // namespace attune
