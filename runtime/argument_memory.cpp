@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
 
 #include "runtime/arguments.h"
+#include "runtime/table.h"
 #include "runtime/words.h"
 
 namespace attune {
@@ -40,26 +40,15 @@ Result<void> check_strides(const attune_kernel_v2& kernel, const attune_tensor_v
   return {};
 }
 
-/// The range of what the tensor's indices reach, in elements from `data`: [first, last].
-std::pair<std::int64_t, std::int64_t> reach_of(const Tensor& tensor) {
-  std::int64_t first = 0, last = 0;
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tensor.rank); ++axis) {
-    const std::int64_t distance = (tensor.extents[axis] - 1) * tensor.strides[axis];
-    (distance < 0 ? first : last) += distance;
-  }
-  return {first, last};
-}
-
-Result<void> check_pointer(const attune_kernel_v2& kernel, const attune_tensor_v1& expected, const Tensor& given) {
+Result<void> check_pointer(const attune_kernel_v2& kernel, const attune_tensor_v1& expected, const Tensor& given, const Reach& reach) {
   if (given.data == nullptr)
     return Error{words(who(kernel, expected), " is null, but it is ", text_of(given), "; only a tensor with an extent of 0 may be null")};
   const auto bytes = static_cast<std::uintptr_t>(bytes_of(given.storage));  // a power of two: a division takes as long as the other checks
   if (const std::uintptr_t rest = reinterpret_cast<std::uintptr_t>(given.data) & (bytes - 1); rest != 0)
     return Error{words(who(kernel, expected), " lies ", rest, " bytes beyond a multiple of ", bytes, "; an address of ",
                        name_of(given.storage), " is a multiple of ", bytes)};
-  const auto [first, last] = reach_of(given);
-  if (given.known_elements >= 0 && (first < 0 || last >= given.known_elements))
-    return Error{words(who(kernel, expected), " is ", text_of(given), " and reaches elements ", first, " to ", last, "; its memory has ",
+  if (given.known_elements >= 0 && (reach.first < 0 || reach.last >= given.known_elements))
+    return Error{words(who(kernel, expected), " is ", text_of(given), " and reaches elements ", reach.first, " to ", reach.last, "; its memory has ",
                        given.known_elements)};
   return {};
 }
@@ -67,6 +56,7 @@ Result<void> check_pointer(const attune_kernel_v2& kernel, const attune_tensor_v
 }  // namespace
 
 Result<void> check_memory(const attune_kernel_v2& kernel, Arguments arguments) {
+  Table<Reach, max_tensors> reaches;
   for (std::size_t t = 0; t < arguments.size(); ++t) {
     const attune_tensor_v1& expected = tensors_of(kernel)[t];
     const Tensor& given = *arguments[t];
@@ -75,11 +65,17 @@ Result<void> check_memory(const attune_kernel_v2& kernel, Arguments arguments) {
                          "; expected memory of the cpu, also for kernels of other devices")};
     if (given.is_read_only && expected.is_output != 0)
       return Error{words(who(kernel, expected), " is read-only memory; expected memory to write to")};
-    if (given.is_empty()) continue;
-    if (Result<void> strides = check_strides(kernel, expected, given); !strides) return strides;
-    if (Result<void> pointer = check_pointer(kernel, expected, given); !pointer) return pointer;
+    if (given.is_empty()) {
+      reaches.add();
+      continue;
+    }
+    const std::int64_t count = dense_count(given);
+    if (count == 0)
+      if (Result<void> strides = check_strides(kernel, expected, given); !strides) return strides;
+    const Reach& reach = reaches.add(count == 0 ? reach_of(given) : Reach{0, count - 1});
+    if (Result<void> pointer = check_pointer(kernel, expected, given, reach); !pointer) return pointer;
   }
-  return check_overlap(kernel, arguments);
+  return check_overlap(kernel, arguments, reaches.elements());
 }
 
 }  // namespace attune

@@ -26,15 +26,11 @@ struct Range {
   bool meets(const Range& other) const { return low < other.high && other.low < high; }
 };
 
-Range range_of(const Tensor& tensor) {
+Range range_of(const Tensor& tensor, const Reach& reach) {
+  if (reach.last < reach.first) return {};
   const std::int64_t element = bytes_of(tensor.storage);
-  std::int64_t below = 0, above = element;
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tensor.rank); ++axis) {
-    const std::int64_t distance = (tensor.extents[axis] - 1) * tensor.strides[axis] * element;
-    (distance < 0 ? below : above) += distance;
-  }
   const auto data = reinterpret_cast<std::uintptr_t>(tensor.data);
-  return {data + static_cast<std::uintptr_t>(below), data + static_cast<std::uintptr_t>(above)};
+  return {data + static_cast<std::uintptr_t>(reach.first * element), data + static_cast<std::uintptr_t>((reach.last + 1) * element)};
 }
 
 Footprint footprint_of(const Tensor& tensor) {
@@ -66,14 +62,6 @@ Footprint footprint_of(const Tensor& tensor) {
   return {low, low + static_cast<std::uintptr_t>(span), static_cast<std::uintptr_t>(run), static_cast<std::uintptr_t>(step), overlaps};
 }
 
-/// Its strides are those of a tensor whose elements lie one behind the other, as most outputs do: so none is reached twice.
-bool is_dense(const Tensor& tensor) {
-  std::int64_t stride = 1;
-  for (std::size_t axis = static_cast<std::size_t>(tensor.rank); axis-- > 0; stride *= tensor.extents[axis])
-    if (tensor.extents[axis] != 1 && tensor.strides[axis] != stride) return false;
-  return true;
-}
-
 /// Of two whose ranges meet. Columns of one array interleave without sharing: modulo the common step of all strides, the runs of both are apart.
 bool may_share(const Footprint& a, const Footprint& b) {
   const std::uintptr_t step = std::gcd(a.step, b.step);
@@ -86,16 +74,16 @@ bool may_share(const Footprint& a, const Footprint& b) {
 
 bool overlap(const Tensor& a, const Tensor& b) {
   if (a.is_empty() || b.is_empty()) return false;
-  return range_of(a).meets(range_of(b)) && may_share(footprint_of(a), footprint_of(b));
+  return range_of(a, reach_of(a)).meets(range_of(b, reach_of(b))) && may_share(footprint_of(a), footprint_of(b));
 }
 
-Result<void> check_overlap(const attune_kernel_v2& kernel, Arguments arguments) {
+Result<void> check_overlap(const attune_kernel_v2& kernel, Arguments arguments, std::span<const Reach> reaches) {
   Table<Range, max_tensors> ranges;
-  for (const Tensor* tensor : arguments) ranges.add(tensor->is_empty() ? Range{} : range_of(*tensor));
+  for (std::size_t t = 0; t < arguments.size(); ++t) ranges.add(range_of(*arguments[t], reaches[t]));
   for (std::size_t out = 0; out < arguments.size(); ++out) {
     const attune_tensor_v1& output = tensors_of(kernel)[out];
     if (output.is_output == 0 || arguments[out]->is_empty()) continue;
-    if (!is_dense(*arguments[out]) && footprint_of(*arguments[out]).overlaps_itself)
+    if (dense_count(*arguments[out]) == 0 && footprint_of(*arguments[out]).overlaps_itself)
       return Error{words(who(kernel, output), " is ", text_of(*arguments[out]),
                          " with strides that reach an element twice; expected one place for each")};
     for (std::size_t t = 0; t < out; ++t)

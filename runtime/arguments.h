@@ -9,6 +9,7 @@
 
 #include "runtime/abi.h"
 #include "runtime/halide_type.h"
+#include "runtime/reach.h"
 #include "runtime/result.h"
 #include "runtime/signature.h"
 #include "runtime/table.h"
@@ -28,9 +29,9 @@ Result<void> check_shapes(const attune_kernel_v2& kernel, Arguments arguments, D
 /// Checks devices, strides, pointers and overlap of arguments whose shapes are right.
 Result<void> check_memory(const attune_kernel_v2& kernel, Arguments arguments);
 
-/// Checks that no output shares an element with another argument. Exact for dense tensors and slices of a common array;
+/// Checks that no output shares an element with another argument; `reaches`: of each argument. Exact for dense tensors and slices of a common array;
 /// others count as overlapping where their address ranges do.
-Result<void> check_overlap(const attune_kernel_v2& kernel, Arguments arguments);
+Result<void> check_overlap(const attune_kernel_v2& kernel, Arguments arguments, std::span<const Reach> reaches);
 
 /// Whether two tensors may share an element, as check_overlap finds it.
 bool overlap(const Tensor& a, const Tensor& b);

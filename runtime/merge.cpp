@@ -21,31 +21,27 @@ struct Role {
 /// Of the storages that kernels have for reals.
 bool is_stored_real(attune_storage storage) { return is_real(storage) && storage != attune_f64; }
 
-std::string who(const Role& role) { return words("merge_partials: ", role.name); }
+std::string name_in_merge(const Role& role) { return words("merge_partials: ", role.name); }
 
 /// `rows`: the result's tensor [.., value_depth], which all others fit to.
 Result<void> check(const Role& role, const Tensor& rows) {
   const Tensor& given = *role.tensor;
-  if (given.device != attune_cpu) return Error{words(who(role), " is on ", name_of(given.device), "; expected memory of the cpu")};
+  if (given.device != attune_cpu) return Error{words(name_in_merge(role), " is on ", name_of(given.device), "; expected memory of the cpu")};
   if (role.is_lse ? given.storage != attune_f32 : !is_stored_real(given.storage))
-    return Error{words(who(role), " holds ", name_of(given.storage), "; expected ", role.is_lse ? "f32" : "f32, bf16 or f16")};
+    return Error{words(name_in_merge(role), " holds ", name_of(given.storage), "; expected ", role.is_lse ? "f32" : "f32, bf16 or f16")};
   if (rows.rank < 1 || rows.rank > max_rank || rows.stride_count != rows.rank)
     return Error{words("merge_partials: out has ", rows.rank, " dims and ", rows.stride_count, " strides; expected 1 to ", max_rank, " of both")};
   const int rank = role.is_lse ? rows.rank - 1 : rows.rank;
   bool fits = given.rank == rank && given.stride_count == rank;
   for (std::size_t axis = 0; fits && axis < static_cast<std::size_t>(rank); ++axis) fits = given.extents[axis] == rows.extents[axis] && given.extents[axis] >= 0;
   if (!fits)
-    return Error{words(who(role), " is ", text_of(given), "; the merged result is ", text_of(rows), role.is_lse ? ", and it has all of its dims but the last" : "")};
-  if (role.is_written && given.is_read_only) return Error{words(who(role), " is read-only memory; expected memory to write to")};
+    return Error{words(name_in_merge(role), " is ", text_of(given), "; the merged result is ", text_of(rows), role.is_lse ? ", and it has all of its dims but the last" : "")};
+  if (role.is_written && given.is_read_only) return Error{words(name_in_merge(role), " is read-only memory; expected memory to write to")};
   if (given.is_empty()) return {};
-  if (given.data == nullptr) return Error{words(who(role), " is null, but it is ", text_of(given), "; only a tensor with an extent of 0 may be null")};
-  std::int64_t first = 0, last = 0;
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
-    const std::int64_t distance = (given.extents[axis] - 1) * given.strides[axis];
-    (distance < 0 ? first : last) += distance;
-  }
+  if (given.data == nullptr) return Error{words(name_in_merge(role), " is null, but it is ", text_of(given), "; only a tensor with an extent of 0 may be null")};
+  const auto [first, last] = reach_of(given);
   if (given.known_elements >= 0 && (first < 0 || last >= given.known_elements))
-    return Error{words(who(role), " is ", text_of(given), " and reaches elements ", first, " to ", last, "; its memory has ", given.known_elements)};
+    return Error{words(name_in_merge(role), " is ", text_of(given), " and reaches elements ", first, " to ", last, "; its memory has ", given.known_elements)};
   return {};
 }
 
@@ -122,7 +118,7 @@ Result<void> merge_partials(const Partial& a, const Partial& b, const Partial& r
   for (const Role& written : std::span(roles).first(2))
     for (const Role& other : roles) {
       if (other.tensor == written.tensor || is_same_view(*written.tensor, *other.tensor) || !overlap(*written.tensor, *other.tensor)) continue;
-      return Error{words(who(written), " overlaps ", other.name, "; expected memory of its own, or the same places")};
+      return Error{words(name_in_merge(written), " overlaps ", other.name, "; expected memory of its own, or the same places")};
     }
   if (result.lse.is_empty()) return {};
   const Walk walk{{&a.out, &b.out, &result.out, &a.lse, &b.lse, &result.lse}, static_cast<std::size_t>(result.out.rank) - 1};

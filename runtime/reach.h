@@ -1,0 +1,36 @@
+/// Which elements a tensor's indices reach.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/abi.h"
+#include "runtime/tensor.h"
+
+namespace attune {
+
+/// In elements from `data`; of an empty tensor none.
+struct Reach {
+  std::int64_t first = 0, last = -1;
+};
+
+/// Of strides that are checked: no distance overflows.
+inline Reach reach_of(const Tensor& tensor) {
+  if (tensor.is_empty()) return {};
+  Reach reach{0, 0};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tensor.rank); ++axis) {
+    const std::int64_t distance = (tensor.extents[axis] - 1) * tensor.strides[axis];
+    (distance < 0 ? reach.first : reach.last) += distance;
+  }
+  return reach;
+}
+
+/// How many elements a tensor has that lie one behind the other, as those of most tensors do: then none is reached twice, and its strides need no other
+/// check. 0 for all other tensors, for empty ones and for more than ATTUNE_MAX_ELEMENTS. The extents are checked.
+inline std::int64_t dense_count(const Tensor& tensor) {
+  std::int64_t count = 1;
+  for (std::size_t axis = static_cast<std::size_t>(tensor.rank); axis-- > 0; count *= tensor.extents[axis])
+    if ((tensor.extents[axis] != 1 && tensor.strides[axis] != count) || count > ATTUNE_MAX_ELEMENTS) return 0;
+  return count <= ATTUNE_MAX_ELEMENTS ? count : 0;
+}
+
+}  // namespace attune
