@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/context.h"
+#include "runtime/file_error.h"
 #include "runtime/trailer.h"
 #include "runtime/words.h"
 
@@ -18,8 +19,6 @@ namespace fs = std::filesystem;
 using File = std::shared_ptr<const KernelFile>;
 
 constexpr int max_kernels = 4096;  // a count above is taken for damage
-
-Error wrong(const fs::path& path, const std::string& what) { return {words("kernel file '", path.string(), "': ", what)}; }
 
 std::string last_problem() {
   const char* problem = dlerror();
@@ -71,7 +70,7 @@ Result<File> find_open(const std::vector<Entry>& entries, const fs::path& path, 
     if (entry.hash == wanted.hash) {
       if (File open = entry.file.lock()) return open;
     } else if (entry.path == wanted.path && !entry.file.expired()) {
-      return wrong(path, "was replaced while it is open; close it and its kernels first, or give the new file another name");
+      return wrong_file(path, "was replaced while it is open; close it and its kernels first, or give the new file another name");
     }
   }
   return File();
@@ -88,22 +87,22 @@ bool take_free_name(SealedCopy& copy) {
 }
 
 Result<Handle> load(const fs::path& path, SealedCopy& copy) {
-  if (!take_free_name(copy)) return wrong(path, "cannot be loaded: too many files are open");
+  if (!take_free_name(copy)) return wrong_file(path, "cannot be loaded: too many files are open");
   Handle handle(dlopen(copy.path().c_str(), RTLD_NOW | RTLD_LOCAL));
   if (handle == nullptr) {
     const std::string problem = last_problem();
     const bool is_found = access(copy.path().c_str(), R_OK) == 0;
-    return wrong(path, words("cannot be loaded: ", problem, is_found ? "" : "; the loader finds the copy in /proc, which is not mounted"));
+    return wrong_file(path, words("cannot be loaded: ", problem, is_found ? "" : "; the loader finds the copy in /proc, which is not mounted"));
   }
   const std::string problem = table_problem(table_of(handle.get()));
-  if (!problem.empty()) return wrong(path, problem);
+  if (!problem.empty()) return wrong_file(path, problem);
   return handle;
 }
 
 Result<void> check_sum(const SealedCopy& copy, const fs::path& path, const Sha256& expected) {
   const Sha256 sum = sha256(copy.bytes());
   if (sum == expected) return {};
-  return wrong(path,
+  return wrong_file(path,
                words("is another file than the one that is expected: its SHA-256 is ", text_of(sum), ", expected ", text_of(expected)));
 }
 
@@ -119,7 +118,7 @@ KernelFile::~KernelFile() {
 Result<File> open_kernel_file(const fs::path& path, const std::optional<Sha256>& expected) {
   std::error_code error;
   const fs::path absolute = fs::canonical(path, error);  // one file, one name
-  if (error) return wrong(path, words("cannot be read: ", error.message()));
+  if (error) return wrong_file(path, words("cannot be read: ", error.message()));
   Result<SealedCopy> copy = SealedCopy::of(path);
   if (!copy) return copy.error();
   if (expected)

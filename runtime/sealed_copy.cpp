@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/file_error.h"
 #include "runtime/words.h"
 
 namespace attune {
@@ -19,9 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error wrong(const fs::path& path, const std::string& what) { return {words("kernel file '", path.string(), "': ", what)}; }
-Error unread(const fs::path& path) { return wrong(path, words("cannot be read: ", std::strerror(errno))); }
-Error uncopied(const fs::path& path, const std::string& why) { return wrong(path, words("cannot be copied into memory: ", why)); }
+Error unread(const fs::path& path) { return wrong_file(path, words("cannot be read: ", std::strerror(errno))); }
+Error uncopied(const fs::path& path, const std::string& why) { return wrong_file(path, words("cannot be copied into memory: ", why)); }
 
 constexpr std::size_t most_bytes = std::size_t{1} << 30U;  // kernel files have some megabytes: what has more is taken for something else
 
@@ -52,7 +52,7 @@ Result<void> copy(const fs::path& path, int from, int to, std::size_t size) {
     const ssize_t count = read(from, chunk.data(), std::min(chunk.size(), size - done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return unread(path);
-    if (count == 0) return wrong(path, words("was cut off while it was being read: after ", done, " of ", size, " bytes; open it again"));
+    if (count == 0) return wrong_file(path, words("was cut off while it was being read: after ", done, " of ", size, " bytes; open it again"));
     if (!write_all(to, chunk.data(), static_cast<std::size_t>(count))) return uncopied(path, std::strerror(errno));
     done += static_cast<std::size_t>(count);
   }
@@ -83,7 +83,7 @@ Result<SealedCopy> SealedCopy::of(const fs::path& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));  // a pipe without a writer would be waited for
   struct stat status {};
   if (file.number < 0 || fstat(file.number, &status) != 0) return unread(path);
-  if (!S_ISREG(status.st_mode)) return wrong(path, "is a folder or a device; expected a file that `attune compile --shared` wrote");
+  if (!S_ISREG(status.st_mode)) return wrong_file(path, "is a folder or a device; expected a file that `attune compile --shared` wrote");
   SealedCopy made;
   made.identity_ = {status.st_dev, status.st_ino};
   made.size_ = static_cast<std::size_t>(status.st_size);

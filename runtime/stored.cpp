@@ -5,16 +5,12 @@
 #include <string>
 
 #include "runtime/arguments.h"
+#include "runtime/block.h"
 #include "runtime/storage.h"
 #include "runtime/words.h"
 
 namespace attune {
 namespace {
-
-constexpr std::int64_t alignment = 128;  // what Halide's own allocator gives
-constexpr std::int64_t slack = 8;        // Halide may read so much beyond the end
-
-std::int64_t rounded(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 /// ATTUNE_MAX_ELEMENTS + 1 for any number above it. A product of two numbers up to it does not overflow.
 std::int64_t elements_of(const attune_tensor_v1& tensor, std::span<const std::int64_t> extents) {
@@ -48,7 +44,7 @@ std::size_t description_bytes(const attune_kernel_v2& kernel) {
   std::size_t ranks = 0;
   for (const attune_tensor_v1& tensor : stored_of(kernel)) ranks += static_cast<std::size_t>(tensor.rank);
   const std::size_t bytes = stored_of(kernel).size() * sizeof(halide_buffer_t) + ranks * sizeof(halide_dimension_t);
-  return static_cast<std::size_t>(rounded(static_cast<std::int64_t>(bytes)));
+  return round_to_block(bytes);
 }
 
 }  // namespace
@@ -74,7 +70,7 @@ Result<void> place_stored(const attune_kernel_v2& kernel, std::span<const Lifeti
     if (elements > ATTUNE_MAX_ELEMENTS)
       return Error{words(who(kernel), ": what it stores between its stages as ", count_text(kernel, tensors[t], extents), " elements; ",
                          ATTUNE_MAX_ELEMENTS, " are the most")};
-    sizes[t] = rounded(memory_of(tensors[t], elements) + slack);
+    sizes[t] = static_cast<std::int64_t>(round_to_block(static_cast<std::size_t>(memory_of(tensors[t], elements)) + block_slack));
     largest_first[t] = static_cast<std::uint16_t>(t);
   }
   const std::span<std::uint16_t> order(largest_first.data(), tensors.size());

@@ -23,7 +23,7 @@ struct Lifetime {
 /// Of each stored tensor of a sound manifest.
 std::vector<Lifetime> lifetimes_of(const attune_kernel_v2& kernel);
 
-/// Offsets in the block, multiples of 128 bytes, and how long it is. Behind each tensor 8 bytes may be read, as Halide does.
+/// Offsets in the block, and how long it is. The memory of each tensor has the form of a block itself (block.h).
 struct StoredPlaces {
   std::array<std::int64_t, max_stored> begin;
   std::int64_t bytes;
@@ -41,7 +41,7 @@ class StoredBuffers {
   /// The bytes of the block for these places; 0 if nothing is stored.
   static std::size_t block_bytes(const attune_kernel_v2& kernel, const StoredPlaces& places);
 
-  /// Describes them in a block of that many bytes, aligned to 128. All are dense.
+  /// Describes them in a block (block.h) of that many bytes. All are dense.
   StoredBuffers(const attune_kernel_v2& kernel, std::span<const std::int64_t> extents, const StoredPlaces& places, std::byte* block);
 
   /// Of stored tensor `number`.

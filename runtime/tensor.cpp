@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-constexpr std::align_val_t alignment{64};  // a cache line, and the widest vector
+constexpr std::align_val_t tensor_alignment{64};  // a cache line, and the widest vector
 
 int kept(Sizes sizes) { return static_cast<int>(std::min<std::size_t>(sizes.values.size(), max_rank)); }
 
@@ -103,7 +103,7 @@ bool is_in_memory(const Tensor& tensor) {
 
 }  // namespace
 
-void OwnedTensor::Release::operator()(std::byte* memory) const { ::operator delete(memory, alignment); }
+void OwnedTensor::Release::operator()(std::byte* memory) const { ::operator delete(memory, tensor_alignment); }
 
 Result<OwnedTensor> allocate(attune_storage storage, Sizes extents) {
   OwnedTensor owned;
@@ -118,7 +118,7 @@ Result<OwnedTensor> allocate(attune_storage storage, Sizes extents) {
   if (count < 0 || __builtin_mul_overflow(count, bytes_of(storage), &bytes))
     return Error{words("tensor ", text_of(view), ": has more bytes than 63 bits count")};
   view.known_elements = count;
-  void* memory = ::operator new(static_cast<std::size_t>(bytes), alignment, std::nothrow);
+  void* memory = ::operator new(static_cast<std::size_t>(bytes), tensor_alignment, std::nothrow);
   if (memory == nullptr) return Error{words("tensor ", text_of(view), ": there is no memory for its ", bytes, " bytes")};
   std::memset(memory, 0, static_cast<std::size_t>(bytes));
   owned.memory_.reset(static_cast<std::byte*>(memory));

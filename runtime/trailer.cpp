@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "runtime/file_error.h"
 #include "runtime/words.h"
 
 namespace attune {
@@ -17,8 +18,6 @@ static_assert(std::endian::native == std::endian::little, "the trailer is read a
 static_assert(sizeof(attune_trailer_v1) == 56);
 constexpr std::size_t trailer_bytes = sizeof(attune_trailer_v1);
 constexpr std::string_view damaged_advice = "; compile or copy it again";
-
-Error wrong(const fs::path& path, const std::string& what) { return {words("kernel file '", path.string(), "': ", what)}; }
 
 /// The last bytes as a trailer, if they begin with its magic.
 std::optional<attune_trailer_v1> read_trailer(Bytes file) {
@@ -61,26 +60,26 @@ attune_trailer_v1 trailer_of(Bytes content) {
 Result<Sha256> check_trailer(Bytes file, const fs::path& path) {
   const std::optional<attune_trailer_v1> trailer = read_trailer(file);
   if (!trailer)
-    return wrong(path, words("is truncated or no kernel file: its last ", trailer_bytes,
+    return wrong_file(path, words("is truncated or no kernel file: its last ", trailer_bytes,
                              " bytes are not Attune's trailer; expected a file that `attune compile --shared` wrote"));
   if (trailer->format_version != ATTUNE_ABI_VERSION)
-    return wrong(path, words("is of format version ", trailer->format_version, "; this runtime reads version ", ATTUNE_ABI_VERSION,
+    return wrong_file(path, words("is of format version ", trailer->format_version, "; this runtime reads version ", ATTUNE_ABI_VERSION,
                              ": compile the kernel again, or use the runtime it was compiled for"));
   const std::size_t length = file.size() - trailer_bytes;
   if (trailer->length != length)
-    return wrong(path, words("is damaged: ", length, " bytes stand before its trailer, which says ", trailer->length, damaged_advice));
+    return wrong_file(path, words("is damaged: ", length, " bytes stand before its trailer, which says ", trailer->length, damaged_advice));
   if (trailer->reserved != 0)
-    return wrong(path, words("is damaged: the trailer's reserved field is ", trailer->reserved, ", not 0", damaged_advice));
+    return wrong_file(path, words("is damaged: the trailer's reserved field is ", trailer->reserved, ", not 0", damaged_advice));
   const Bytes bytes = file.first(length);
   Sha256 expected{};
   std::copy(std::begin(trailer->sha256), std::end(trailer->sha256), expected.begin());
   const Sha256 hash = sha256(bytes);
   if (hash != expected)
-    return wrong(
+    return wrong_file(
         path, words("is damaged: the SHA-256 of its content is ", text_of(hash), ", its trailer says ", text_of(expected), damaged_advice));
   const std::string machine = architecture(bytes);
   if (machine != own_architecture)
-    return wrong(
+    return wrong_file(
         path, words("holds ", machine.empty() ? "no machine code" : words("code for ", machine), "; this machine is ", own_architecture));
   return hash;
 }

@@ -6,13 +6,10 @@
 #include <new>
 #include <utility>
 
+#include "runtime/block.h"
+
 namespace attune {
 namespace {
-
-constexpr std::size_t alignment = 128;  // what Halide's own allocator gives
-constexpr std::size_t slack = 8;        // Halide may read so much beyond the end
-
-std::size_t rounded(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 class Locked {
  public:
@@ -34,7 +31,7 @@ class Locked {
 
 /// Stands before the memory that it describes. A block keeps its size and is taken again only at that size: so a call needs,
 /// whatever its threads' order, no more than the sum over sizes of how many of that size were in use at once.
-struct alignas(alignment) Workspace::Block {
+struct alignas(block_alignment) Workspace::Block {
   std::size_t bytes;  ///< with this header
   Block* next_free;
   Block* next_heap;
@@ -53,7 +50,7 @@ void Workspace::keep() {
 }
 
 void Workspace::next_step() {
-  while (heap_ != kept_heap_) ::operator delete (std::exchange(heap_, heap_->next_heap), std::align_val_t{alignment});
+  while (heap_ != kept_heap_) ::operator delete (std::exchange(heap_, heap_->next_heap), std::align_val_t{block_alignment});
   used_bytes_ = kept_bytes_;
   free_ = nullptr;
 }
@@ -66,7 +63,7 @@ void Workspace::end() {
 
 void* Workspace::take(std::size_t bytes) {
   if (bytes > SIZE_MAX / 2) return nullptr;
-  const std::size_t needed = sizeof(Block) + rounded(bytes + slack);
+  const std::size_t needed = sizeof(Block) + round_to_block(bytes + block_slack);
   const Locked locked(lock_);
   Block* block = find_free(needed);
   if (block == nullptr) block = cut(needed);
@@ -89,11 +86,11 @@ Workspace::Block* Workspace::find_free(std::size_t bytes) {
 /// A block that nobody has had. The peak counts the alignment of the caller's memory, so that the peak is always enough.
 Workspace::Block* Workspace::cut(std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
-  const std::size_t skipped = rounded(address) - address;
-  peak_bytes_ = std::max(peak_bytes_, used_bytes_ + bytes + alignment);
+  const std::size_t skipped = round_to_block(address) - address;
+  peak_bytes_ = std::max(peak_bytes_, used_bytes_ + bytes + block_alignment);
   void* place = nullptr;
   if (is_measuring_)
-    place = ::operator new (bytes, std::align_val_t{alignment}, std::nothrow);
+    place = ::operator new (bytes, std::align_val_t{block_alignment}, std::nothrow);
   else if (skipped <= memory_.size() && bytes <= memory_.size() - skipped - std::min(used_bytes_, memory_.size() - skipped))
     place = memory_.data() + skipped + used_bytes_;
   if (place == nullptr) return nullptr;

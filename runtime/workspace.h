@@ -31,7 +31,7 @@ class Workspace {
   /// What is taken so far is in use until end(). Each next_step() is where nothing of what was taken after it is in use: all of that is whole again.
   void keep();
   void next_step();
-  /// For the kernel's threads: memory aligned to 128 bytes with 8 readable bytes on both sides; null if too little is left.
+  /// For the kernel's threads: a block (block.h); null if too little is left.
   void* take(std::size_t bytes);
   /// Gives back what take() gave.
   void give_back(void* data);

@@ -3,14 +3,13 @@
 
 #include <array>
 #include <functional>
-#include <limits>
 
 #include "tests/codegen/kernel_case.h"
+#include "tests/special_numbers.h"
 
 namespace attune {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity(), quiet_nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array literals = {infinity, -infinity, quiet_nan};
 constexpr std::array<Name, 8> names = {"o0", "o1", "o2", "o3", "o4", "o5", "o6", "o7"};
 

@@ -8,21 +8,17 @@
 #include "runtime/merge.h"
 #include "tests/codegen/fitting_shape.h"
 #include "tests/codegen/kernel_case.h"
+#include "tests/codegen/odd_shapes.h"
 #include "tools/measure/example.h"
 
 namespace attune {
 namespace {
 
 /// Of calls of every size: tiny, few queries of many keys, few queries, many; with nothing, too.
-const char* const shapes[] = {"queries=1,keys=1,depth=1",           "queries=5,keys=37,depth=5,value_depth=1", "queries=37,keys=5,depth=37,value_depth=129",
+const char* const shapes_of_every_size[] = {"queries=1,keys=1,depth=1",           "queries=5,keys=37,depth=5,value_depth=1", "queries=37,keys=5,depth=37,value_depth=129",
                               "batch=1,queries=129,keys=129",       "batch=1,heads=1,queries=3,keys=601",      "batch=1,heads=1,queries=9,keys=131",
                               "queries=5,keys=0",                   "queries=0,keys=5",                        "queries=5,keys=7,value_depth=0",
                               "batch=1,heads=1,queries=70,keys=641"};
-
-void check_shapes(const KernelCase& kernel) {
-  std::uint64_t seed = 1;
-  for (const char* shape : shapes) CHECK(kernel.difference(fitting(shape, kernel.graph()), seed++) == "");
-}
 
 /// Attention whose scores end in a change, where base 2 cannot be folded into the query.
 struct Biased {
@@ -39,20 +35,20 @@ struct Biased {
 }  // namespace
 
 TEST_CASE("the logarithm of a softmax's total comes out of every schedule", "[lse]") {
-  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}}));
-  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}, .target = "x86-64-v3"}));
-  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}, .types = "bf16"}));
+  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}}), shapes_of_every_size);
+  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}, .target = "x86-64-v3"}), shapes_of_every_size);
+  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}, .types = "bf16"}), shapes_of_every_size);
   for (const char* types : {"f32", "bf16"}) {
     const KernelCase known("scaled_dot_product", {.settings = {"lse=true"}, .types = types, .set = {"depth=64", "value_depth=64"}});
     for (const char* shape : {"queries=37,keys=5", "batch=1,queries=3,keys=601", "queries=9,keys=131", "batch=1,queries=129,keys=641"})
       CHECK(known.difference(shape, 5) == "");
   }
-  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}, .types = "lse=bf16"}));
-  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}, .schedule = "unfused"}));
-  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true", "weights=true"}}));
-  check_shapes(KernelCase("padded", {.settings = {"lse=true"}}));
+  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}, .types = "lse=bf16"}), shapes_of_every_size);
+  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}, .schedule = "unfused"}), shapes_of_every_size);
+  check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true", "weights=true"}}), shapes_of_every_size);
+  check_shapes(KernelCase("padded", {.settings = {"lse=true"}}), shapes_of_every_size);
   const Graph biased = build(Biased{});
-  check_shapes(KernelCase(biased, "biased"));
+  check_shapes(KernelCase(biased, "biased"), shapes_of_every_size);
 }
 
 TEST_CASE("a row that sees nothing has minus infinity, one that sees NaN has NaN", "[lse]") {

@@ -2,14 +2,12 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
-#include <limits>
 
 #include "tests/codegen/kernel_case.h"
+#include "tests/special_numbers.h"
 
 namespace attune {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity(), quiet_nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Attention with one output for each predicate.
 struct RealMasks {

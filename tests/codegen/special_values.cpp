@@ -2,20 +2,18 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "tests/codegen/kernel_case.h"
+#include "tests/special_numbers.h"
 
 namespace attune {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Small attention with one batch and one head; the tests change single elements.
-struct Setting {
+struct SmallCall {
   Shape extents;
   Arrays inputs;
-  Setting(const KernelCase& kernel, const std::string& shape) {
+  SmallCall(const KernelCase& kernel, const std::string& shape) {
     extents = fill_shape(kernel.graph(), parse_shape("batch=1,heads=1," + shape, "shape").extents).extents;
     inputs = random_inputs(kernel.graph(), extents, 7);
   }
@@ -40,7 +38,7 @@ TEST_CASE("a NaN key reaches exactly the queries that see it", "[special]") {
   CAPTURE(types);
   const KernelCase causal("causal", {.types = types});
   for (const char* shape : {"queries=9,keys=9,depth=8", "queries=9,keys=70,depth=8", "queries=70,keys=70,depth=8", "queries=4,keys=70,depth=8"}) {
-    Setting s(causal, shape);
+    SmallCall s(causal, shape);
     s.at("k", 5, 3, 8) = std::nan("");
     const auto out = causal.outputs(s.extents, s.inputs).at("out");
     for (std::int64_t i = 0; i < s.extents.at("queries"); ++i) {
@@ -54,7 +52,7 @@ TEST_CASE("an infinite score gives NaN, a score of minus infinity weighs nothing
   const std::string types = GENERATE("f32", "bf16");
   CAPTURE(types);
   const KernelCase plain("scaled_dot_product", {.types = types});
-  Setting s(plain, "queries=3,keys=" + std::to_string(GENERATE(40, 80)) + ",depth=4");
+  SmallCall s(plain, "queries=3,keys=" + std::to_string(GENERATE(40, 80)) + ",depth=4");
   for (std::int64_t d = 0; d < 4; ++d) s.at("q", 0, d, 4) = 1;
   s.at("k", 7, 0, 4) = infinity;
   s.at("q", 1, 0, 4) = -1;
@@ -73,7 +71,7 @@ TEST_CASE("an infinite value of the last key reaches the result", "[special]") {
   for (const int keys : {1, 5, 37, 129}) {
     for (const int queries : {1, 3, 10, 100}) {
       CAPTURE(keys, queries);
-      Setting s(plain, "depth=16,queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys));
+      SmallCall s(plain, "depth=16,queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys));
       s.at("v", keys - 1, 3, 16) = infinity;
       s.at("v", keys - 1, 4, 16) = -infinity;
       const auto out = plain.outputs(s.extents, s.inputs).at("out");
@@ -91,12 +89,12 @@ TEST_CASE("a query that sees no key gives zeros", "[special]") {
   for (const auto& [queries, keys] : {std::pair(20, 33), std::pair(10, 80), std::pair(20, 80)}) {
     CAPTURE(types, queries, keys);
     const std::string shape = "queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys) + ",depth=8";
-    Setting s(masked, shape);
+    SmallCall s(masked, shape);
     for (std::int64_t j = 0; j < keys; ++j) s.at("mask", 4, j, keys) = 0;
     const auto out = masked.outputs(s.extents, s.inputs).at("out");
     CHECK(is_row(out, 4, 8, is_zero));
     CHECK(masked.difference(s.extents, s.inputs) == "");
-    Setting p(padded, shape);
+    SmallCall p(padded, shape);
     p.inputs.at("lengths").data[0] = 0;
     CHECK(is_row(padded.outputs(p.extents, p.inputs).at("out"), 0, 8, is_zero));
   }
@@ -106,7 +104,7 @@ TEST_CASE("scores of ten thousand do not overflow", "[special]") {
   const std::string types = GENERATE("f32", "bf16");
   CAPTURE(types);
   const KernelCase plain("scaled_dot_product", {.types = types});
-  Setting s(plain, "queries=18,keys=70,depth=4");
+  SmallCall s(plain, "queries=18,keys=70,depth=4");
   for (double& x : s.inputs.at("q").data) x *= 5000;
   const auto out = plain.outputs(s.extents, s.inputs).at("out");
   for (std::int64_t i = 0; i < 18; ++i) CHECK(is_row(out, i, 4, is_finite));
@@ -146,7 +144,7 @@ TEST_CASE("stored weights obey the same rules", "[special]") {
   const std::string types = GENERATE("f32", "bf16");
   CAPTURE(types);
   const KernelCase layer("multi_head", {.settings = {"mask=true", "weights=true"}, .types = types});
-  Setting s(layer, "tokens=6,model=8,depth=4");
+  SmallCall s(layer, "tokens=6,model=8,depth=4");
   for (std::int64_t j = 0; j < 6; ++j) s.at("mask", 2, j, 6) = 0;
   const auto outputs = layer.outputs(s.extents, s.inputs);
   CHECK(is_row(outputs.at("weights"), 2, 6, is_zero));

@@ -48,7 +48,7 @@ namespace {
 
 /// What keeps a stage from being of its kind, or nothing: outside of online_softmax, operations with a loop of their own are
 /// never computed inside others.
-std::string problem_of(const Graph& graph, const StagePlan& plan) {
+std::string problem_of_plans(const Graph& graph, const StagePlan& plan) {
   std::vector<std::string> loops;
   for (const int node : plan.nodes)
     if (is_anchor(graph.node(node))) loops.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, graph.node(node).op));
@@ -64,11 +64,11 @@ std::string problem_of(const Graph& graph, const StagePlan& plan) {
   return is_right ? std::string() : text;
 }
 
-std::string problem_of(const Graph& graph) {
+std::string problem_of_plans(const Graph& graph) {
   const Graph plain = expanded(graph);
   for (const bool fuse : {true, false})
     for (const StagePlan& plan : plan_stages(plain, fuse))
-      if (std::string problem = problem_of(plain, plan); !problem.empty()) return problem;
+      if (std::string problem = problem_of_plans(plain, plan); !problem.empty()) return problem;
   return {};
 }
 
@@ -105,12 +105,12 @@ TEST_CASE("the logarithm of what a softmax divides by comes out of its stage", "
   const auto [weights, lse] = softmax_with_lse(scores, a.keys);
   SECTION("alone it is a reduction of stored scores") {
     a.g.output("lse", lse, {a.queries});
-    CHECK(problem_of(a.g) == "");
+    CHECK(problem_of_plans(a.g) == "");
     CHECK(reasons<ReduceRoles>(a.g).size() == 1);
   }
   SECTION("what the result is changed by afterwards, and depends on it, is another stage") {
     a.g.output("out", matmul(weights, a.v, a.keys) * exp(lse), {a.queries, a.depth});
-    CHECK(problem_of(a.g) == "");
+    CHECK(problem_of_plans(a.g) == "");
     CHECK(reasons<OnlineSoftmaxRoles>(a.g).size() == 1);
     CHECK(reasons<PointwiseRoles>(a.g).size() == 1);
   }
@@ -118,7 +118,7 @@ TEST_CASE("the logarithm of what a softmax divides by comes out of its stage", "
     const Dim more = a.g.dim("more");
     a.g.output("out", matmul(weights, a.v * max(lse, a.queries), a.keys), {a.queries, a.depth});
     a.g.output("more", matmul(weights, a.g.input("w", {a.keys, more}) + max(lse, a.queries), a.keys), {a.queries, more});
-    CHECK(problem_of(a.g) == "");
+    CHECK(problem_of_plans(a.g) == "");
     CHECK(reasons<OnlineSoftmaxRoles>(a.g).empty());
     CHECK(reasons<RowSoftmaxRoles>(a.g).size() == 1);
   }
@@ -195,11 +195,11 @@ TEST_CASE("what is not fused says why", "[plan]") {
 }
 
 TEST_CASE("a stage computes one product, softmax or sum, and nothing else in its loops", "[plan]") {
-  for (const std::string_view variant : variant_names()) CHECK(problem_of(build_any(choose_variant(variant, {}).variant)) == "");
-  CHECK(problem_of(build_any(MultiHead{.weights = true})) == "");
+  for (const std::string_view variant : variant_names()) CHECK(problem_of_plans(build_any(choose_variant(variant, {}).variant)) == "");
+  CHECK(problem_of_plans(build_any(MultiHead{.weights = true})) == "");
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     INFO("seed " << seed);
-    CHECK(problem_of(random_graph(seed, {.operations = 6 + static_cast<int>(seed % 16), .has_special = seed % 2 == 0}).graph) == "");
+    CHECK(problem_of_plans(random_graph(seed, {.operations = 6 + static_cast<int>(seed % 16), .has_special = seed % 2 == 0}).graph) == "");
   }
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("readers of the scores beside the softmax find them stored", "[plan]")
       a.g.finish();
       REQUIRE(std::string(a.g.problem().view()) == "");
       INFO("reader " << reader << " of value " << read);
-      CHECK(problem_of(a.g) == "");
+      CHECK(problem_of_plans(a.g) == "");
       int products = 0;
       const Graph plain = expanded(a.g);
       for (const StagePlan& plan : plan_stages(plain))

@@ -7,6 +7,7 @@
 #include "dsl/variants.h"
 #include "tests/codegen/fitting_shape.h"
 #include "tests/codegen/kernel_case.h"
+#include "tests/codegen/odd_shapes.h"
 #include "tests/decoder_block.h"
 #include "tests/skip.h"
 
@@ -14,15 +15,10 @@ namespace attune {
 namespace {
 
 /// Odd extents, extents around a vector and a tile, one, and none, of calls of every size. A variant takes the dims that it has.
-const char* const shapes[] = {
+const char* const odd_shapes[] = {
     "queries=1,keys=1,tokens=1,depth=1", "queries=5,keys=37,tokens=5,depth=5", "queries=37,keys=5,tokens=37,depth=16",
     "batch=1,heads=1,queries=129,keys=129,tokens=129,depth=37", "queries=16,keys=64,tokens=17,depth=64", "queries=3,keys=0,tokens=0",
     "queries=0,keys=3,batch=0", "batch=1,queries=3,keys=601,depth=33", "batch=1,queries=9,keys=131,depth=17"};
-
-void check_shapes(const KernelCase& kernel) {
-  std::uint64_t seed = 1;
-  for (const char* shape : shapes) CHECK(kernel.difference(fitting(shape, kernel.graph()), seed++) == "");
-}
 
 /// A variant's optional parts: each alone, and all at once. A number that is 0 otherwise becomes 0.1.
 template <class Variant>
@@ -60,7 +56,7 @@ void check_full_product() {
         std::string said;
         for (const std::string& setting : settings) said += " " + setting;
         INFO(Variant::name << said << " for " << target.name << " in " << types);
-        check_shapes(KernelCase(std::string(Variant::name), {.settings = settings, .target = std::string(target.name), .types = types}));
+        check_shapes(KernelCase(std::string(Variant::name), {.settings = settings, .target = std::string(target.name), .types = types}), odd_shapes);
       }
 }
 
@@ -71,17 +67,17 @@ TEMPLATE_LIST_TEST_CASE("a variant's kernels for every CPU target and type agree
 }
 
 TEMPLATE_LIST_TEST_CASE("a variant's kernel agrees with the interpreter on any extents", "[variant]", AnyVariant) {
-  check_shapes(KernelCase(std::string(TestType::name)));
+  check_shapes(KernelCase(std::string(TestType::name)), odd_shapes);
 }
 
 TEST_CASE("the optional parts of multi_head agree with the interpreter", "[variant]") {
-  check_shapes(KernelCase("multi_head", {.settings = {"biases=true", "mask=true", "lengths=true"}}));
-  check_shapes(KernelCase("multi_head", {.settings = {"score_weights=true", "dropout=0.1", "weights=true"}}));
+  check_shapes(KernelCase("multi_head", {.settings = {"biases=true", "mask=true", "lengths=true"}}), odd_shapes);
+  check_shapes(KernelCase("multi_head", {.settings = {"score_weights=true", "dropout=0.1", "weights=true"}}), odd_shapes);
 }
 
 TEST_CASE("weights in panels agree with the interpreter, where panels are as wide as the machine's and where not", "[variant]") {
   const std::vector<std::string> settings = {"biases=true", "panels=true"};
-  check_shapes(KernelCase("multi_head", {.settings = settings}));
+  check_shapes(KernelCase("multi_head", {.settings = settings}), odd_shapes);
   for (const char* width : {"8", "16", "64"}) {
     const std::string w = width;
     const KernelCase kernel("multi_head", {.settings = settings, .set = {"depth=" + w, "value_depth=" + w, "column=" + w}});
@@ -96,22 +92,22 @@ TEST_CASE("kernels for other CPUs agree with the interpreter", "[target]") {
       skip("this CPU cannot run " + std::string(target));
       continue;
     }
-    check_shapes(KernelCase("causal", {.target = target}));
-    check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .target = target}));
+    check_shapes(KernelCase("causal", {.target = target}), odd_shapes);
+    check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .target = target}), odd_shapes);
   }
 }
 
 TEST_CASE("kernels of bf16 agree with the interpreter", "[type]") {
-  check_shapes(KernelCase("causal", {.types = "bf16"}));
-  check_shapes(KernelCase("grouped_query", {.types = "k=bf16,v=bf16"}));
-  check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .types = "bf16"}));
+  check_shapes(KernelCase("causal", {.types = "bf16"}), odd_shapes);
+  check_shapes(KernelCase("grouped_query", {.types = "k=bf16,v=bf16"}), odd_shapes);
+  check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .types = "bf16"}), odd_shapes);
 }
 
 TEST_CASE("kernels of f16 agree with the interpreter", "[type]") {
   for (const TargetInfo& target : targets())
-    if (target.device == Device::cpu && runs_here(target)) check_shapes(KernelCase("causal", {.target = std::string(target.name), .types = "f16"}));
-  check_shapes(KernelCase("grouped_query", {.types = "k=f16,v=f16"}));
-  check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .types = "f16"}));
+    if (target.device == Device::cpu && runs_here(target)) check_shapes(KernelCase("causal", {.target = std::string(target.name), .types = "f16"}), odd_shapes);
+  check_shapes(KernelCase("grouped_query", {.types = "k=f16,v=f16"}), odd_shapes);
+  check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .types = "f16"}), odd_shapes);
 }
 
 TEST_CASE("infinity, NaN, subnormal numbers and what is too large in f16 are IEEE's", "[type]") {
@@ -174,7 +170,7 @@ TEST_CASE("extents that are known when a kernel is compiled change no result", "
 }
 
 TEST_CASE("stages that are not fused agree with the interpreter", "[unfused]") {
-  check_shapes(KernelCase("soft_cap", {.schedule = "unfused"}));
+  check_shapes(KernelCase("soft_cap", {.schedule = "unfused"}), odd_shapes);
 }
 
 TEST_CASE("the parameters of a schedule change no result", "[schedule]") {

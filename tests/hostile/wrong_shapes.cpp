@@ -9,7 +9,7 @@
 namespace attune {
 namespace {
 
-constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max(), least = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t most_int64 = std::numeric_limits<std::int64_t>::max(), least_int64 = std::numeric_limits<std::int64_t>::min();
 
 /// The axes of a call's tensors with these properties; a wrong call spoils one of them.
 struct Axis {
@@ -29,7 +29,7 @@ bool wrong_extent(PreparedCall& call, Random& random) {
   const Axis at = random.one_of(axes);
   std::int64_t& extent = call.tensors()[at.tensor].extents[at.axis];
   extent = random.one_of(
-      std::array{std::int64_t{-1}, least, most, (std::int64_t{1} << 30) + 1, std::int64_t{1} << 31, std::int64_t{1} << 32, -extent - 1});
+      std::array{std::int64_t{-1}, least_int64, most_int64, (std::int64_t{1} << 30) + 1, std::int64_t{1} << 31, std::int64_t{1} << 32, -extent - 1});
   return true;
 }
 
@@ -47,7 +47,7 @@ bool wrong_inner_stride(PreparedCall& call, Random& random) {
       axes_where(call, [](const CallTensor& t, std::size_t a) { return a + 1 == t.extents.size() && t.extents[a] > 1 && !t.is_empty(); });
   if (axes.empty()) return false;
   const Axis at = random.one_of(axes);
-  call.tensors()[at.tensor].strides[at.axis] = random.one_of(std::array{std::int64_t{0}, std::int64_t{-1}, std::int64_t{2}, most, least});
+  call.tensors()[at.tensor].strides[at.axis] = random.one_of(std::array{std::int64_t{0}, std::int64_t{-1}, std::int64_t{2}, most_int64, least_int64});
   return true;
 }
 
@@ -56,7 +56,7 @@ bool stride_beyond_counting(PreparedCall& call, Random& random) {
   if (axes.empty()) return false;
   const Axis at = random.one_of(axes);
   call.tensors()[at.tensor].strides[at.axis] = random.one_of(
-      std::array{most, least, least + 1, std::int64_t{1} << 31, -(std::int64_t{1} << 31), std::int64_t{1} << 62, most / 2 + 1});
+      std::array{most_int64, least_int64, least_int64 + 1, std::int64_t{1} << 31, -(std::int64_t{1} << 31), std::int64_t{1} << 62, most_int64 / 2 + 1});
   return true;
 }
 

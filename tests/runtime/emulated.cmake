@@ -37,12 +37,13 @@ set(arm64_flags -O1 -fPIC -Wall -Wextra -Wconversion -Werror -I "${PROJECT_SOURC
 set(here "${CMAKE_CURRENT_SOURCE_DIR}")
 attune_halide_runtime_object("${arm64}/halide_runtime.o" arm-64-linux)
 
-file(GLOB runtime_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/*.h")
+attune_join(runtime_source runtime_for_arm64 ${runtime_sources})
+file(GLOB runtime_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/*.h" "${PROJECT_SOURCE_DIR}/runtime/*.cpp")
 add_custom_command(OUTPUT "${arm64}/libattune_rt.a"
-  COMMAND "${attune_arm64_cxx}" -std=c++20 ${arm64_flags} -c ${runtime_sources}
+  COMMAND "${attune_arm64_cxx}" -std=c++20 ${arm64_flags} -c "${runtime_source}" -o runtime.o
   COMMAND "${CMAKE_COMMAND}" -E rm -f libattune_rt.a
-  COMMAND sh -c "'${attune_arm64_ar}' rcs libattune_rt.a *.o"
-  DEPENDS ${runtime_sources} ${runtime_headers} "${arm64}/halide_runtime.o"
+  COMMAND "${attune_arm64_ar}" rcs libattune_rt.a runtime.o halide_runtime.o
+  DEPENDS ${runtime_files} "${arm64}/halide_runtime.o"
   WORKING_DIRECTORY "${arm64}" COMMENT "Building the runtime for arm64" VERBATIM)
 set(kernel_sources "${here}/kernels/arithmetic.c" "${here}/kernels/shapes.c" "${here}/kernels/steps.c" "${here}/kernels/library.c")
 add_custom_command(OUTPUT "${arm64}/whole.so"

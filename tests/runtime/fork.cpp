@@ -4,21 +4,17 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <filesystem>
 #include <thread>
 #include <vector>
 
 #include "runtime/threads.h"
 #include "tests/runtime/kernels/kernels.h"
+#include "tests/runtime/process_threads.h"
 #include "tests/runtime/product_case.h"
 #include "tests/skip.h"
 
 namespace attune {
 namespace {
-
-std::ptrdiff_t threads_of_this_process() {
-  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
-}
 
 /// The call gives the right numbers.
 bool is_right(const Kernel& kernel) {

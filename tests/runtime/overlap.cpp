@@ -15,10 +15,10 @@
 namespace attune {
 namespace {
 
-const Kernel add = Kernel::from(attune_kernel_v2_add).value();
+const Kernel sum = Kernel::from(attune_kernel_v2_add).value();
 
 std::string refusal(const Tensor& a, const Tensor& b, const Tensor& out) {
-  const Result<void> result = add(a, b, out);
+  const Result<void> result = sum(a, b, out);
   return result ? "" : result.error().message;
 }
 

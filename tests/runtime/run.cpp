@@ -6,7 +6,6 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
-#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -15,11 +14,10 @@
 #include "runtime/threads.h"
 #include "tests/runtime/kernel_files.h"
 #include "tests/runtime/kernels/kernels.h"
+#include "tests/runtime/process_threads.h"
 
 namespace attune {
 namespace {
-
-auto threads_of_this_process() { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); }
 
 void call_linear(const Kernel& linear) {
   std::vector<float> a(400, 1), b(20, 1), bias(5, 1), out(500);

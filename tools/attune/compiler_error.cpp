@@ -17,11 +17,11 @@
 namespace attune {
 namespace {
 
-enum class Kind { error, note, context };
+enum class MessageKind { error, note, context };
 
 /// "FILE:7:3: error: TEXT". A context is GCC's "FILE:7:3:   required from here", before the error that it leads to.
 struct Message {
-  Kind kind = Kind::note;
+  MessageKind kind = MessageKind::note;
   std::string file;
   int line = 0;  ///< 0 where none is told
   std::string text;
@@ -41,11 +41,11 @@ int take_number(std::string_view& place) {
 }
 
 std::optional<Message> parse(std::string_view said) {
-  constexpr std::array<std::pair<std::string_view, Kind>, 5> marks = {{{": fatal error: ", Kind::error},
-                                                                       {": error: ", Kind::error},
-                                                                       {": warning: ", Kind::note},
-                                                                       {": note: ", Kind::note},
-                                                                       {":   ", Kind::context}}};
+  constexpr std::array<std::pair<std::string_view, MessageKind>, 5> marks = {{{": fatal error: ", MessageKind::error},
+                                                                       {": error: ", MessageKind::error},
+                                                                       {": warning: ", MessageKind::note},
+                                                                       {": note: ", MessageKind::note},
+                                                                       {":   ", MessageKind::context}}};
   if (said.empty() || said[0] == ' ') return std::nullopt;  // a line of source, and marks below it
   std::size_t first = said.size();
   Message message;
@@ -93,7 +93,7 @@ std::string reason_of(const Message& error, std::span<const Message> following) 
   if (has_one_of(error.text, {"' is ambiguous"})) return ": Attune has that name too, and :: before it says the one outside of namespaces";
   if (!has_one_of(error.text, {"no matching ", "no match for ", "invalid operands to "})) return {};
   for (const Message& message : following) {
-    if (message.kind == Kind::error) return {};
+    if (message.kind == MessageKind::error) return {};
     if (const std::size_t viable = message.text.find("not viable: "); viable != std::string::npos) return ": " + message.text.substr(viable + 12);
     const std::string text = message.text.substr(std::min(message.text.find_first_not_of(' '), message.text.size()));
     if (text.starts_with("no known conversion") || text.starts_with("candidate expects")) return ": " + text;
@@ -116,10 +116,10 @@ std::string with_short_types(std::string text) {
 const Message& place_of(std::span<const Message> messages, std::size_t error, const CompiledHeader& compiled) {
   const auto is_there = [&](const Message& m) { return m.file == compiled.header && m.line > 0; };
   if (messages[error].file == compiled.source || is_there(messages[error])) return messages[error];
-  for (std::size_t i = error; i-- > 0 && messages[i].kind == Kind::context;)
+  for (std::size_t i = error; i-- > 0 && messages[i].kind == MessageKind::context;)
     if (is_there(messages[i])) return messages[i];
   for (std::size_t i = error + 1; i < messages.size(); ++i)
-    if (is_there(messages[i]) && messages[i].kind != Kind::error) return messages[i];
+    if (is_there(messages[i]) && messages[i].kind != MessageKind::error) return messages[i];
   return messages[error];
 }
 
@@ -143,7 +143,7 @@ CompilerError first_error(const std::string& output, const CompiledHeader& compi
   std::istringstream in(output);
   for (std::string line; std::getline(in, line);)
     if (std::optional<Message> message = parse(line)) messages.push_back(std::move(*message));
-  const auto found = std::ranges::find(messages, Kind::error, &Message::kind);
+  const auto found = std::ranges::find(messages, MessageKind::error, &Message::kind);
   if (found == messages.end()) return {};
   if (const auto sentence = sentence_of_graph(*found, compiled.header)) return {*sentence};
   const std::size_t error = cause_of(messages, static_cast<std::size_t>(found - messages.begin()));

@@ -77,7 +77,7 @@ std::vector<std::byte> packed(const std::vector<std::int64_t>& values) {
 }
 
 /// Not by way of doubles, which do not hold all integers of 64 bits.
-std::vector<std::byte> bytes_of(const std::vector<std::int64_t>& values, attune_storage storage) {
+std::vector<std::byte> as_bytes(const std::vector<std::int64_t>& values, attune_storage storage) {
   switch (storage) {
     case attune_i32: return packed<std::int32_t>(values);
     case attune_i64: return packed<std::int64_t>(values);
@@ -91,7 +91,7 @@ Converted to_integers(const std::vector<std::int64_t>& values, const NpyArray& f
   if (outside != values.end())
     return {{}, {}, fmt::format("element {} is {}; {} takes {}, from {} to {}", outside - values.begin(), *outside, taker, name_of(storage), least, greatest)};
   Converted converted{StoredArray(storage, file.shape), {}, {}};
-  converted.array.bytes = bytes_of(values, storage);
+  converted.array.bytes = as_bytes(values, storage);
   return converted;
 }
 

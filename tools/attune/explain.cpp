@@ -108,7 +108,7 @@ void print_stored(const KernelReport& report, const Call* call) {
   if (has_part) fmt::print("  Instead: concat k and v, not scores; one product of the queries and all keys is computed in tiles.\n");
 }
 
-void print_text(const Prepared& prepared, const std::string& types, const KernelReport& report, const Call* call) {
+void explain_in_text(const Prepared& prepared, const std::string& types, const KernelReport& report, const Call* call) {
   const std::string& parameters = prepared.graph.parameters;
   fmt::print("{}{} for {}, {}\n", prepared.graph.name, parameters.empty() ? "" : " (" + parameters + ")", prepared.targets[0]->name, types);
   print_stored(report, call);
@@ -152,7 +152,7 @@ Json json_of(const Call& call) {
           {"is_sparse", call.work.is_sparse}};
 }
 
-void print_json(const Prepared& prepared, const std::string& types, const KernelReport& report, const Call* call) {
+void explain_in_json(const Prepared& prepared, const std::string& types, const KernelReport& report, const Call* call) {
   Json stages = Json::array();
   for (std::size_t i = 0; i < report.stages.size(); ++i) {
     const StageReport& stage = report.stages[i];
@@ -222,8 +222,8 @@ int explain(const ExplainOptions& options) {
   Call call;
   if (!options.shape.empty())
     if (const std::string problem = read_call(options, prepared, report, given, call); !problem.empty()) return refuse(problem);
-  const auto print = options.is_json ? print_json : print_text;
-  print(prepared, options.types, report, options.shape.empty() ? nullptr : &call);
+  const auto explain_in = options.is_json ? explain_in_json : explain_in_text;
+  explain_in(prepared, options.types, report, options.shape.empty() ? nullptr : &call);
   return 0;
 }
 

@@ -13,12 +13,6 @@
 namespace attune {
 namespace {
 
-LoadedGraph refuse(std::string problem) {
-  LoadedGraph loaded;
-  loaded.problem = std::move(problem);
-  return loaded;
-}
-
 /// The settings of a variant as one text.
 std::string joined(const std::vector<Setting>& settings) {
   std::string text;
@@ -28,12 +22,12 @@ std::string joined(const std::vector<Setting>& settings) {
 
 LoadedGraph load_variant(const GraphRequest& request) {
   const ChosenVariant chosen = choose_variant(request.graph, request.settings);
-  if (!chosen.problem.empty()) return refuse(chosen.problem);
+  if (!chosen.problem.empty()) return no_graph(chosen.problem);
   LoadedGraph loaded;
   loaded.name = request.graph;
   loaded.parameters = std::visit([](const auto& variant) { return joined(parameters_of(variant)); }, chosen.variant);
   loaded.graph = build_any(chosen.variant);
-  if (!loaded.graph.problem().empty()) return refuse(fmt::format("variant '{}': {}", request.graph, problem_of(loaded.graph)));
+  if (!loaded.graph.problem().empty()) return no_graph(fmt::format("variant '{}': {}", request.graph, problem_of(loaded.graph)));
   return loaded;
 }
 
@@ -64,12 +58,12 @@ SaidParameters parameters_of(mlir::func::FuncOp function) {
 }
 
 LoadedGraph load_mlir(const GraphRequest& request) {
-  if (!request.settings.empty()) return refuse(fmt::format("'{}': has no parameters to set; a variant or a header has", request.graph));
-  if (std::filesystem::is_directory(request.graph)) return refuse(fmt::format("'{}': is a folder; text of MLIR is expected", request.graph));
+  if (!request.settings.empty()) return no_graph(fmt::format("'{}': has no parameters to set; a variant or a header has", request.graph));
+  if (std::filesystem::is_directory(request.graph)) return no_graph(fmt::format("'{}': is a folder; text of MLIR is expected", request.graph));
   std::ifstream in(request.graph);
   std::stringstream text;
   text << in.rdbuf();
-  if (!in) return refuse(fmt::format("'{}': cannot be read", request.graph));
+  if (!in) return no_graph(fmt::format("'{}': cannot be read", request.graph));
   return graph_from_text(text.str(), request.graph, "function");
 }
 
@@ -79,17 +73,17 @@ LoadedGraph graph_from_text(std::string_view text, const std::string& source, st
   // without threads of its own: processes are forked from this one
   auto context = std::make_shared<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
   const ParsedModule parsed = parse_module(text, source, *context);
-  if (!parsed.problem.empty()) return refuse(parsed.problem);
+  if (!parsed.problem.empty()) return no_graph(parsed.problem);
   mlir::func::FuncOp function = function_of(*parsed.module);
   SaidParameters parameters = parameters_of(function);
-  if (!parameters.problem.empty()) return refuse(fmt::format("'{}': {}", source, parameters.problem));
+  if (!parameters.problem.empty()) return no_graph(fmt::format("'{}': {}", source, parameters.problem));
   LoadedGraph loaded;
   loaded.name = function.getName().str();
-  if (std::string problem = name_problem(what, loaded.name); !problem.empty()) return refuse(fmt::format("'{}': {}", source, problem));
+  if (std::string problem = name_problem(what, loaded.name); !problem.empty()) return no_graph(fmt::format("'{}': {}", source, problem));
   loaded.parameters = std::move(parameters.text);
   loaded.graph = to_graph(function);
   loaded.owner = context;
-  if (!loaded.graph.problem().empty()) return refuse(fmt::format("'{}': {}", source, problem_of(loaded.graph)));
+  if (!loaded.graph.problem().empty()) return no_graph(fmt::format("'{}': {}", source, problem_of(loaded.graph)));
   return loaded;
 }
 
@@ -97,11 +91,11 @@ LoadedGraph load_graph(const GraphRequest& request) {
   const std::string extension = std::filesystem::path(request.graph).extension().string();
   const bool is_header = extension == ".h" || extension == ".hpp";
   if (!is_header && !request.struct_name.empty())
-    return refuse(fmt::format("--struct {}: names a struct of a header; '{}' is none", request.struct_name, request.graph));
+    return no_graph(fmt::format("--struct {}: names a struct of a header; '{}' is none", request.struct_name, request.graph));
   if (is_header) return load_header(request);
   const bool is_path = request.graph.find_first_of("./") != std::string::npos;
   if (is_path && extension != ".mlir")
-    return refuse(fmt::format("'{}': is no graph; a variant's name, FILE.mlir, and FILE.h with --struct are", request.graph));
+    return no_graph(fmt::format("'{}': is no graph; a variant's name, FILE.mlir, and FILE.h with --struct are", request.graph));
   return extension == ".mlir" ? load_mlir(request) : load_variant(request);
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dsl/graph.h"
@@ -25,6 +26,12 @@ struct LoadedGraph {
   std::shared_ptr<void> owner;
   std::string problem;     ///< in words; then nothing else is set
 };
+inline LoadedGraph no_graph(std::string problem) {
+  LoadedGraph loaded;
+  loaded.problem = std::move(problem);
+  return loaded;
+}
+
 LoadedGraph load_graph(const GraphRequest& request);
 
 /// The graph that text of the dialect `attn` holds. `source` names the text in sentences, and `what` the kind of thing that it is named for.

@@ -20,12 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-LoadedGraph refuse(std::string problem) {
-  LoadedGraph loaded;
-  loaded.problem = std::move(problem);
-  return loaded;
-}
-
 /// The folder that holds dsl/: from the program ../include/attune, where it is installed and where it was built.
 fs::path include_folder() {
   std::error_code error;
@@ -130,19 +124,19 @@ std::string struct_problem(std::string_view name) {
 }  // namespace
 
 LoadedGraph load_header(const GraphRequest& request) {
-  if (request.struct_name.empty()) return refuse(fmt::format("'{}': is a header; --struct names the variant in it", request.graph));
-  if (!fs::exists(request.graph)) return refuse(fmt::format("'{}': does not exist", request.graph));
-  if (fs::is_directory(request.graph)) return refuse(fmt::format("'{}': is a folder; a header is expected", request.graph));
-  if (std::string problem = struct_problem(request.struct_name); !problem.empty()) return refuse(std::move(problem));
+  if (request.struct_name.empty()) return no_graph(fmt::format("'{}': is a header; --struct names the variant in it", request.graph));
+  if (!fs::exists(request.graph)) return no_graph(fmt::format("'{}': does not exist", request.graph));
+  if (fs::is_directory(request.graph)) return no_graph(fmt::format("'{}': is a folder; a header is expected", request.graph));
+  if (std::string problem = struct_problem(request.struct_name); !problem.empty()) return no_graph(std::move(problem));
   const ScratchFolder folder;
-  if (!folder.exists()) return refuse(no_scratch_folder(folder));
-  if (std::string problem = compile(request.graph, request.struct_name, folder.path()); !problem.empty()) return refuse(std::move(problem));
+  if (!folder.exists()) return no_graph(no_scratch_folder(folder));
+  if (std::string problem = compile(request.graph, request.struct_name, folder.path()); !problem.empty()) return no_graph(std::move(problem));
   constexpr double longest_s = 60;
   const std::string library = folder.file("variant.so");
   const ChildAnswer answer = in_child([&] { return described_or_thrown(request, library); }, longest_s);
   if (answer.text.starts_with('+') && answer.problem.empty()) return graph_from_text(std::string_view(answer.text).substr(1), request.graph, "variant");
-  if (answer.text.starts_with('-') && answer.problem.empty()) return refuse(answer.text.substr(1));
-  return refuse(fmt::format("'{}': building the graph of '{}' {}; a variant adds operations to its graph and nothing else", request.graph, request.struct_name,
+  if (answer.text.starts_with('-') && answer.problem.empty()) return no_graph(answer.text.substr(1));
+  return no_graph(fmt::format("'{}': building the graph of '{}' {}; a variant adds operations to its graph and nothing else", request.graph, request.struct_name,
                             answer.problem.empty() ? "ended the process" : answer.problem));
 }
 
