@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "codegen/halide/numbers/strict.h"
+#include "codegen/halide/numbers/vector_math.h"
 
 using Halide::Expr;
 
 namespace attune {
 
 Expr whole_power(const Expr& n) {
-  const Expr exponent = Halide::cast<std::int32_t>(select(strict_less(n, -127.f), -127.f, n));
+  const Expr exponent = Halide::cast<std::int32_t>(select(strict_less(n, static_cast<float>(least_weight + 1)), -127.f, n));
   return Halide::reinterpret<float>((exponent + 127) << 23);
 }
 

@@ -5,7 +5,7 @@
 
 namespace attune {
 
-/// 2^n for whole n <= 0, exactly 0 below -126. What comes out for NaN multiplies sums that are NaN.
+/// 2^n for whole n <= 0, exactly 0 where a weight would be (vector_math.h: least_weight). What comes out for NaN multiplies sums that are NaN.
 Halide::Expr whole_power(const Halide::Expr& n);
 
 /// What two states become when they are merged: the reference, and what the sums of each are multiplied by.

@@ -126,10 +126,10 @@ void SoftmaxStage::define_weights(SoftmaxPass& pass) {
   // The logarithm of the total is wanted to f32: it is not that of weights rounded to bf16.
   if (bf16_ && log_sum_exp_.is_wanted()) {
     pass.exact_weights = Func(pass.named("exact_weights"));
-    pass.exact_weights(per_row({column_, panel_})) = softmax_exp2(exponent);
+    pass.exact_weights(per_row({column_, panel_})) = softmax_exp2(exponent, least_weight);
     pass.weights(per_row({column_, panel_})) = stored_weight(pass.exact_weights(per_row({column_, panel_})));
   } else {
-    pass.weights(per_row({column_, panel_})) = stored_weight(bf16_ ? softmax_exp2_for_bf16(exponent) : softmax_exp2(exponent));
+    pass.weights(per_row({column_, panel_})) = stored_weight(bf16_ ? softmax_exp2_for_bf16(exponent, least_weight) : softmax_exp2(exponent, least_weight));
   }
   pass.sum_by_lane = Func(pass.named("sum_by_lane"));
   pass.sum_by_lane(per_row({lane_})) = 0.f;

@@ -131,7 +131,7 @@ void SplitKeysStage::define_weights() {
   maximum_(per_row({})) = lowest;
   maximum_(per_row({})) = max(maximum_(per_row({})), maximum_by_lane_(per_row({lanes_.x})));
   reference_(per_row({})) = ceil(maximum_(per_row({})));
-  weights_(per_row({key_})) = softmax_exp2(scores_(per_row({key_})) - reference_(per_row({})));
+  weights_(per_row({key_})) = softmax_exp2(scores_(per_row({key_})) - reference_(per_row({})), least_weight);
   sum_by_lane_(per_row({lane_})) = 0.f;
   sum_by_lane_(per_row({lane_})) += weights_(lane_of_vector);
   if (!body_.weight) return;

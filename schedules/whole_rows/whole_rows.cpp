@@ -120,7 +120,7 @@ void WholeRowsStage::define_weights() {
   const Expr by_lane = maximum_by_lane_(per_row({half_ * (tiles_.lanes / 2) + across_half_.x}));
   maximum_by_half_(per_row({half_})) = max(maximum_by_half_(per_row({half_})), by_lane);
   maximum_(per_row({})) = max(maximum_by_half_(per_row({0})), maximum_by_half_(per_row({1})));
-  weights_(per_row({key_})) = softmax_exp2(scores_(per_row({key_})) - maximum_(per_row({})));
+  weights_(per_row({key_})) = softmax_exp2(scores_(per_row({key_})) - maximum_(per_row({})), least_weight);
   total_by_lane_(per_row({lane_})) = 0.f;
   total_by_lane_(per_row({lane_})) += weights_(lane_of_vector);
   total_(per_row({})) = 0.f;

@@ -83,13 +83,13 @@ TEST_CASE("a state scaled under a reference is its share of a merge", "[online_s
   CHECK(scale() == std::exp2(state.reference - under.reference));
 }
 
-TEST_CASE("powers of two with whole exponents are exact, and 0 below the normal numbers", "[online_state]") {
+TEST_CASE("powers of two with whole exponents are exact, and 0 where a weight would be", "[online_state]") {
   const auto power = [](float n) {
     Func f;
     f() = whole_power(unknown(n));
     const Buffer<float> result = f.realize();
     return result();
   };
-  for (const float n : {0.f, -1.f, -24.f, -126.f}) CHECK(power(n) == std::exp2(n));
-  for (const float n : {-127.f, -1000.f, std::numeric_limits<float>::lowest(), -std::numeric_limits<float>::infinity()}) CHECK(power(n) == 0.f);
+  for (const float n : {0.f, -1.f, -24.f, -100.f}) CHECK(power(n) == std::exp2(n));
+  for (const float n : {-101.f, -126.f, -127.f, -1000.f, std::numeric_limits<float>::lowest(), -std::numeric_limits<float>::infinity()}) CHECK(power(n) == 0.f);
 }

@@ -7,6 +7,7 @@
 // finite.
 #include "codegen/halide/numbers/vector_math.h"
 
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
@@ -175,27 +176,31 @@ Expr wave(const Expr& x, std::uint32_t quarters) {
   return where_rare(is_beyond, turned(quadrant_by_bits(x)), turned(quadrant_by_fma(x)));
 }
 
-/// 2^exponent, 0 below -127; 1 + f * polynomial(f, slope) is 2^f on [-0.5, 0.5].
-Expr exp2_to_zero(const Expr& exponent, std::initializer_list<float> slope) {
-  const Expr s = at_least(-127.f, exponent);
-  // The low bits are the biased exponent; it is 0 at -127, so 2^-127 comes out as 0.
-  const Expr biased = strict_add(s, rounder + 127.f);
-  const Expr f = strict_subtract(s, strict_subtract(biased, rounder + 127.f));
+/// 2^exponent, 0 where that rounds to 2^least or below; 1 + f * polynomial(f, slope) is 2^f on [-0.5, 0.5].
+Expr exp2_to_zero(const Expr& exponent, int least, std::initializer_list<float> slope) {
+  const auto bias = static_cast<float>(-least);
+  const Expr s = at_least(-bias, exponent);
+  // The low bits are the biased exponent of power = 2^(n + bias - 127), and 0 at the least: so that comes out as 0.
+  const Expr biased = strict_add(s, rounder + bias);
+  const Expr f = strict_subtract(s, strict_subtract(biased, rounder + bias));
   // A product, not an addition to the exponent's bits: a NaN with a payload (0xffffffff is a common one) would wrap into a number.
   const Expr power = from_bits(bits(biased) << 23);
-  // Strict, so that f times the power, which is exact, does not wait for the polynomial.
-  return power + strict_multiply(power, f) * polynomial(f, slope);
+  // What the power lacks is in the coefficients; the product comes last, so that nothing on the way is below 2^-126, which some CPUs take long over.
+  const float missing = std::ldexp(1.f, 127 + least);
+  Expr sum;
+  for (const float c : slope) sum = sum.defined() ? sum * f + c * missing : Expr(c * missing);
+  return strict_multiply(power, sum * f + missing);
 }
 
 }  // namespace
 
-Expr softmax_exp2(const Expr& s) {
-  return exp2_to_zero(s, {0.001326472731f, 0.009671512991f, 0.05550733581f, 0.2402224243f, 0.6931470037f});  // error 1.1e-7
+Expr softmax_exp2(const Expr& s, int least) {
+  return exp2_to_zero(s, least, {0.001326472731f, 0.009671512991f, 0.05550733581f, 0.2402224243f, 0.6931470037f});  // error 1.1e-7
 }
 
-Expr softmax_exp2_for_bf16(const Expr& s) {
+Expr softmax_exp2_for_bf16(const Expr& s, int least) {
   // Least squares reweighted until the extrema were equal (Lawson), error 1.02e-4.
-  return exp2_to_zero(s, {0.0550089329f, 0.242210969f, 0.693282902f});
+  return exp2_to_zero(s, least, {0.0550089329f, 0.242210969f, 0.693282902f});
 }
 
 namespace vector_math {

@@ -5,12 +5,16 @@
 
 namespace attune {
 
+/// The least power of two that a weight has which only multiplies values: smaller ones are 0. Beside the largest weight of its row it is nothing, and its
+/// product with a value above 2^-25 is no number below 2^-126, which some CPUs take a hundred cycles over.
+inline constexpr int least_weight = -101;
+
 /// 2^s for s <= 0 (up to rounding above 0), relative error below 2e-7; the exponential of a softmax's inner loop.
-/// Exactly 0 below -127, also for -infinity; NaN stays NaN.
-Halide::Expr softmax_exp2(const Halide::Expr& s);
+/// Exactly 0 where it is below 2^(least + 0.5), also for -infinity; NaN stays NaN. No number on its way is below 2^-126. `least` is -126 or more.
+Halide::Expr softmax_exp2(const Halide::Expr& s, int least = -126);
 
 /// The same with a relative error below 1.1e-4, a 35th of the distance of bf16 numbers at most, for weights that are rounded to bf16.
-Halide::Expr softmax_exp2_for_bf16(const Halide::Expr& s);
+Halide::Expr softmax_exp2_for_bf16(const Halide::Expr& s, int least);
 
 /// Call them with the namespace: Halide has functions of the same names. An ulp is that of the exact result, rounded to f32.
 namespace vector_math {
@@ -25,7 +29,7 @@ Halide::Expr log(const Halide::Expr& x);
 Halide::Expr pow(const Halide::Expr& a, const Halide::Expr& b);
 /// tanh x within 4 ulp, never beyond -1 and 1.
 Halide::Expr tanh(const Halide::Expr& x);
-/// 1 / (1 + e^-x) within 4 ulp; 0 where that is below 2^-127.
+/// 1 / (1 + e^-x) within 4 ulp; 0 where that is below 2^-126.
 Halide::Expr sigmoid(const Halide::Expr& x);
 /// erf x within 4 ulp, never beyond -1 and 1.
 Halide::Expr erf(const Halide::Expr& x);

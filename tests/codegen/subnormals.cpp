@@ -1,0 +1,80 @@
+/// Numbers below 2^-126: some CPUs take a hundred cycles over each operation that meets one, so none of attention does where the inputs are ordinary.
+#include <catch2/catch.hpp>
+
+#include <string>
+
+#include "dsl/variants/attention.h"
+#include "runtime/threads.h"
+#include "tests/codegen/kernel_case.h"
+#include "tests/skip.h"
+#include "tools/attune/trial.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace attune {
+namespace {
+
+#if defined(__x86_64__)
+
+/// "operands", "results" or both, if the CPU says that of the operations of a call on this thread some were below 2^-126; empty otherwise.
+std::string met_in(const KernelCase& kernel, const Shape& extents, const Arrays& inputs) {
+  constexpr unsigned denormal_operand = 0x02, underflow = 0x10;  // of MXCSR; they stay until they are cleared
+  Trial trial = trial_of(kernel.kernel(), extents, inputs);
+  _mm_setcsr(_mm_getcsr() & ~(denormal_operand | underflow));
+  trial.call(kernel.kernel()).value();
+  const unsigned flags = _mm_getcsr();
+  CHECK(trial.compare_with_interpreter(kernel.graph()).agrees);
+  return std::string((flags & denormal_operand) != 0 ? "operands " : "") + ((flags & underflow) != 0 ? "results" : "");
+}
+
+/// None is so small that its product with a weight could be below 2^-126.
+Arrays ordinary_inputs(const KernelCase& kernel, const Shape& extents) {
+  Arrays inputs = random_inputs(kernel.graph(), extents, 5);
+  for (auto& [name, array] : inputs)
+    if (array.type.kind == Kind::real)
+      for (double& x : array.data) x += x < 0 ? -0.125 : 0.125;
+  return inputs;
+}
+
+/// Of calls of every size.
+const char* const shapes[] = {"batch=1,heads=2,queries=1,keys=700", "batch=1,heads=2,queries=9,keys=300", "batch=1,heads=2,queries=70,keys=300",
+                              "batch=1,heads=2,queries=300,keys=700"};
+
+#endif
+
+/// Scores that rise by a factor of two a key: beside the last the weights of all but the last hundred are below 2^-126.
+struct Ramp {
+  static constexpr std::string_view name = "ramp";
+  static constexpr auto fields = std::tuple{};
+  constexpr void operator()(Graph& g) const {
+    const Attention a(g);
+    a.output(a.scores() + to_real(index(a.keys)) * 0.75);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("no operation of attention meets a number below 2^-126", "[special]") {
+#if defined(__x86_64__)
+  const int threads = num_threads();
+  set_num_threads(1).value();
+  const std::string types = GENERATE("f32", "bf16");
+  const std::string schedule = GENERATE("", "online_softmax", "split_keys", "whole_rows");
+  CAPTURE(types, schedule);
+  const Graph ramp = build(Ramp{});
+  const KernelCase alibi("alibi", {.types = types, .schedule = schedule}), steep(ramp, "ramp", {.types = types, .schedule = schedule});
+  for (const KernelCase* kernel : {&alibi, &steep})
+    for (const char* shape : shapes) {
+      const Shape extents = fill_shape(kernel->graph(), parse_shape(std::string(shape) + ",depth=16,value_depth=16", "shape").extents).extents;
+      CAPTURE(kernel == &alibi, shape);
+      CHECK(met_in(*kernel, extents, ordinary_inputs(*kernel, extents)) == "");
+    }
+  set_num_threads(threads).value();
+#else
+  skip("the flags that tell are those of x86-64");
+#endif
+}
+
+}  // namespace attune
