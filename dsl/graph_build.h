@@ -78,7 +78,13 @@ constexpr Value Graph::add(const Op& op, std::span<const Value> inputs, Here at)
     fail(at, Op::name, ": has ", static_cast<int>(inputs.size()), " operands; at most ", max_operands, " are possible");
     inputs = inputs.first(max_operands);
   }
-  Node added{op, {}, static_cast<int>(inputs.size()), {}};
+  Node added;
+#ifdef __clang__
+  added.op = AnyOp(op);
+#else  // Each constructor of the variant calls the one before it: those of all operations take a third of this header's time. Clang needs them.
+  added.op.template emplace<Op>(op);
+#endif
+  added.input_count = static_cast<int>(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].graph != this) fail(at, Op::name, ": an operand belongs to another graph");
     added.inputs[i] = inputs[i].graph == this ? inputs[i].id : 0;
