@@ -23,6 +23,10 @@ bool is_load_along(const Piece& piece, const std::string& dim, Element element) 
   return innermost != nullptr && innermost->name == dim;
 }
 
+bool is_in_place_along(const Piece& piece, const std::string& dim) {
+  return is_load_along(piece, dim, Element::f32) && piece.load()->constant_factor() == 1.f;
+}
+
 Flat::Flat(std::vector<std::string> dims, const Extents& extents) : dims_(std::move(dims)) {
   for (const std::string& dim : dims_) extents_.push_back(extents.at(dim));
 }

@@ -23,6 +23,9 @@ bool lies_along(const Piece& piece, const std::string& dim);
 /// The piece is one load of elements of this storage, times a constant at most, with the dim innermost in memory.
 bool is_load_along(const Piece& piece, const std::string& dim, Element element);
 
+/// The piece is one load of f32 and nothing else, with the dim innermost in memory: its vectors need no copy.
+bool is_in_place_along(const Piece& piece, const std::string& dim);
+
 /// Dims walked as one index, the last one fastest.
 class Flat {
  public:

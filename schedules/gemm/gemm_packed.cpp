@@ -115,8 +115,7 @@ Coordinates PackedGemm::batch_coordinates() const {
 }
 
 bool PackedGemm::are_columns_in_panels() const {
-  return p_.b_along_columns && Halide::Internal::can_prove(columns_.extent() == width_) && is_load_along(body_.b, body_.columns.back(), Element::f32) &&
-         body_.b.load()->constant_factor() == 1.f;
+  return p_.b_along_columns && Halide::Internal::can_prove(columns_.extent() == width_) && is_in_place_along(body_.b, body_.columns.back());
 }
 
 void PackedGemm::define_row_panel() {

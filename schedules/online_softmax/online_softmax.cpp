@@ -20,7 +20,7 @@ SoftmaxTiles tiles_from(const Machine& machine, const std::vector<Parameter>& va
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
   return {machine.vector_bytes / 4, value("register_rows"), value("register_vectors"), value("query_tile"),
           value("key_tile"),        value("middle_tile"),   value("edge_tile"),        machine.has_bf16_dot,
-          static_cast<PrefetchInto>(value("prefetch"))};
+          value("copy_values") != 0, static_cast<PrefetchInto>(value("prefetch"))};
 }
 
 bool is_whole(const Expr& extent, int tile) {
@@ -71,8 +71,9 @@ bool SoftmaxStage::turns_keys_in_registers() const {
   return !body_.over.empty() && lies_along(body_.key, body_.over.back());
 }
 
-/// Copies of a tile of queries and of all keys of a batch index, turned so that vectors run along keys.
+/// Copies of a tile of queries and of all keys of a batch index, turned so that vectors run along keys; of all its values, a group of vectors after the other.
 void SoftmaxStage::define_panels() {
+  if (copies_values()) value_panel_(joined({lane_, vector_, key_, vector_group_}, value_batch_)) = value_at(copied_depth(), key_);
   if (body_.score) return;
   if (bf16_) return define_bf16_panels();
   const Exprs over = vars_of(body_.over, body_.over);

@@ -23,6 +23,8 @@ namespace attune {
 /// edge_tile          keys in a block that is partly visible, or beyond the last whole middle_tile
 /// register_rows      queries whose scores or results are summed in registers at once
 /// register_vectors   vectors of such sums per query; edge_tile is a multiple of what they hold
+/// copy_values        1: all values of a batch index are copied once, as keys are; 0: they are read in place where they can be, or copied for each
+///                    tile of queries. Vectors of copies lie in one line each, wherever the inputs begin
 /// prefetch           keys that are copied next are prefetched into the cache of this level (prefetch.h); 0 leaves that to the machine
 std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeClass size);
 
@@ -31,8 +33,8 @@ std::string online_softmax_problem(const Machine& machine, const std::vector<Par
 
 /// The stage's result over body.out, scheduled: compute_root, tiles in parallel; the output of a pipeline or the input of other Funcs.
 /// Any extents from 1 up are right, and an empty result or no keys (zeros) where the target has no_asserts and no_bounds_query; without
-/// them Halide refuses buffers without elements. Storage: tiles, and keys x (key's contracted dims) for each batch index of the keys that
-/// is in work. Throws Halide::CompileError with the sentence of online_softmax_problem.
+/// them Halide refuses buffers without elements. Storage: tiles, and keys x (key's contracted dims), with copy_values keys x value_depth too, for
+/// each batch index of the keys that is in work. Throws Halide::CompileError with the sentence of online_softmax_problem.
 Stored online_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
 /// Of the parameters: the blocks of pairs that calls leave out where all is hidden.

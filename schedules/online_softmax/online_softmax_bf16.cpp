@@ -93,10 +93,7 @@ void SoftmaxStage::schedule_bf16_panels() {
   key_pairs_.vectorize(column_, tiles_.lanes);
   for (const auto& [panel, batch] : {std::pair{&key_pairs_, &key_batch_}, std::pair{&value_pairs_, &value_batch_}}) {
     panel->bound_extent(pair_, 2).unroll(pair_);
-    if (batch->empty())
-      panel->compute_root();
-    else
-      panel->compute_at(out_, Var((*batch)[0].as<Halide::Internal::Variable>()->name));
+    per_batch_index(*panel, *batch);
   }
 }
 

@@ -21,6 +21,7 @@ std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeCla
                         {"edge_tile", {16, 32, 64, 128}},
                         {"register_rows", {1, 2, 4, 6, 8, 12}},
                         {"register_vectors", {1, 2, 4}},
+                        {"copy_values", {0, 1}},
                         {"prefetch", {0, 1, 2}}});
 }
 

@@ -158,27 +158,34 @@ int SoftmaxStage::vectors_in_group() const { return std::min(tiles_.vectors, fix
 /// half of each row at a time a copy is better: as far apart as rows of a power of two are, they share few sets of the first-level cache.
 bool SoftmaxStage::values_are_in_place() const {
   if (!fixed_depth_ || *fixed_depth_ % tiles_.lanes != 0 || 2 * vectors_in_group() * tiles_.lanes < *fixed_depth_) return false;
-  return is_load_along(body_.value, body_.value_depth, Element::f32) && body_.value.load()->constant_factor() == 1.f;
+  return is_in_place_along(body_.value, body_.value_depth);
 }
+
+/// Of a value's copy: that of a vector of a group. Beyond the last element it is the last one, which nothing reads.
+Expr SoftmaxStage::copied_depth() const { return min(likely((vector_group_ * vectors_in_group() + vector_) * tiles_.lanes + lane_), depth_ - 1); }
 
 /// Whole groups of register_vectors vectors first, then the vectors that are left. Keys beyond the last one are not summed: the last one's
 /// value in their stead may be infinite, times a weight of 0.
 void SoftmaxStage::define_partial(SoftmaxPass& pass) {
   if (bf16_) return define_bf16_partial(pass);
-  const bool in_place = values_are_in_place();
   const int group = vectors_in_group();
-  if (!in_place) {
+  if (!copies_values() && !values_are_in_place()) {
     pass.values = Func(pass.named("values"));
-    const Expr depth = min(likely((vector_group_ * group + vector_) * tiles_.lanes + lane_), depth_ - 1);
-    pass.values(joined({lane_, vector_, column_, panel_, vector_group_, key_block_}, value_batch_)) = value_at(depth, key_of(pass, column_, panel_));
+    pass.values(joined({lane_, vector_, column_, panel_, vector_group_, key_block_}, value_batch_)) = value_at(copied_depth(), key_of(pass, column_, panel_));
   }
   const Func weights = body_.weight ? pass.changed_weights : pass.weights;
   const auto product = [&](const Expr& vector_group, const Expr& vector, const Expr& column, const Expr& panel) {
     const Expr of_all = vector_group * group + vector;
     // An unknown number of vectors is one group, or copies would have more vectors than there are.
-    const Exprs at = fixed_depth_ ? Exprs{lane_, vector, column, panel, vector_group, key_block_} : Exprs{lane_, of_all, column, panel, 0, key_block_};
-    const Expr value = in_place ? value_at(of_all * tiles_.lanes + lane_, key_of(pass, column, panel)) : Expr(pass.values(joined(at, value_batch_)));
-    return weights(per_row({column, panel})) * value;
+    const Exprs vectors = fixed_depth_ ? Exprs{lane_, vector} : Exprs{lane_, of_all};
+    const Expr of_groups = fixed_depth_ ? vector_group : 0;
+    const auto value = [&]() -> Expr {
+      if (pass.values.defined()) return pass.values(joined(joined(vectors, {column, panel, of_groups, key_block_}), value_batch_));
+      const Expr key = key_of(pass, column, panel);
+      if (copies_values()) return value_panel_(joined(joined(vectors, {key, of_groups}), value_batch_));
+      return value_at(of_all * tiles_.lanes + lane_, key);
+    };
+    return weights(per_row({column, panel})) * value();
   };
   const int panels = pass.key_tile / tiles_.panel();
   pass.partial = Func(pass.named("partial"));

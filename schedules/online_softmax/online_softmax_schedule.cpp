@@ -70,17 +70,18 @@ Func& SoftmaxStage::per_row_group(Func& f, const SoftmaxPass& pass) {
 /// Where only a part of the values' rows is summed at once, lines lie apart, and prefetchers bring them late: all rows then take the values of one
 /// panel, which stay in the first-level cache, before those of the next. (On Zen 5 0.93 to 0.98 of the time at depth 128; one part: 1.005.)
 bool SoftmaxStage::sums_by_panels(const SoftmaxPass& pass) const {
-  return !bf16_ && !pass.values.defined() && fixed_depth_ && vectors_in_group() * tiles_.lanes < *fixed_depth_ && tiles_.rows < rows_that_hide_loads;
+  return !bf16_ && !reads_copies(pass) && fixed_depth_ && vectors_in_group() * tiles_.lanes < *fixed_depth_ && tiles_.rows < rows_that_hide_loads;
 }
 
 /// Where values are copied because groups of vectors are narrow, each group's sums begin in registers (on Zen 4 0.96 to 0.998 of the time for AVX2).
 /// One group for all vectors begins in memory: with 16 sums of 16 lanes more, LLVM keeps sums of other loops in memory, too.
 bool SoftmaxStage::has_sums_of_groups(const SoftmaxPass& pass) const {
   const int vectors = fixed_value(vectors_).value_or(0);
-  return pass.values.defined() && vectors > vectors_in_group() && vectors % vectors_in_group() == 0;
+  return reads_copies(pass) && vectors > vectors_in_group() && vectors % vectors_in_group() == 0;
 }
 
 void SoftmaxStage::schedule_panels() {
+  if (copies_values()) schedule_value_panel();
   if (body_.score) return;
   if (bf16_) return schedule_bf16_panels();
   if (body_.query) schedule_query_panel();
@@ -96,11 +97,30 @@ void SoftmaxStage::schedule_query_panel() {
   if (vectors > 0 && vectors <= most_unrolled_vectors && extent % tiles_.lanes == 0) query_panel_.bound_extent(last, extent).unroll(vector);
 }
 
-void SoftmaxStage::schedule_key_panel() {
-  if (key_batch_.empty())
-    key_panel_.compute_root();
+/// Computed once for each index of these batch dims.
+void SoftmaxStage::per_batch_index(Func& panel, const Exprs& batch) {
+  if (batch.empty())
+    panel.compute_root();
   else
-    key_panel_.compute_at(out_, Var(key_batch_[0].as<Halide::Internal::Variable>()->name));
+    panel.compute_at(out_, Var(batch[0].as<Halide::Internal::Variable>()->name));
+}
+
+void SoftmaxStage::schedule_value_panel() {
+  per_batch_index(value_panel_, value_batch_);
+  value_panel_.reorder(lane_, vector_, vector_group_, key_);
+  schedule_copied_vectors(value_panel_);
+}
+
+/// Each key's row from beginning to end, whatever groups its vectors go to: prefetchers follow it.
+void SoftmaxStage::schedule_copied_vectors(Func& copy) {
+  copy.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+  if (!is_state_unrolled()) return;
+  const int group = vectors_in_group();
+  copy.bound_extent(vector_, group).unroll(vector_).bound_extent(vector_group_, (vectors_ + group - 1) / group).unroll(vector_group_);
+}
+
+void SoftmaxStage::schedule_key_panel() {
+  per_batch_index(key_panel_, key_batch_);
   key_panel_.bound_extent(column_, tiles_.panel());
   if (!turns_keys_in_registers()) {
     key_panel_.vectorize(column_, tiles_.lanes);
@@ -195,15 +215,9 @@ void SoftmaxStage::schedule_partial(SoftmaxPass& pass) {
   if (bf16_) return schedule_bf16_partial(pass);
   if (pass.values.defined()) {
     pass.values.compute_at(state_, pass.block()).bound_storage(key_block_, 1);
-    pass.values.bound_extent(lane_, tiles_.lanes)
-        .bound_extent(column_, tiles_.panel())
-        .bound_extent(panel_, pass.key_tile / tiles_.panel());
-    // Each key's row from beginning to end, whatever groups its vectors go to: prefetchers follow it.
-    pass.values.reorder(lane_, vector_, vector_group_, column_, panel_).vectorize(lane_);
-    if (is_state_unrolled()) {
-      const int group = vectors_in_group();
-      pass.values.bound_extent(vector_, group).unroll(vector_).bound_extent(vector_group_, (vectors_ + group - 1) / group).unroll(vector_group_);
-    }
+    pass.values.bound_extent(column_, tiles_.panel()).bound_extent(panel_, pass.key_tile / tiles_.panel());
+    pass.values.reorder(lane_, vector_, vector_group_, column_, panel_);
+    schedule_copied_vectors(pass.values);
   }
   Func& partial = per_row_group(pass.partial, pass);
   partial.bound_extent(lane_, tiles_.lanes).vectorize(lane_);

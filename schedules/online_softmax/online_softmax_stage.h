@@ -19,6 +19,7 @@ namespace attune {
 struct SoftmaxTiles {
   int lanes, rows, vectors, query_tile, key_tile, middle_tile, edge_tile;
   bool has_bf16_dot;  ///< the machine sums products of pairs of bf16
+  bool copy_values;
   PrefetchInto prefetch_keys;
   int panel() const { return lanes * vectors; }
   int row_groups() const { return query_tile / rows; }
@@ -69,6 +70,9 @@ class SoftmaxStage {
   Halide::Expr value_at(const Halide::Expr& depth, const Halide::Expr& key) const;
   int vectors_in_group() const;
   bool values_are_in_place() const;
+  bool copies_values() const { return tiles_.copy_values && !bf16_; }
+  bool reads_copies(const SoftmaxPass& pass) const { return copies_values() || pass.values.defined(); }
+  Halide::Expr copied_depth() const;
   Exprs per_row(Exprs inner) const;
 
   // online_softmax_ahead.cpp: what is prefetched before it is read
@@ -94,6 +98,9 @@ class SoftmaxStage {
   void schedule_panels();
   void schedule_query_panel();
   void schedule_key_panel();
+  void schedule_value_panel();
+  void schedule_copied_vectors(Halide::Func& copy);
+  void per_batch_index(Halide::Func& panel, const Exprs& batch);
   void schedule_pass(SoftmaxPass& pass);
   void schedule_scores(SoftmaxPass& pass);
   void schedule_weights(SoftmaxPass& pass);
@@ -112,7 +119,7 @@ class SoftmaxStage {
   std::optional<int> fixed_depth_;             ///< the extent of value_depth where it is a constant
   Exprs batch_, key_batch_, value_batch_;      ///< Vars of the batch dims that the result, key and value have, innermost first
 
-  Halide::Var pair_{"pair"}, lane_{"lane"}, vector_{"vector"}, vector_group_{"vector_group"}, column_{"column"}, panel_{"panel"};
+  Halide::Var pair_{"pair"}, lane_{"lane"}, vector_{"vector"}, vector_group_{"vector_group"}, column_{"column"}, panel_{"panel"}, key_{"key"};
   Halide::Var row_{"row"}, row_group_{"row_group"}, key_block_{"key_block"}, query_tile_{"query_tile"};
   TileOrder tile_order_ = TileOrder::first_to_last;
   const std::optional<Bf16Operands> bf16_;   ///< not there: the arithmetic is f32
@@ -120,6 +127,7 @@ class SoftmaxStage {
   Halide::Func key_panel_{"key_panel"};      ///< [column, over.., panel, key's batch..]
   Halide::Func key_rows_{"key_rows"};        ///< the same elements, loaded along the last of over
   Halide::Func later_keys_{"asked_keys"};    ///< [column, square along the last of over, ..] prefetches a later key
+  Halide::Func value_panel_{"value_panel"};  ///< [lane, vector of group, key, vector group, value's batch..] where all values are copied
   Halide::Func query_pairs_{"query_pairs"};  ///< [pair, pair of over, row, row_group, query_tile, batch..] bf16
   Halide::Func key_pairs_{"key_pairs"};      ///< [pair, column, pair of over, panel, key's batch..] bf16
   Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys

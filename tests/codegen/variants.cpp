@@ -176,6 +176,11 @@ TEST_CASE("stages that are not fused agree with the interpreter", "[unfused]") {
 TEST_CASE("the parameters of a schedule change no result", "[schedule]") {
   for (const char* schedule : {"online_softmax,query_tile=24,key_tile=128", "online_softmax,register_rows=4,edge_tile=64"})
     CHECK(KernelCase("causal", {.schedule = schedule}).difference("queries=130,keys=301,depth=37", 3) == "");
+  // Values copied once: in groups of vectors and in one group, of any width, and values that heads share or that are not f32.
+  for (const char* schedule : {"online_softmax,copy_values=1,register_vectors=1", "online_softmax,copy_values=1,register_vectors=2"})
+    for (const char* depth : {"value_depth=37", "value_depth=64"})
+      for (const char* types : {"f32", "v=f16"})
+        CHECK(KernelCase("grouped_query", {.types = types, .schedule = schedule, .set = {depth}}).difference("queries=67,keys=301,depth=16", 3) == "");
 }
 
 TEST_CASE("a block of a decoder agrees with the interpreter, and one with wrong angles does not", "[decoder]") {

@@ -156,15 +156,16 @@ TEST_CASE("narrower vectors and extreme parameters are right", "[online_softmax]
     CAPTURE(bytes);
     for (const SoftmaxTemplate& by : softmax_templates) CHECK(run(causal(), machine, by.parameters(machine, by.size), s, by) == "");
   }
-  const auto values = [](int query, int key, int edge, int rows, int vectors) {
+  const auto values = [](int query, int key, int edge, int rows, int vectors, int copies = 0) {
     return std::vector<Parameter>{{"query_tile", {}, query},
                                   {"key_tile", {}, key},
                                   {"edge_tile", {}, edge},
                                   {"register_rows", {}, rows},
-                                  {"register_vectors", {}, vectors}};
+                                  {"register_vectors", {}, vectors},
+                                  {"copy_values", {}, copies}};
   };
   const Machine machine = narrow_machine(16);
-  for (const auto& v : {values(4, 64, 16, 1, 1), values(192, 1024, 128, 12, 1), values(6, 128, 16, 2, 4), values(24, 1024, 128, 6, 1)}) {
+  for (const auto& v : {values(4, 64, 16, 1, 1), values(192, 1024, 128, 12, 1), values(6, 128, 16, 2, 4, 1), values(24, 1024, 128, 6, 1)}) {
     CAPTURE(v[0].value);
     CHECK(run(causal(), machine, v, s) == "");
   }
@@ -196,7 +197,7 @@ TEST_CASE("parameters that do not fit are refused in words", "[online_softmax]")
   const auto problem = [&](const std::vector<Parameter>& values) { return online_softmax_problem(machine, values); };
   CHECK(problem({{"key_tile", {}, 48}}) == "schedule 'online_softmax': key_tile = 48 is not one of 64, 128, 256, 512, 1024");
   CHECK(problem({{"tile", {}, 48}}) ==
-        "schedule 'online_softmax': has no parameter 'tile'; it has query_tile, key_tile, middle_tile, edge_tile, register_rows, register_vectors, prefetch");
+        "schedule 'online_softmax': has no parameter 'tile'; it has query_tile, key_tile, middle_tile, edge_tile, register_rows, register_vectors, copy_values, prefetch");
   CHECK(problem({{"key_tile", {}, 64}, {"key_tile", {}, 64}}) == "schedule 'online_softmax': key_tile is given twice");
   CHECK(problem({{"query_tile", {}, 16}, {"register_rows", {}, 6}}) == "schedule 'online_softmax': query_tile = 16 is not a multiple of register_rows = 6");
   CHECK(problem({{"key_tile", {}, 64}, {"edge_tile", {}, 128}}) ==

@@ -66,7 +66,7 @@ TEST_CASE("a tuning run has to beat the defaults of a file that it is given", "[
   if (target.empty()) return skip("this CPU is none of the targets");
   const Folder folder;
   const nlohmann::json parameters = {{"query_tile", 8}, {"key_tile", 64}, {"middle_tile", 64}, {"edge_tile", 64}, {"register_rows", 1},
-                                     {"register_vectors", 1}, {"prefetch", 0}};
+                                     {"register_vectors", 1}, {"copy_values", 0}, {"prefetch", 0}};
   const nlohmann::json record = {{"schedule", "online_softmax"}, {"size", "large"}, {"parameters", parameters}};
   const nlohmann::json file = {{"target", target}, {"defaults", {record}}, {"stages", nlohmann::json::object()}, {"tuned", nlohmann::json::array()}};
   const std::string other = folder.write("other.json", file.dump());

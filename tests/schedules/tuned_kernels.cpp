@@ -13,7 +13,7 @@ std::string tuned_file() {
   const json stage = json::parse(attune_says({"explain", "causal", "--target", "x86-64-v3", "--json"}))["stages"][0];
   const json measured = {{"shape", "keys=1"}, {"threads", 1}, {"default_ms", 1}, {"tuned_ms", 1}, {"cpu", "none"}, {"version", "0"}, {"date", "2025-01-31"}};
   const json parameters = {{"query_tile", 24}, {"key_tile", 128}, {"middle_tile", 64}, {"edge_tile", 32}, {"register_rows", 4},
-                           {"register_vectors", 2}, {"prefetch", 1}};
+                           {"register_vectors", 2}, {"copy_values", 0}, {"prefetch", 1}};
   const json record = {{"schedule", "online_softmax"}, {"size", "large"},         {"stage", stage["key"]},  {"types", stage["types"]},
                        {"extents", json::object()},    {"parameters", parameters}, {"measured", measured}};
   const json root = {{"target", "x86-64-v3"}, {"defaults", json::array()}, {"stages", {{stage["key"], stage["body"]}}}, {"tuned", {record}}};
@@ -26,7 +26,7 @@ TEST_CASE("a tuned file chooses the schedule, and the same file gives the same k
   const Folder folder;
   const std::string tuned = folder.write("tuned.json", tuned_file());
   const std::string text = attune_says({"explain", "causal", "--target", "x86-64-v3", "--tuned", tuned});
-  const std::string parameters = "query_tile=24, key_tile=128, middle_tile=64, edge_tile=32, register_rows=4, register_vectors=2, prefetch=1";
+  const std::string parameters = "query_tile=24, key_tile=128, middle_tile=64, edge_tile=32, register_rows=4, register_vectors=2, copy_values=0, prefetch=1";
   CHECK(text.find(parameters + " (tuned: exact, " + tuned + ")") != std::string::npos);
   CHECK(text.find("(default, x86-64-v3.json)") != std::string::npos);
 
