@@ -10,6 +10,8 @@ def figure_of(result, goal):
         return (min(ratios) if ratios else None), True
     if goal.startswith("peer."):
         return result["peers"].get(goal[5:], {}).get("ratio"), True
+    if goal == "unaligned":
+        return result.get("unaligned_ratio"), True
     if goal == "twin":
         return result.get("twin_ratio"), True
     if goal == "most_us":

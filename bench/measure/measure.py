@@ -15,6 +15,7 @@ from own import Kernel
 from problem import Skipped
 from timing import STRETCH_S, Samples, in_turn, paired_ratio, seconds_of
 
+UNALIGNED_BYTES = 16  # beyond a line: where malloc and std::vector put memory
 REST_S = 0.05  # onnxruntime's threads wait for up to 30 ms: without a rest its calls and Attune's on two threads took 1.3 to 1.8 times as long
 
 
@@ -38,7 +39,7 @@ class Bench:
         inputs = cases.make_inputs(row, row.shape, kernel.manifest)
         own = kernel.bind(inputs, row.shape)
         cases.check(row, inputs, "attune", own.result())
-        contenders, peers = {"attune": own.seconds}, {}
+        contenders, peers = {"attune": own.seconds, "unaligned": kernel.bind(inputs, row.shape, UNALIGNED_BYTES).seconds}, {}
         for name in row.peers:
             try:
                 contenders[name] = self.peer(name, row, inputs, own)
@@ -102,6 +103,7 @@ class Bench:
             tiles = kernel.tiles("large", "online_softmax")
             visited = cases.visited_pairs(row, inputs, row.shape, tiles["register_rows"], tiles["edge_tile"])
             result["visible_share"] = cases.pairs(row, inputs, row.shape) / visited
+        result["unaligned_ratio"] = 1 / paired_ratio(samples["unaligned"], own)
         for name in row.peers:
             if name in samples:
                 peers[name] = described(samples[name]) | {"ratio": paired_ratio(samples[name], own)}

@@ -41,6 +41,15 @@ def from_bf16(bits):
     return (bits.astype("uint32") << 16).view("float32")
 
 
+def placed(x, offset):
+    """A copy that begins `offset` bytes beyond a line of 64: 0 as frameworks allocate memory, 16 as malloc and numpy do."""
+    memory = numpy.empty(x.nbytes + 128, "uint8")
+    start = -memory.ctypes.data % 64 + offset
+    copy = memory[start:start + x.nbytes].view(x.dtype).reshape(x.shape)
+    copy[...] = x
+    return copy
+
+
 class Attune:
     """The build at a folder: its compiler, its runtime and its measurements. Kernels are compiled by the records and defaults of the
     files `tuned`, into the build's `folder`."""
@@ -129,22 +138,22 @@ class Kernel:
                     return {key: int(value) for key, value in (v.split("=") for v in values)}
         raise Problem(f"row '{self.row.name}': its kernel has no schedule '{schedule}' for {size} calls")
 
-    def bind(self, inputs, shape):
-        """A Call on the inputs, which are rounded to the kernel's storage."""
-        return Call(self, inputs, shape)
+    def bind(self, inputs, shape, offset=0):
+        """A Call on the inputs, which are rounded to the kernel's storage; all tensors lie so many bytes beyond a line."""
+        return Call(self, inputs, shape, offset)
 
 
 class Call:
     """A kernel with its arguments: seconds(repeats) times calls, result() is the output as f32."""
 
-    def __init__(self, kernel, inputs, shape):
+    def __init__(self, kernel, inputs, shape, offset):
         self.kernel, self.arrays = kernel, []
         for tensor in kernel.manifest["inputs"]:
             x = inputs[tensor["name"]]
-            self.arrays.append(to_bf16(x) if tensor["type"] == "bf16" else numpy.ascontiguousarray(x))
+            self.arrays.append(placed(to_bf16(x) if tensor["type"] == "bf16" else x, offset))
         out = kernel.manifest["outputs"][0]
         self.storage = out["type"]
-        self.out = numpy.zeros([shape[dim] for dim in out["dims"]], "uint16" if self.storage == "bf16" else "float32")
+        self.out = placed(numpy.zeros([shape[dim] for dim in out["dims"]], "uint16" if self.storage == "bf16" else "float32"), offset)
         tensors = [Tensor(t["name"], a, t["type"]) for t, a in zip(kernel.manifest["inputs"], self.arrays)]
         tensors.append(Tensor(out["name"], self.out, self.storage))
         self.tensors = (Tensor * len(tensors))(*tensors)

@@ -39,7 +39,8 @@ def table_of(document):
         own = result["own"]
         times = f"{time_text(own['seconds_min']):>9} least {time_text(own['seconds_median']):>9} median" if own else " " * 34
         share = f"{100 * result['peak_share']:5.1f} % of {result['peak_kind']}" if result.get("peak_share") else ""
-        lines.append(f"{name:14} {times}  {speed_text(result):>14}  {share:17}  {result['case']}".rstrip())
+        unaligned = f"; unaligned {result['unaligned_ratio']:.2f} of it" if "unaligned_ratio" in result else ""
+        lines.append(f"{name:14} {times}  {speed_text(result):>14}  {share:17}  {result['case']}{unaligned}".rstrip())
         for peer, figures in result["peers"].items():
             told = figures.get("skipped") or f"{time_text(figures['seconds_min']):>9} least {time_text(figures['seconds_median']):>9} median   attune is {figures['ratio']:.2f} x as fast"
             lines.append(f"    {peer:10} {told}")

@@ -37,6 +37,7 @@ class TinyRun(unittest.TestCase):
             self.assertIn(scheduler, table)
         self.assertEqual(sorted(document["rows"]["growth_window"]["lengths"]), ["16", "32", "64"])
         self.assertGreater(document["rows"]["odd_1000"]["twin_ratio"], 0)
+        self.assertGreater(document["rows"]["sdpa"]["unaligned_ratio"], 0)
 
 
 class Tuning(unittest.TestCase):

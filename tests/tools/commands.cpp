@@ -341,7 +341,7 @@ TEST_CASE("check says what is wrong with a shape before it compiles", "[command 
 
 TEST_CASE("bench in JSON has these members and no others", "[command line]") {
   const json one = json::parse(attune_says({"bench", "causal", "--json", "--threads", "1", "--shape", "batch=1,heads=2,queries=100,keys=100,depth=16"}));
-  CHECK(keys_of(one) == std::set<std::string>{"variant", "parameters", "target", "type", "shape", "threads", "milliseconds_min", "milliseconds_median", "gflops",
+  CHECK(keys_of(one) == std::set<std::string>{"variant", "parameters", "target", "type", "shape", "threads", "milliseconds_min", "milliseconds_median", "milliseconds_min_unaligned", "gflops",
                                               "peak_gflops", "peak_share", "visited_blocks", "all_blocks"});
   CHECK(one["variant"] == "causal");
   CHECK(one["type"] == "f32");
@@ -349,6 +349,7 @@ TEST_CASE("bench in JSON has these members and no others", "[command line]") {
   CHECK(one["shape"] == json{{"batch", 1}, {"heads", 2}, {"queries", 100}, {"keys", 100}, {"depth", 16}, {"value_depth", 16}});
   CHECK(one["milliseconds_min"] > 0);
   CHECK(one["milliseconds_median"] >= one["milliseconds_min"]);
+  CHECK(one["milliseconds_min_unaligned"] > 0);
   // 10100 visible pairs, two products of depth 16
   CHECK(one["gflops"].get<double>() == Approx(2 * 2 * 16 * 10100 / one["milliseconds_min"].get<double>() * 1e-6));
   CHECK(one["peak_share"].get<double>() == Approx(one["gflops"].get<double>() / one["peak_gflops"].get<double>()));

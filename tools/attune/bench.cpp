@@ -12,6 +12,7 @@
 #include "tools/attune/trial.h"
 #include "tools/attune/work.h"
 #include "tools/measure/peak.h"
+#include "tools/measure/placed_call.h"
 #include "tools/measure/score_mask.h"
 
 namespace attune {
@@ -24,11 +25,9 @@ struct BenchOptions : Options {
   bool is_json = false;
 };
 
-/// Milliseconds of single calls, and the peak measured between them.
-struct Measurement {
+/// Milliseconds of single calls.
+struct Times {
   std::vector<double> milliseconds;
-  double peak_gflops = 0;
-  std::string problem;
 
   double minimum() const { return *std::ranges::min_element(milliseconds); }
   double median() const {
@@ -39,40 +38,50 @@ struct Measurement {
   }
 };
 
+/// Of tensors at lines and of tensors as malloc gives them, and the peak measured between them.
+struct Measurement {
+  Times at_lines, unaligned;
+  double peak_gflops = 0;
+  std::string problem;
+};
+
 /// Of the arithmetic that the target has for the type: bf16 dot products for bf16, f32 FMAs otherwise.
 double peak_gflops(const Prepared& prepared, const TargetInfo& target, int threads, double seconds) {
   const bool is_bf16 = prepared.staging.specialisation.reals == Element::bf16 && target.has_bf16_dot;
   return is_bf16 ? bf16_peak_gflops(target.features, threads, seconds) : fma_peak_gflops(target.features, threads, seconds);
 }
 
-/// Calls the kernel for at least half a second and 10 times. The peak is measured in the same stretch of time, several times
+/// Calls the kernel on either tensors for at least half a second and 10 times, in turn. The peak is measured in the same stretch of time, several times
 /// between calls and in runs as long as a call, so that both see the same clock and the same neighbours.
-Measurement measure(Trial& trial, const Kernel& kernel, const std::function<double(double seconds)>& peak) {
+Measurement measure(std::vector<StoredArray> arrays, const Kernel& kernel, const std::function<double(double seconds)>& peak) {
   constexpr double enough_seconds = 0.5, stretch_seconds = 0.1;
   constexpr int peaks_a_stretch = 5;
   constexpr std::size_t enough_calls = 10;
   using Clock = std::chrono::steady_clock;
   Measurement result;
-  const auto call = [&] {
+  const PlacedCall at_lines(arrays, aligned), unaligned(arrays, as_from_malloc);
+  arrays.clear();
+  const auto call = [&](const PlacedCall& placed) {
     const auto start = Clock::now();
-    const Result<void> called = trial.call(kernel);
+    const Result<void> called = placed(kernel);
     if (!called) result.problem = called.error().message;
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
   double shortest = stretch_seconds / peaks_a_stretch;
   for (double warm = 0; warm < stretch_seconds && result.problem.empty();) {
-    const double seconds = call();
+    const double seconds = call(at_lines);
     shortest = std::min(shortest, seconds);
     warm += seconds;
   }
-  for (double total = 0; (total < enough_seconds || result.milliseconds.size() < enough_calls) && result.problem.empty();) {
+  for (double total = 0; (total < enough_seconds || result.at_lines.milliseconds.size() < enough_calls) && result.problem.empty();) {
     for (int n = 0; n < peaks_a_stretch; ++n) result.peak_gflops = std::max(result.peak_gflops, peak(shortest));
-    for (double stretch = 0; stretch < stretch_seconds && result.problem.empty();) {
-      const double seconds = call();
-      result.milliseconds.push_back(seconds * 1e3);
-      stretch += seconds;
-      total += seconds;
-    }
+    for (const auto& [placed, times] : {std::pair{&at_lines, &result.at_lines}, std::pair{&unaligned, &result.unaligned}})
+      for (double stretch = 0; stretch < stretch_seconds && result.problem.empty();) {
+        const double seconds = call(*placed);
+        times->milliseconds.push_back(seconds * 1e3);
+        stretch += seconds;
+        total += seconds / 2;
+      }
   }
   return result;
 }
@@ -82,7 +91,7 @@ struct Figures {
   Shape shape;  ///< free dims
   int threads = 1;
   std::size_t calls = 0;
-  double minimum_ms = 0, median_ms = 0, gflops = 0, peak_gflops = 0;
+  double minimum_ms = 0, median_ms = 0, unaligned_ms = 0, gflops = 0, peak_gflops = 0;
   double bytes = 0;  ///< of inputs and outputs
   Portion blocks;
   double peak_share() const { return gflops / peak_gflops; }
@@ -99,6 +108,7 @@ void print_json(const Figures& f) {
                                        {"threads", f.threads},
                                        {"milliseconds_min", f.minimum_ms},
                                        {"milliseconds_median", f.median_ms},
+                                       {"milliseconds_min_unaligned", f.unaligned_ms},
                                        {"gflops", f.gflops},
                                        {"peak_gflops", f.peak_gflops},
                                        {"peak_share", f.peak_share()},
@@ -110,7 +120,8 @@ void print_json(const Figures& f) {
 void print_text(const Figures& f, const std::string& shape) {
   const std::string variant = f.parameters.empty() ? f.variant : fmt::format("{} ({})", f.variant, f.parameters);
   fmt::print("{} for {}, {}, {} thread{}\n{}\n", variant, f.target, f.type, f.threads, f.threads == 1 ? "" : "s", shape);
-  fmt::print("  time    {:.4g} ms at least, {:.4g} ms in the median of {} calls\n", f.minimum_ms, f.median_ms, f.calls);
+  fmt::print("  time    {:.4g} ms at least, {:.4g} ms in the median of {} calls; of tensors {} bytes beyond a line {:.4g} ms at least\n", f.minimum_ms, f.median_ms,
+             f.calls, as_from_malloc, f.unaligned_ms);
   if (f.gflops == 0) fmt::print("  speed   {:.4g} GB/s of inputs and outputs, each once; there is no product\n", f.bytes / f.minimum_ms * 1e-6);
   else fmt::print("  speed   {:.4g} GFLOP/s of visible pairs, {:.1f} % of the measured peak of {:.4g} GFLOP/s\n", f.gflops, 100 * f.peak_share(), f.peak_gflops);
   if (f.blocks.whole > 0) fmt::print("  blocks  {} of {} visited ({:.1f} %)\n", f.blocks.part, f.blocks.whole, 100 * f.blocks.share());
@@ -143,14 +154,14 @@ int bench(const BenchOptions& options) {
   if (!report.problem.empty()) return refuse(report.problem);
 
   const Work work = work_of(report, filled.extents, inputs);
-  Trial trial = trial_of(*open.kernel, filled.extents, inputs);
-  const Measurement measured = measure(trial, *open.kernel, [&](double seconds) { return peak_gflops(prepared, target, num_threads(), seconds); });
+  std::vector<StoredArray> arrays = trial_of(*open.kernel, filled.extents, inputs).arrays;
+  double bytes = 0;
+  for (const StoredArray& array : arrays) bytes += static_cast<double>(array.bytes.size());
+  const Measurement measured = measure(std::move(arrays), *open.kernel, [&](double seconds) { return peak_gflops(prepared, target, num_threads(), seconds); });
   if (!measured.problem.empty()) return refuse(measured.problem);
 
-  double bytes = 0;
-  for (const StoredArray& array : trial.arrays) bytes += static_cast<double>(array.bytes.size());
-  Figures figures{prepared.graph.name, prepared.graph.parameters, std::string(target.name), options.types, {}, num_threads(), measured.milliseconds.size(),
-                  measured.minimum(), measured.median(), work.flops / measured.minimum() * 1e-6, measured.peak_gflops, bytes, work.all_blocks()};
+  Figures figures{prepared.graph.name, prepared.graph.parameters, std::string(target.name), options.types, {}, num_threads(), measured.at_lines.milliseconds.size(),
+                  measured.at_lines.minimum(), measured.at_lines.median(), measured.unaligned.minimum(), work.flops / measured.at_lines.minimum() * 1e-6, measured.peak_gflops, bytes, work.all_blocks()};
   for (const DimInfo& info : prepared.graph.graph.dim_infos())
     if (info.derivation.formula == Formula::free) figures.shape.emplace(info.name(), filled.extents.find(info.name())->second);
   if (options.is_json) print_json(figures);
@@ -169,7 +180,8 @@ void add_bench(Program& program) {
   command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");
   command.flag("--json", options->is_json, "Print one JSON object");
   command.footer(
-      "Arithmetic is that of the matmuls over visible pairs; the speed is that of the fastest call. A block is query_tile x edge_tile\n"
+      "Arithmetic is that of the matmuls over visible pairs; the speed is that of the fastest call, of tensors that begin with a\n"
+      "line of 64 bytes, as frameworks allocate them; those of malloc begin 16 bytes beyond. A block is query_tile x edge_tile\n"
       "of the schedule's tiles.\n"
       "Examples:\n"
       "  attune bench causal --shape batch=1,heads=8,queries=4096,keys=4096,depth=64 --threads 1\n"

@@ -9,6 +9,7 @@
 
 #include "runtime/library.h"
 #include "runtime/threads.h"
+#include "tools/measure/placed_call.h"
 #include "tools/tune/child.h"
 
 namespace attune {
@@ -65,9 +66,10 @@ void check(const DuelCall& given, const Kernel& trusted, const Kernel& candidate
 }
 
 /// Seconds of `calls` calls, each.
-double seconds(Trial& trial, const Kernel& kernel, int calls) {
+double seconds(const PlacedCall& placed, const Kernel& kernel, int calls) {
   const auto start = Clock::now();
-  for (int i = 0; i < calls; ++i) call(trial, kernel);
+  for (int i = 0; i < calls; ++i)
+    if (const Result<void> called = placed(kernel); !called) throw Lost{called.error().message};
   return std::chrono::duration<double>(Clock::now() - start).count() / calls;
 }
 
@@ -78,18 +80,22 @@ double median(std::vector<double> values) {
 
 /// What is timed: a call, how often it is repeated so that the clock is fine enough, and the times of both kernels.
 struct Course {
-  Trial trial;
+  PlacedCall at_lines, unaligned;
   int calls = 1;
   std::vector<double> incumbent, candidate;
+
+  /// Of tensors at lines or as malloc gives them, whichever takes longer: callers have both.
+  double seconds(const Kernel& kernel) const { return std::max(attune::seconds(at_lines, kernel, calls), attune::seconds(unaligned, kernel, calls)); }
 };
 
 std::vector<Course> courses_of(const Duel& duel, const Kernel& incumbent, const Kernel& candidate) {
   constexpr double shortest_s = 1e-3;
   std::vector<Course> courses;
   for (const DuelCall& race : duel.races) {
-    Course course{trial_of(incumbent, race.extents, race.inputs), 1, {}, {}};
-    const double once = (seconds(course.trial, incumbent, 1), seconds(course.trial, incumbent, 1));
-    seconds(course.trial, candidate, 1);
+    const std::vector<StoredArray> arrays = trial_of(incumbent, race.extents, race.inputs).arrays;
+    Course course{{arrays, aligned}, {arrays, as_from_malloc}, 1, {}, {}};
+    const double once = (course.seconds(incumbent), course.seconds(incumbent));
+    course.seconds(candidate);
     course.calls = static_cast<int>(std::clamp(std::ceil(shortest_s / std::max(once, 1e-7)), 1.0, 10000.0));
     courses.push_back(std::move(course));
   }
@@ -101,7 +107,7 @@ double pair(std::vector<Course>& courses, const Kernel& incumbent, const Kernel&
   double logarithm = 0;
   for (Course& course : courses) {
     for (const bool is_candidate : {is_candidate_first, !is_candidate_first})
-      (is_candidate ? course.candidate : course.incumbent).push_back(seconds(course.trial, is_candidate ? candidate : incumbent, course.calls));
+      (is_candidate ? course.candidate : course.incumbent).push_back(course.seconds(is_candidate ? candidate : incumbent));
     logarithm += std::log(course.candidate.back() / course.incumbent.back());
   }
   return std::exp(logarithm / static_cast<double>(courses.size()));
