@@ -21,6 +21,7 @@ std::string text_of(std::span<const std::int64_t> extents) {
 /// `op` on numbers, each operand as a bool where the signature wants one.
 template <PointwiseOp Op>
 double apply(std::span<const double> x, std::span<const Kind> kinds) {
+  static_assert(HasForm<Op, double>, "the operation's function is missing for double: dsl/number.h has those that the standard library lacks");
   if constexpr (Op::signature == Signature::logic) {
     if constexpr (Op::arity == 1) return Op::apply(x[0] != 0);
     else return Op::apply(x[0] != 0, x[1] != 0);

@@ -135,6 +135,10 @@ struct Operand {
 /// The operation has one meaning over many numbers: `apply`.
 template <class Op>
 concept PointwiseOp = requires { Op::signature; };
+/// Numbers of type N have the function that the pointwise operation is: its `apply` takes them. (In compilers' errors it names both.)
+template <class Op, class N>
+concept HasForm = (Op::arity == 1 && requires(N a) { Op::apply(a); }) || (Op::arity == 2 && requires(N a) { Op::apply(a, a); }) ||
+                  (Op::arity == 3 && requires(N a) { Op::apply(a, a, a); });
 /// The operation is said in terms of others: `expand`.
 template <class Op>
 concept CompositeOp = requires(const Op& op, std::span<const Value> in) { op.expand(in, Here{}); };

@@ -11,7 +11,7 @@ struct Add {
   static constexpr Signature signature = Signature::arithmetic;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return a + b; }
+  static constexpr auto apply(N a, N b) -> decltype(a + b) { return a + b; }
 };
 
 struct Subtract {
@@ -20,7 +20,7 @@ struct Subtract {
   static constexpr Signature signature = Signature::arithmetic;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return a - b; }
+  static constexpr auto apply(N a, N b) -> decltype(a - b) { return a - b; }
 };
 
 struct Multiply {
@@ -29,7 +29,7 @@ struct Multiply {
   static constexpr Signature signature = Signature::arithmetic;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return a * b; }
+  static constexpr auto apply(N a, N b) -> decltype(a * b) { return a * b; }
 };
 
 struct Divide {
@@ -38,7 +38,7 @@ struct Divide {
   static constexpr Signature signature = Signature::fractional;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return a / b; }
+  static constexpr auto apply(N a, N b) -> decltype(a / b) { return a / b; }
 };
 
 struct FloorDiv {
@@ -47,7 +47,7 @@ struct FloorDiv {
   static constexpr Signature signature = Signature::integral;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return floor_div(a, b); }
+  static constexpr auto apply(N a, N b) -> decltype(floor_div(a, b)) { return floor_div(a, b); }
 };
 
 struct Mod {
@@ -56,7 +56,7 @@ struct Mod {
   static constexpr Signature signature = Signature::integral;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return mod(a, b); }
+  static constexpr auto apply(N a, N b) -> decltype(mod(a, b)) { return mod(a, b); }
 };
 
 struct Negate {
@@ -65,8 +65,13 @@ struct Negate {
   static constexpr Signature signature = Signature::arithmetic;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) { return -a; }
+  static constexpr auto apply(N a) -> decltype(-a) { return -a; }
 };
+
+namespace detail::forms {
+using std::abs;
+inline constexpr auto abs_of = [](auto a) -> decltype(abs(a)) { return abs(a); };
+}  // namespace detail::forms
 
 struct Abs {
   static constexpr std::string_view name = "abs", meaning = "|a|";
@@ -74,10 +79,7 @@ struct Abs {
   static constexpr Signature signature = Signature::arithmetic;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) {
-    using std::abs;
-    return abs(a);
-  }
+  static constexpr auto apply(N a) -> decltype(detail::forms::abs_of(a)) { return detail::forms::abs_of(a); }
 };
 
 struct Minimum {
@@ -86,7 +88,7 @@ struct Minimum {
   static constexpr Signature signature = Signature::arithmetic;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return minimum(a, b); }
+  static constexpr auto apply(N a, N b) -> decltype(minimum(a, b)) { return minimum(a, b); }
 };
 
 struct Maximum {
@@ -95,7 +97,7 @@ struct Maximum {
   static constexpr Signature signature = Signature::arithmetic;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return maximum(a, b); }
+  static constexpr auto apply(N a, N b) -> decltype(maximum(a, b)) { return maximum(a, b); }
 };
 
 constexpr Value operator+(Operand a, Operand b) { return binary<Add>(a, b); }

@@ -11,7 +11,7 @@ struct Less {
   static constexpr Signature signature = Signature::comparison;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return a < b; }
+  static constexpr auto apply(N a, N b) -> decltype(a < b) { return a < b; }
 };
 
 struct LessEqual {
@@ -20,7 +20,7 @@ struct LessEqual {
   static constexpr Signature signature = Signature::comparison;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return a <= b; }
+  static constexpr auto apply(N a, N b) -> decltype(a <= b) { return a <= b; }
 };
 
 struct Greater {
@@ -29,7 +29,7 @@ struct Greater {
   static constexpr Signature signature = Signature::comparison;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return a > b; }
+  static constexpr auto apply(N a, N b) -> decltype(a > b) { return a > b; }
 };
 
 struct GreaterEqual {
@@ -38,7 +38,7 @@ struct GreaterEqual {
   static constexpr Signature signature = Signature::comparison;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return a >= b; }
+  static constexpr auto apply(N a, N b) -> decltype(a >= b) { return a >= b; }
 };
 
 struct Equal {
@@ -47,7 +47,7 @@ struct Equal {
   static constexpr Signature signature = Signature::comparison;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return a == b; }
+  static constexpr auto apply(N a, N b) -> decltype(a == b) { return a == b; }
 };
 
 struct NotEqual {
@@ -56,7 +56,7 @@ struct NotEqual {
   static constexpr Signature signature = Signature::comparison;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return a != b; }
+  static constexpr auto apply(N a, N b) -> decltype(a != b) { return a != b; }
 };
 
 constexpr Value operator<(Operand a, Operand b) { return binary<Less>(a, b); }

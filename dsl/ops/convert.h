@@ -11,7 +11,7 @@ struct ToReal {
   static constexpr Signature signature = Signature::to_real;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) { return to_real(a); }
+  static constexpr auto apply(N a) -> decltype(to_real(a)) { return to_real(a); }
 };
 
 struct ToI64 {
@@ -20,7 +20,7 @@ struct ToI64 {
   static constexpr Signature signature = Signature::to_i64;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) { return to_i64(a); }
+  static constexpr auto apply(N a) -> decltype(to_i64(a)) { return to_i64(a); }
 };
 
 constexpr Value to_real(Value a, Here at = Here::current()) { return call(ToReal{}, {a}, at); }

@@ -5,6 +5,20 @@
 
 namespace attune {
 
+// Each `apply` says what it returns by the call that it makes: so whoever applies it to numbers of a kind knows before whether they have that function
+// (HasForm), and says what is missing.
+namespace detail::forms {
+using std::exp, std::log, std::sqrt, std::pow, std::tanh, std::erf, std::sin, std::cos;
+inline constexpr auto exp_of = [](auto... a) -> decltype(exp(a...)) { return exp(a...); };
+inline constexpr auto log_of = [](auto... a) -> decltype(log(a...)) { return log(a...); };
+inline constexpr auto sqrt_of = [](auto... a) -> decltype(sqrt(a...)) { return sqrt(a...); };
+inline constexpr auto pow_of = [](auto... a) -> decltype(pow(a...)) { return pow(a...); };
+inline constexpr auto tanh_of = [](auto... a) -> decltype(tanh(a...)) { return tanh(a...); };
+inline constexpr auto erf_of = [](auto... a) -> decltype(erf(a...)) { return erf(a...); };
+inline constexpr auto sin_of = [](auto... a) -> decltype(sin(a...)) { return sin(a...); };
+inline constexpr auto cos_of = [](auto... a) -> decltype(cos(a...)) { return cos(a...); };
+}  // namespace detail::forms
+
 struct Exp {
   static constexpr std::string_view name = "exp", meaning = "exp(a)";
   static constexpr int arity = 1;
@@ -12,10 +26,7 @@ struct Exp {
   static constexpr Signature signature = Signature::function;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) {
-    using std::exp;
-    return exp(a);
-  }
+  static constexpr auto apply(N a) -> decltype(detail::forms::exp_of(a)) { return detail::forms::exp_of(a); }
 };
 
 struct Log {
@@ -25,10 +36,7 @@ struct Log {
   static constexpr Signature signature = Signature::function;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) {
-    using std::log;
-    return log(a);
-  }
+  static constexpr auto apply(N a) -> decltype(detail::forms::log_of(a)) { return detail::forms::log_of(a); }
 };
 
 struct Sqrt {
@@ -37,10 +45,7 @@ struct Sqrt {
   static constexpr Signature signature = Signature::function;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) {
-    using std::sqrt;
-    return sqrt(a);
-  }
+  static constexpr auto apply(N a) -> decltype(detail::forms::sqrt_of(a)) { return detail::forms::sqrt_of(a); }
 };
 
 struct Rsqrt {
@@ -50,7 +55,7 @@ struct Rsqrt {
   static constexpr Signature signature = Signature::function;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) { return rsqrt(a); }
+  static constexpr auto apply(N a) -> decltype(rsqrt(a)) { return rsqrt(a); }
 };
 
 struct Pow {
@@ -62,10 +67,7 @@ struct Pow {
   static constexpr Signature signature = Signature::function;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) {
-    using std::pow;
-    return pow(a, b);
-  }
+  static constexpr auto apply(N a, N b) -> decltype(detail::forms::pow_of(a, b)) { return detail::forms::pow_of(a, b); }
 };
 
 struct Tanh {
@@ -75,10 +77,7 @@ struct Tanh {
   static constexpr Signature signature = Signature::function;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) {
-    using std::tanh;
-    return tanh(a);
-  }
+  static constexpr auto apply(N a) -> decltype(detail::forms::tanh_of(a)) { return detail::forms::tanh_of(a); }
 };
 
 struct Erf {
@@ -88,10 +87,7 @@ struct Erf {
   static constexpr Signature signature = Signature::function;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) {
-    using std::erf;
-    return erf(a);
-  }
+  static constexpr auto apply(N a) -> decltype(detail::forms::erf_of(a)) { return detail::forms::erf_of(a); }
 };
 
 struct Sin {
@@ -101,10 +97,7 @@ struct Sin {
   static constexpr Signature signature = Signature::function;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) {
-    using std::sin;
-    return sin(a);
-  }
+  static constexpr auto apply(N a) -> decltype(detail::forms::sin_of(a)) { return detail::forms::sin_of(a); }
 };
 
 struct Cos {
@@ -114,10 +107,7 @@ struct Cos {
   static constexpr Signature signature = Signature::function;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) {
-    using std::cos;
-    return cos(a);
-  }
+  static constexpr auto apply(N a) -> decltype(detail::forms::cos_of(a)) { return detail::forms::cos_of(a); }
 };
 
 struct Sigmoid {
@@ -127,7 +117,7 @@ struct Sigmoid {
   static constexpr Signature signature = Signature::function;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) { return sigmoid(a); }
+  static constexpr auto apply(N a) -> decltype(sigmoid(a)) { return sigmoid(a); }
 };
 
 constexpr Value exp(Value a, Here at = Here::current()) { return call(Exp{}, {a}, at); }

@@ -11,7 +11,7 @@ struct And {
   static constexpr Signature signature = Signature::logic;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return a && b; }
+  static constexpr auto apply(N a, N b) -> decltype(a && b) { return a && b; }
 };
 
 struct Or {
@@ -20,7 +20,7 @@ struct Or {
   static constexpr Signature signature = Signature::logic;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a, N b) { return a || b; }
+  static constexpr auto apply(N a, N b) -> decltype(a || b) { return a || b; }
 };
 
 struct Not {
@@ -29,7 +29,7 @@ struct Not {
   static constexpr Signature signature = Signature::logic;
   static constexpr auto fields = std::tuple{};
   template <class N>
-  static constexpr auto apply(N a) { return !a; }
+  static constexpr auto apply(N a) -> decltype(!a) { return !a; }
 };
 
 struct Select {
@@ -38,7 +38,7 @@ struct Select {
   static constexpr Signature signature = Signature::selection;
   static constexpr auto fields = std::tuple{};
   template <class B, class N>
-  static constexpr auto apply(B a, N b, N c) { return select(a, b, c); }
+  static constexpr auto apply(B a, N b, N c) -> decltype(select(a, b, c)) { return select(a, b, c); }
 };
 
 constexpr Value operator&&(Operand a, Operand b) { return binary<And>(a, b); }

@@ -1,5 +1,6 @@
 /// Every elementwise operation at ordinary and at special values.
 #include "dsl/graph.h"
+#include "dsl/interval_functions.h"
 #include "tests/dsl/values.h"
 
 namespace attune {
@@ -117,6 +118,28 @@ TEST_CASE("functions at ordinary and special values", "[pointwise]") {
   check_unary<Sin>({0, 0.5, 1000, infinity, quiet_nan}, {0, 0.479425538604203, 0.8268795405320025, quiet_nan, quiet_nan}, ulps);
   check_unary<Cos>({0, 0.5, 1000, infinity, quiet_nan}, {1, 0.8775825618903728, 0.562379076290703, quiet_nan, quiet_nan}, ulps);
   check_unary<Sigmoid>({0, 0.5, -infinity, infinity, quiet_nan, -800, 800}, {0.5, 0.6224593312018546, 0, 1, quiet_nan, 0, 1}, ulps);
+}
+
+namespace {
+
+/// An operation whose function only double has.
+double halved(double a) { return a / 2; }
+struct Halve {
+  static constexpr int arity = 1;
+  template <class N>
+  static constexpr auto apply(N a) -> decltype(halved(a)) { return halved(a); }
+};
+
+}  // namespace
+
+TEST_CASE("what a number lacks for an operation is known before the operation is applied to it", "[pointwise]") {
+  struct NoNumber {};
+  STATIC_REQUIRE(HasForm<Halve, double>);
+  STATIC_REQUIRE(!HasForm<Halve, NoNumber>);
+  STATIC_REQUIRE(HasForm<Tanh, double>);
+  STATIC_REQUIRE(!HasForm<Tanh, NoNumber>);
+  STATIC_REQUIRE(HasForm<Pow, Interval<double>>);
+  STATIC_REQUIRE(!HasForm<Pow, NoNumber>);
 }
 
 TEST_CASE("pow is that of C", "[pointwise]") {

@@ -9,6 +9,7 @@ namespace {
 
 template <class Op, std::size_t... I>
 Lowered apply(const Site& site, std::index_sequence<I...>) {
+  static_assert(HasForm<Op, Lowered>, "the operation's function is missing for Halide's expressions: codegen/halide/numbers/lowered.h declares them for Lowered, and vector_math.h computes them");
   return Op::apply(site.operand(I)...);
 }
 
@@ -101,6 +102,7 @@ Interval<Lowered> LoweredGraph::find_over(int id, const Block& block, std::map<i
           sliced[std::string(op.from)] = {place(span.first), place(span.last)};
           return over(node.inputs[0], sliced);
         } else if constexpr (PointwiseOp<Op>) {
+          static_assert(HasForm<Op, Interval<Lowered>>, "the operation's function is missing for intervals: dsl/interval_functions.h has them");
           if constexpr (Op::arity == 1) return Op::apply(in(0));
           else if constexpr (Op::arity == 2) return Op::apply(in(0), in(1));
           else return Op::apply(in(0), in(1), in(2));
