@@ -32,6 +32,17 @@ std::optional<int> octaves_to_record(std::string_view schedule, const Machine& m
   return match.record == nullptr ? std::nullopt : std::optional(match.distance);
 }
 
+std::vector<TunedRecord> default_records(const Machine& machine, const ScheduleChoice& choice) {
+  const std::vector<const TunedFile*> files = files_for(machine, choice);
+  TunedFile all;
+  for (const ScheduleInfo& schedule : all_schedules())
+    for (const SizeClass size : size_classes) {
+      const TunedRecord* record = default_record(files, schedule.name, size).record;
+      if (record != nullptr && record->size == size) insert_default(all, *record);
+    }
+  return std::move(all.defaults);
+}
+
 ParameterAnswer choose_parameters(const ScheduleInfo& schedule, const Machine& machine, SizeClass size, const StageKey& key,
                                   const ScheduleChoice& choice) {
   const std::vector<const TunedFile*> files = files_for(machine, choice);

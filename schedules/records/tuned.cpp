@@ -73,12 +73,15 @@ const TunedFile* built_in_tuned(std::string_view target) {
 TunedMatch nearest_record(std::span<const TunedFile* const> files, std::string_view schedule, SizeClass size, const StageKey& key) {
   TunedMatch best;
   if (key.stage.empty()) return best;
-  for (const TunedFile* file : files)
+  const auto is_meant = [&](const TunedRecord& record) { return record.schedule == schedule && record.size == size; };
+  for (const TunedFile* file : files) {
     for (const TunedRecord& record : file->tuned) {
-      if (record.schedule != schedule || record.size != size) continue;
+      if (!is_meant(record)) continue;
       const int octaves = distance(record, key);
       if (octaves >= 0 && (best.record == nullptr || octaves < best.distance)) best = {&record, file, octaves};
     }
+    if (std::ranges::any_of(file->defaults, is_meant)) break;
+  }
   return best;
 }
 

@@ -71,6 +71,8 @@ std::string tuned_text(const TunedFile& file);
 
 /// Puts the record in, in place of one for the same; `body` is the stage's.
 void insert(TunedFile& file, TunedRecord record, const std::string& body);
+/// The same for a default; of a stage's record its parameters and limit are those of all stages.
+void insert_default(TunedFile& file, TunedRecord record);
 
 /// A file of `schedules/tuned/`, which are all part of the program.
 struct BuiltInText {
@@ -90,6 +92,8 @@ struct TunedMatch {
 
 /// Among the records of these files, the first files before the others, the one nearest to the key: of the same stage and types, knowing no
 /// extent that the key does not, and at most two octaves away in any; an extent that only the key knows counts as one octave. Null if none is.
+/// A file with a default of its own for the schedule and size is the last that is asked: what it says of all stages comes before what files after
+/// it say of one.
 TunedMatch nearest_record(std::span<const TunedFile* const> files, std::string_view schedule, SizeClass size, const StageKey& key);
 
 /// The default in the first of these files that has one, or whose other defaults have; null if none has.

@@ -238,4 +238,11 @@ void insert(TunedFile& file, TunedRecord record, const std::string& body) {
   file.tuned.insert(place, std::move(record));
 }
 
+void insert_default(TunedFile& file, TunedRecord record) {
+  record = {std::move(record.schedule), record.size, {}, {}, {}, std::move(record.parameters), record.small_up_to, {}};
+  std::erase_if(file.defaults, [&](const TunedRecord& other) { return key_of(other) == key_of(record); });
+  const auto place = std::ranges::find_if(file.defaults, [&](const TunedRecord& other) { return key_of(record) < key_of(other); });
+  file.defaults.insert(place, std::move(record));
+}
+
 }  // namespace attune

@@ -2,13 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "dsl/variants.h"
 #include "tests/skip.h"
 #include "tests/tools/program.h"
 #include "tools/measure/example.h"
 #include "tools/tune/child.h"
+#include "tools/tune/default_set.h"
 #include "tools/tune/duel.h"
 #include "tools/tune/plan.h"
 
@@ -57,14 +60,38 @@ TEST_CASE("the dims that tell small calls from large ones are varied together", 
   options.graph.graph = "multi_head";
   const TargetInfo* target = find_target("host");
   if (target == nullptr) return skip("this CPU is none of the targets");
-  const Prepared prepared = prepare(options);
-  const TunePlan plan = make_plan(prepared, *target, {"batch=2,heads=3,tokens=5,model=16,depth=8"});
+  const TunePlan plan = make_plan({{prepare(options), "multi_head", {"multi_head"}, {}, {}, {"batch=2,heads=3,tokens=5,model=16,depth=8"}, {}}}, *target);
   REQUIRE(plan.problem == "");
-  REQUIRE(plan.row_dims.contains(SizeClass::small));
-  CHECK(plan.row_dims.at(SizeClass::small) == std::vector<std::string>{"batch", "tokens"});  // of the layers' rows
-  CHECK(plan.row_dims.at(SizeClass::tiny) == std::vector<std::string>{"tokens"});            // of attention's queries and keys
-  const Shape extents = plan.with_rows(prepared, plan.calls[0], SizeClass::small, 7).extents;
+  const SubjectCalls& subject = plan.subjects[0];
+  REQUIRE(subject.row_dims.contains(SizeClass::small));
+  CHECK(subject.row_dims.at(SizeClass::small) == std::vector<std::string>{"batch", "tokens"});  // of the layers' rows
+  CHECK(subject.row_dims.at(SizeClass::tiny) == std::vector<std::string>{"tokens"});            // of attention's queries and keys
+  const Shape extents = subject.with_rows(plan.calls[0].call, SizeClass::small, 7).extents;
   for (const auto& [dim, extent] : {std::pair{"batch", 7}, std::pair{"tokens", 7}, std::pair{"heads", 3}, std::pair{"model", 16}}) CHECK(extents.at(dim) == extent);
+}
+
+TEST_CASE("defaults are tuned by calls of all graphs that take them, of every schedule and size that calls can take", "[tuning]") {
+  for (const char* name : {"x86-64-v3", "zen5"}) {
+    CAPTURE(name);
+    const TargetInfo& target = *find_target(name);
+    DefaultSet set = default_set(target, {});
+    REQUIRE(set.problem == "");
+    const TunePlan plan = make_plan(std::move(set.subjects), target, RecordsFor::defaults);
+    REQUIRE(plan.problem == "");
+    std::set<std::pair<std::string, SizeClass>> tuned;
+    for (const TuneTask& task : plan.tasks) CHECK(tuned.emplace(task.schedule, task.size).second);
+    for (const ScheduleInfo& info : all_schedules()) {
+      if (info.is_for_gpu) continue;
+      CAPTURE(info.name);
+      CHECK(tuned.contains({std::string(info.name), info.made_for.value_or(SizeClass::large)}));
+      if (!info.made_for && std::ranges::find(info.limited, SizeClass::small) != info.limited.end()) CHECK(tuned.contains({std::string(info.name), SizeClass::small}));
+    }
+    const TuneTask& attention = plan.tasks.front();
+    CHECK(attention.title() == "online_softmax, large");
+    CHECK(plan.subjects_of(attention).size() == (target.has_bf16_dot ? 5 : 4));
+    CHECK(attention.keys.size() >= 3);  // dense, causal, window; of both depths
+    CHECK(!attention.hints.empty());
+  }
 }
 
 TEST_CASE("a candidate that computes something else loses before it is timed", "[tuning]") {
@@ -72,21 +99,26 @@ TEST_CASE("a candidate that computes something else loses before it is timed", "
   const std::string right = kernel_of(folder, "causal"), wrong = kernel_of(folder, "scaled_dot_product");
   if (right.empty()) return skip("this CPU is none of the targets");
   const Graph graph = build_any(choose_variant("causal", {}).variant);
-  Duel duel{right, right, wrong, "causal", {call_of(graph, {})}, {call_of(graph, {{"queries", 70}, {"keys", 70}})}, 1, {}};
+  Duel duel{{{right, right, wrong, "causal", {call_of(graph, {})}, {call_of(graph, {{"queries", 70}, {"keys", 70}})}}}, 1, {}};
   constexpr double limit_s = 120;
   const DuelAnswer by_interpreter = run_duel(duel, limit_s);
   CHECK(by_interpreter.problem.find("elements differ; worst at") != std::string::npos);
   CHECK(by_interpreter.pairs == 0);
-  duel.checks.clear();
-  duel.races[0].expected.clear();
+  duel.kernels[0].checks.clear();
+  duel.kernels[0].races[0].expected.clear();
   CHECK(run_duel(duel, limit_s).problem.find("elements differ; worst at") != std::string::npos);
 
-  duel.candidate = right;
+  duel.kernels[0].candidate = right;
   const DuelAnswer same = run_duel(duel, limit_s);
   CHECK(same.problem == "");
   CHECK(same.verdict != Verdict::undecided);
   CHECK(same.pairs > 0);
-  duel.candidate = (folder / "none.so").string();
+  CHECK(same.races.size() == 1);
+  duel.kernels.push_back(duel.kernels[0]);
+  CHECK(run_duel(duel, limit_s).races.size() == 2);
+  duel.kernels[1].candidate = wrong;
+  CHECK(run_duel(duel, limit_s).problem.find("elements differ; worst at") != std::string::npos);
+  duel.kernels[1].candidate = (folder / "none.so").string();
   CHECK(run_duel(duel, limit_s).problem.find("none.so") != std::string::npos);
 }
 

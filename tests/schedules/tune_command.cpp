@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/skip.h"
@@ -172,6 +173,49 @@ TEST_CASE("a tuning run that is interrupted goes on, and its state is for no oth
   const auto json = nlohmann::json::parse(attune_says(again));
   CHECK(json["stages"][0]["tried"] == tried);
   CHECK(!std::filesystem::exists(state));
+}
+
+TEST_CASE("a run for defaults writes one of every schedule and size, and kernels take them", "[tuning]") {
+  const std::string target = host_target();
+  if (target.empty()) return skip("this CPU is none of the targets");
+  const Folder folder;
+  const std::string out = folder / "machine.json";
+  const auto json = nlohmann::json::parse(attune_says({"tune", "--defaults", "--threads", "1", "--budget", long_budget, "--tries", "1", "--out", out, "--json"}));
+  CHECK(folder.size() == 1);
+  CHECK(json["out"] == out);
+  const auto written = nlohmann::json::parse(contents(out));
+  CHECK(written["tuned"].empty());
+  CHECK(written["defaults"].size() >= json["stages"].size());
+  for (const auto& stage : json["stages"]) {
+    CAPTURE(stage["schedule"].get<std::string>(), stage["size"].get<std::string>());
+    CHECK(stage["tried"] == 1);
+    CHECK(stage["failed"] == 0);
+    CHECK(stage["calls"].size() >= 1);
+    for (const auto& call : stage["calls"]) CHECK(call["default_ms"].get<double>() > 0);
+    const auto is_its = [&](const auto& record) { return record["schedule"] == stage["schedule"] && record["size"] == stage["size"]; };
+    const auto record = std::ranges::find_if(written["defaults"], is_its);
+    REQUIRE(record != written["defaults"].end());
+    CHECK((*record)["parameters"] == stage["parameters"]);
+  }
+  for (const auto& [size, schedule] : nlohmann::json::parse(attune_says({"explain", "causal", "--tuned", out, "--json"}))["stages"][0]["schedules"].items()) {
+    CHECK(schedule["origin"] == "default");
+    CHECK(schedule["file"] == out);
+  }
+  attune_says({"check", "multi_head", "--tuned", out, "--shape", "tokens=37"});
+}
+
+TEST_CASE("what a run for defaults does not take is refused in words", "[tuning]") {
+  const auto refused = [](const Words& words) {
+    const Ran ran = run_attune(words);
+    CHECK(ran.status == 2);
+    return ran.err;
+  };
+  CHECK(refused({"tune", "--defaults"}) == "attune: tune: --out is missing; expected the tuned file to write or extend; TARGET.json without it, needed with --defaults\n");
+  CHECK(refused({"tune", "causal", "--defaults", "--out", "x"}) == "attune: --defaults: is for all graphs, and measured with those that it brings; GRAPH does not go with it\n");
+  CHECK(refused({"tune", "--defaults", "--shape", "queries=5", "--out", "x"}).find("; --shape does not go with it\n") != std::string::npos);
+  CHECK(refused({"tune", "--defaults", "--type", "bf16", "--out", "x"}).find("; --type does not go with it\n") != std::string::npos);
+  CHECK(refused({"tune", "causal"}).find("attune: tune: --shape is missing; expected DIM=EXTENT,...") == 0);
+  CHECK(refused({"tune"}).find("attune: tune: GRAPH is missing; expected a variant's name") == 0);
 }
 
 TEST_CASE("what cannot be tuned is refused in words", "[tuning]") {

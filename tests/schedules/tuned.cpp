@@ -190,6 +190,33 @@ TEST_CASE("a schedule comes from its bucket, the nearest one, or the default", "
   CHECK(value_of(chosen(key({{"d0", 64}}), choice).parameters, "row_tile") == 2);
 }
 
+TEST_CASE("what a file says of all stages comes before what files after it say of one", "[tuned]") {
+  ScheduleChoice choice;
+  choice.tuned = {file_with({}), file_with({record({{"d0", 64}}, 8)})};
+  CHECK(chosen(key({{"d0", 64}}), choice).origin == "tuned: exact");
+  choice.tuned[0].defaults = {record({}, 14)};
+  const auto by_default = chosen(key({{"d0", 64}}), choice);
+  CHECK(by_default.origin == "default");
+  CHECK(value_of(by_default.parameters, "row_tile") == 14);
+  std::ranges::reverse(choice.tuned);
+  CHECK(value_of(chosen(key({{"d0", 64}}), choice).parameters, "row_tile") == 8);
+}
+
+TEST_CASE("defaults of files replace those of the target one by one", "[tuned]") {
+  ScheduleChoice choice;
+  choice.tuned = {file_with({})};
+  choice.tuned[0].defaults = {record({}, 14)};
+  TunedFile all;
+  all.target = "x86-64-v4";
+  all.defaults = default_records(v4(), choice);
+  CHECK(tuned_problem(all, v4()) == "");
+  CHECK(all.defaults.size() == built_in_tuned("x86-64-v4")->defaults.size());
+  CHECK(value_of(default_record(std::vector<const TunedFile*>{&all}, "gemm", SizeClass::large).record->parameters, "row_tile") == 14);
+  CHECK(value_of(default_record(std::vector<const TunedFile*>{&all}, "gemm", SizeClass::small).record->parameters, "row_tile") != 14);
+  insert_default(all, *default_record(std::vector{built_in_tuned("x86-64-v4")}, "gemm", SizeClass::large).record);
+  CHECK(all.defaults.size() == built_in_tuned("x86-64-v4")->defaults.size());
+}
+
 TEST_CASE("a record for another target is not taken", "[tuned]") {
   ScheduleChoice choice;
   choice.tuned = {file_with({record({{"d0", 64}}, 8)})};

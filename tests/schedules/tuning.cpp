@@ -68,7 +68,7 @@ TEST_CASE("a search finds the bottom of a noisy bowl", "[tuning]") {
 
 TEST_CASE("a search proposes legal points once", "[tuning]") {
   const Space space = bowl_space();
-  Search search(space, bottom, 3, {6, 1000});
+  Search search(space, bottom, 3, {}, {6, 1000});
   std::set<Point> seen{bottom};
   run_search(
       search,
@@ -85,8 +85,25 @@ TEST_CASE("a search proposes legal points once", "[tuning]") {
   CHECK(search.incumbent() == bottom);
 }
 
+TEST_CASE("a search tries what is good elsewhere first, once and where it is legal", "[tuning]") {
+  const Point illegal = {2, 64, 4, 2}, unknown = {3, 64, 1, 1}, tried = {16, 64, 4, 2}, good = {8, 128, 8, 4};
+  Search search(bowl_space(), {1, 16, 1, 1}, 1, {illegal, tried, bottom, unknown, {1, 16, 1, 1}, good});
+  search.tell({tried, Outcome::lost, 2});
+  std::vector<Point> proposed;
+  run_search(
+      search,
+      [&](const Point& candidate, const Point&) {
+        proposed.push_back(candidate);
+        return Try{candidate, Outcome::lost, 2};
+      },
+      [&] { return proposed.size() == 3; }, nothing);
+  CHECK(proposed[0] == bottom);
+  CHECK(proposed[1] == good);
+  CHECK(proposed[2] != tried);
+}
+
 TEST_CASE("a search tries all of three values before it goes two steps", "[tuning]") {
-  Search search(Space{{{"kind", {0, 1, 2}, 0}, {"extent", {0, 10, 20, 30}, 0}}, {}}, {0, 0}, 1, {0, 0});
+  Search search(Space{{{"kind", {0, 1, 2}, 0}, {"extent", {0, 10, 20, 30}, 0}}, {}}, {0, 0}, 1, {}, {0, 0});
   std::set<Point> tried;
   int left = 3;
   run_search(

@@ -73,8 +73,8 @@ std::string specialisation_problem(const Prepared& prepared) {
 
 }  // namespace
 
-void add_graph_options(const Command& command, Options& options) {
-  command.text("GRAPH", options.graph.graph, "A variant's name, FILE.mlir, or FILE.h with --struct", Need::required);
+void add_graph_options(const Command& command, Options& options, Need graph) {
+  command.text("GRAPH", options.graph.graph, "A variant's name, FILE.mlir, or FILE.h with --struct", graph);
   command.text("--struct", options.graph.struct_name, "The variant in FILE.h");
   command.texts("--param", options.graph.settings, "NAME=VALUE: a parameter of the variant, as window=512", Need::optional, ',');
   command.texts("--set", options.set, "DIM=EXTENT: an extent that is known when the kernel is compiled, as depth=64", Need::optional, ',');
@@ -111,36 +111,79 @@ std::string target_problem(const TunedFile& file, const std::vector<const Target
   return fmt::format("tuned file '{}': is for target '{}'; the kernel is for {}", file.name, file.target, names);
 }
 
+/// What is said of the graph whatever it is.
+std::string read_staging(const Options& options, StageOptions& staging) {
+  if (std::string problem = repetition(options); !problem.empty()) return problem;
+  for (const std::string& set : options.set)
+    if (std::string problem = read_extents(set, staging.specialisation); !problem.empty()) return problem;
+  staging.fuse = options.schedule != "unfused";
+  return read_types(options.types, staging.specialisation);
+}
+
+/// All but the graph and what is said of it.
+Prepared prepare_options(const Options& options) {
+  Prepared prepared;
+  prepared.problem = read_staging(options, prepared.staging);
+  if (!prepared.problem.empty()) return prepared;
+  PreparedTargets on = prepare_targets(options);
+  prepared.targets = std::move(on.targets);
+  prepared.schedule = std::move(on.schedule);
+  prepared.problem = std::move(on.problem);
+  return prepared;
+}
+
+/// The graph and what the options say of it.
+void put_graph(Prepared& prepared, LoadedGraph graph) {
+  prepared.graph = std::move(graph);
+  prepared.problem = prepared.graph.problem;
+  if (prepared.problem.empty()) prepared.problem = specialisation_problem(prepared);
+}
+
 }  // namespace
 
-Prepared prepare(const Options& options) {
-  Prepared prepared;
-  const auto fail = [&](std::string problem) {
-    prepared.problem = std::move(problem);
-    return std::move(prepared);
-  };
-  if (std::string problem = repetition(options); !problem.empty()) return fail(std::move(problem));
-  if (std::string problem = find_targets(options.targets, prepared.targets); !problem.empty()) return fail(std::move(problem));
-  for (const std::string& set : options.set)
-    if (std::string problem = read_extents(set, prepared.staging.specialisation); !problem.empty()) return fail(std::move(problem));
-  if (std::string problem = read_types(options.types, prepared.staging.specialisation); !problem.empty()) return fail(std::move(problem));
-  if (options.schedule == "unfused") {
-    prepared.staging.fuse = false;
-  } else if (!options.schedule.empty()) {
+PreparedTargets prepare_targets(const Options& options) {
+  PreparedTargets prepared;
+  prepared.problem = find_targets(options.targets, prepared.targets);
+  if (!prepared.problem.empty()) return prepared;
+  if (!options.schedule.empty() && options.schedule != "unfused") {
     ScheduleChoiceAnswer answer = parse_schedule_choice(options.schedule);
-    if (!answer.problem.empty()) return fail(std::move(answer.problem));
+    prepared.problem = std::move(answer.problem);
+    if (!prepared.problem.empty()) return prepared;
     prepared.schedule = std::move(answer.choice);
   }
   for (const std::string& path : options.tuned) {
     TunedFileAnswer answer = read_tuned(path);
-    if (!answer.problem.empty()) return fail(std::move(answer.problem));
-    if (std::string problem = target_problem(answer.file, prepared.targets); !problem.empty()) return fail(std::move(problem));
+    prepared.problem = answer.problem.empty() ? target_problem(answer.file, prepared.targets) : std::move(answer.problem);
+    if (!prepared.problem.empty()) return prepared;
     prepared.schedule.tuned.push_back(std::move(answer.file));
   }
-  prepared.graph = load_graph(options.graph);
-  if (!prepared.graph.problem.empty()) return fail(prepared.graph.problem);
-  if (std::string problem = specialisation_problem(prepared); !problem.empty()) return fail(std::move(problem));
   return prepared;
+}
+
+Prepared prepare(const Options& options) {
+  Prepared prepared = prepare_options(options);
+  if (prepared.problem.empty()) put_graph(prepared, load_graph(options.graph));
+  return prepared;
+}
+
+Prepared prepare(const Options& options, LoadedGraph graph) {
+  Prepared prepared = prepare_options(options);
+  if (prepared.problem.empty()) put_graph(prepared, std::move(graph));
+  return prepared;
+}
+
+std::vector<std::string> compile_arguments(const Options& options, std::string_view target) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* option, const std::string& value) {
+    words.emplace_back(option);
+    words.push_back(value);
+  };
+  for (const std::string& set : options.set) add("--set", set);
+  for (const std::string& tuned : options.tuned) add("--tuned", tuned);
+  add("--type", options.types);
+  add("--target", std::string(target));
+  if (!options.schedule.empty()) add("--schedule", options.schedule);
+  return words;
 }
 
 ShapeAnswer parse_shape(std::string_view text, std::string_view who) {

@@ -21,7 +21,7 @@ struct Options {
 };
 
 /// Adds GRAPH and the common options to a command.
-void add_graph_options(const Command& command, Options& options);
+void add_graph_options(const Command& command, Options& options, Need graph = Need::required);
 
 /// The options understood and checked, or the problem in words.
 struct Prepared {
@@ -32,6 +32,20 @@ struct Prepared {
   std::string problem;
 };
 Prepared prepare(const Options& options);
+
+/// What the options say of targets and schedules.
+struct PreparedTargets {
+  std::vector<const TargetInfo*> targets;
+  ScheduleChoice schedule;
+  std::string problem;
+};
+PreparedTargets prepare_targets(const Options& options);
+
+/// The same of a graph that no option names.
+Prepared prepare(const Options& options, LoadedGraph graph);
+
+/// What `attune compile` takes beside the graph for the same kernel; targets by name, so that what is kept of a run says what "host" was.
+std::vector<std::string> compile_arguments(const Options& options, std::string_view target);
 
 /// The tuned file at the path, checked for its target, or the problem in words.
 TunedFileAnswer read_tuned(const std::string& path);

@@ -26,6 +26,10 @@ std::string expectation(const CLI::App& command, const std::string& option) {
   return text;
 }
 
+std::string missing_option(const CLI::App& command, const std::string& option) {
+  return fmt::format("{}: {} is missing; expected {}", command.get_name(), option, expectation(command, option));
+}
+
 /// CLI11's words are "NAME is required", "NAME: ... received 2", "NAME: ... missing" and "Could not convert: NAME = ...".
 std::string sentence_of(const CLI::ParseError& error, const CLI::App& program, const CLI::App& command) {
   const std::string text = error.what(), &name = command.get_name();
@@ -36,8 +40,7 @@ std::string sentence_of(const CLI::ParseError& error, const CLI::App& program, c
       return fmt::format("{0}: '{1}' is one word too many; attune {0} --help shows what may stand where", name, word);
     }
     case CLI::ExitCodes::RequiredError: {
-      const std::string option = text.substr(0, text.find(' '));
-      return fmt::format("{}: {} is missing; expected {}", name, option, expectation(command, option));
+      return missing_option(command, text.substr(0, text.find(' ')));
     }
     case CLI::ExitCodes::ArgumentMismatch: {
       const std::string option = text.substr(0, text.find(':'));
@@ -109,6 +112,8 @@ void Command::number(const std::string& name, std::uint64_t& into, const std::st
 }
 
 void Command::flag(const std::string& name, bool& into, const std::string& help) const { app_->add_flag(name, into, help); }
+
+std::string Command::missing(const std::string& name) const { return missing_option(*app_, name); }
 
 void Command::footer(const std::string& text) const { app_->footer(text); }
 

@@ -28,6 +28,8 @@ class Command {
   /// The same from 0 to the largest of 63 bits.
   void number(const std::string& name, std::uint64_t& into, const std::string& help) const;
   void flag(const std::string& name, bool& into, const std::string& help) const;
+  /// What is said where the option, which is needed only sometimes, is missing.
+  std::string missing(const std::string& name) const;
   /// What the help ends with.
   void footer(const std::string& text) const;
   /// What runs if the command is chosen; gives the exit status.

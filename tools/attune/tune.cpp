@@ -19,6 +19,7 @@
 #include "tools/attune/options.h"
 #include "tools/attune/trial.h"
 #include "tools/tune/child.h"
+#include "tools/tune/default_set.h"
 #include "tools/tune/tuner.h"
 
 namespace attune {
@@ -26,10 +27,10 @@ namespace {
 
 struct TuneOptions : Options {
   std::vector<std::string> shapes, inputs;
-  std::string budget = "60s", out;
+  std::string budget, out;
   int threads = 0, tries = 0;
   std::uint64_t seed = 1;
-  bool is_json = false;
+  bool is_json = false, is_for_defaults = false;
 };
 
 constexpr double longest_budget_s = 1e6;  // eleven days
@@ -66,21 +67,6 @@ std::vector<std::string> graph_arguments(const GraphRequest& graph) {
   return words;
 }
 
-/// What it takes beside the graph; targets by name, so that the state of a run says what "host" was.
-std::vector<std::string> compile_arguments(const TuneOptions& options, std::string_view target) {
-  std::vector<std::string> words;
-  const auto add = [&](const char* option, const std::string& value) {
-    words.emplace_back(option);
-    words.push_back(value);
-  };
-  for (const std::string& set : options.set) add("--set", set);
-  for (const std::string& tuned : options.tuned) add("--tuned", tuned);
-  add("--type", options.types);
-  add("--target", std::string(target));
-  if (!options.schedule.empty()) add("--schedule", options.schedule);
-  return words;
-}
-
 /// Says it to those who watch. A run of hours does not end because nobody can read how far it is.
 void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
@@ -107,42 +93,54 @@ class Progress {
   std::size_t last_task_ = static_cast<std::size_t>(-1);
 };
 
-/// The calls that a task was measured with, as text.
-std::string shapes_of(const TunePlan& plan, const TuneTask& task) {
-  std::string text;
-  for (const std::size_t call : task.calls) text += (text.empty() ? "" : "; ") + plan.shapes[call];
-  return text;
+std::string ratio_text(double by_default, double tuned) { return fmt::format("{:.3f} x", by_default / tuned); }
+
+/// What a default became for each call of the set.
+void print_races(const TunePlan& plan, const TunedTask& task) {
+  for (std::size_t i = 0; i < task.races.size(); ++i) {
+    const PlannedCall& call = plan.calls[task.task->calls[i]];
+    fmt::print("    {:>9.4g} ms  {}  {}: {}\n", task.races[i].candidate_ms, ratio_text(task.races[i].incumbent_ms, task.races[i].candidate_ms), plan.subjects[call.subject].subject.title, call.shape);
+  }
 }
 
 void print_text(const TunePlan& plan, const TuneResult& result, const std::string& out) {
+  const bool is_for_defaults = plan.records_for == RecordsFor::defaults;
   std::size_t written = 0;
   for (const TunedTask& task : result.tasks) {
-    fmt::print("{} ({} tried{})\n", task.task->title(), task.tried, task.failed == 0 ? "" : fmt::format(", {} failed", task.failed));
-    fmt::print("  calls    {}\n", shapes_of(plan, *task.task));
+    const std::string title = is_for_defaults ? fmt::format("{}, {}", task.task->schedule, name_of(task.task->size)) : task.task->title();
+    fmt::print("{} ({} tried{})\n", title, task.tried, task.failed == 0 ? "" : fmt::format(", {} failed", task.failed));
+    if (!is_for_defaults) fmt::print("  calls    {}\n", plan.shapes_of(*task.task));
     fmt::print("  default  {:.4g} ms  {}\n", task.default_ms, task.task->describe(task.task->by_default));
-    if (task.is_better) fmt::print("  tuned    {:.4g} ms  {}  {:.3f} x\n", task.tuned_ms, task.task->describe(task.task->space.point(task.parameters)), task.default_ms / task.tuned_ms);
+    if (task.is_better) fmt::print("  tuned    {:.4g} ms  {}  {}\n", task.tuned_ms, task.task->describe(task.task->space.point(task.parameters)), ratio_text(task.default_ms, task.tuned_ms));
     else fmt::print("  tuned    {}\n", task.tried == 0 ? "nothing was tried: there was no time, or nothing to choose" : "nothing was surely faster than the default");
+    if (is_for_defaults) print_races(plan, task);
     if (!task.first_failure.empty()) fmt::print("  failed   {}\n", task.first_failure);
     if (task.task->small_up_to > 0) fmt::print("  calls are small up to {}{}\n", task.small_up_to, task.small_up_to == task.task->small_up_to ? "" : fmt::format(", not {}", task.task->small_up_to));
     written += is_worth_a_record(task) ? 1 : 0;
   }
-  if (written > 0) fmt::print("{} record{} written to {}\n", written, written == 1 ? "" : "s", out);
+  if (is_for_defaults) fmt::print("The defaults, {} of them changed, are written to {}\n", written, out);
+  else if (written > 0) fmt::print("{} record{} written to {}\n", written, written == 1 ? "" : "s", out);
   else if (std::filesystem::exists(out)) fmt::print("No record is written; {} stays as it was\n", out);
   else fmt::print("No file is written: kernels are best as they are by default, without --tuned\n");
 }
 
 void print_json(const TunePlan& plan, const TuneResult& result, const TuneSettings& settings, const std::string& out) {
   using Json = nlohmann::ordered_json;
+  const bool is_for_defaults = plan.records_for == RecordsFor::defaults;
   Json tasks = Json::array();
-  bool is_written = false;
+  bool is_written = is_for_defaults;
   for (const TunedTask& task : result.tasks) {
-    Json parameters = Json::object(), by_default = Json::object();
+    Json parameters = Json::object(), by_default = Json::object(), calls = Json::array();
     for (const Parameter& p : task.parameters) parameters[p.name] = p.value;
     for (const Parameter& p : task.task->space.values(task.task->by_default)) by_default[p.name] = p.value;
-    tasks.push_back({{"stage", task.task->key.stage},
+    for (std::size_t i = 0; i < task.races.size(); ++i) {
+      const PlannedCall& call = plan.calls[task.task->calls[i]];
+      calls.push_back({{"graph", plan.subjects[call.subject].subject.title}, {"shape", call.shape}, {"default_ms", task.races[i].incumbent_ms}, {"tuned_ms", task.races[i].candidate_ms}});
+    }
+    tasks.push_back({{"stage", is_for_defaults ? Json() : Json(task.task->keys.front().stage)},
                      {"schedule", task.task->schedule},
                      {"size", std::string(name_of(task.task->size))},
-                     {"shape", shapes_of(plan, *task.task)},
+                     {"shape", plan.shapes_of(*task.task)},
                      {"tried", task.tried},
                      {"failed", task.failed},
                      {"default", by_default},
@@ -150,7 +148,8 @@ void print_json(const TunePlan& plan, const TuneResult& result, const TuneSettin
                      {"is_better", task.is_better},
                      {"small_up_to", task.small_up_to > 0 ? Json(task.small_up_to) : Json()},
                      {"default_ms", task.default_ms},
-                     {"tuned_ms", task.tuned_ms}});
+                     {"tuned_ms", task.tuned_ms},
+                     {"calls", calls}});
     is_written |= is_worth_a_record(task);
   }
   const Json root = {{"target", settings.target}, {"threads", settings.threads}, {"out", is_written ? Json(out) : Json()}, {"stages", tasks}};
@@ -176,47 +175,95 @@ std::string write_records(const TunePlan& plan, const TuneResult& result, const 
   for (const TunedTask& task : result.tasks) {
     if (!is_worth_a_record(task)) continue;
     const TuneTask& t = *task.task;
-    insert(file, {t.schedule, t.size, t.key.stage, t.key.types, t.key.extents, task.parameters, task.small_up_to,
-                  {shapes_of(plan, t), cpu_model(), ATTUNE_VERSION_NUMBER, today(), settings.threads, task.default_ms, task.tuned_ms}},
-           t.key.body);
+    const StageKey& key = t.keys.front();
+    insert(file, {t.schedule, t.size, key.stage, key.types, key.extents, task.parameters, task.small_up_to,
+                  {plan.shapes_of(t), cpu_model(), ATTUNE_VERSION_NUMBER, today(), settings.threads, task.default_ms, task.tuned_ms}},
+           key.body);
     is_changed = true;
   }
   return is_changed ? write_whole(out, {tuned_text(file)}) : std::string();
 }
 
-/// What the options say that no graph is needed to judge; the problem in words, or nothing.
-std::string option_problem(const TuneOptions& options, const Prepared& prepared) {
+/// A default for every schedule and size of calls: what the run found, and for what it does not measure what kernels of the target take so far.
+std::string write_defaults(const TuneResult& result, const TuneSettings& settings, const ScheduleChoice& so_far, TunedFile& file, const std::string& out) {
+  file.defaults = default_records(machine_of(*find_target(settings.target)), so_far);
+  for (const TunedTask& task : result.tasks) insert_default(file, {task.task->schedule, task.task->size, {}, {}, {}, task.parameters, task.small_up_to, {}});
+  return write_whole(out, {tuned_text(file)});
+}
+
+/// What is wrong with the options, in words, or nothing.
+std::string option_problem(const TuneOptions& options, const std::vector<const TargetInfo*>& targets, const ScheduleChoice& schedule) {
   if (seconds_of(options.budget) == 0) return fmt::format("--budget '{}': is not a time up to {:.0f}s; 90s and 2m are", options.budget, longest_budget_s);
-  if (prepared.targets.size() > 1) return fmt::format("--target {}: tune takes one target", options.targets);
-  const TargetInfo& target = *prepared.targets[0];
+  if (targets.size() > 1) return fmt::format("--target {}: tune takes one target", options.targets);
+  const TargetInfo& target = *targets[0];
   if (target.device != Device::cpu) return fmt::format("target '{}': is a GPU; tune measures kernels for CPUs", target.name);
   if (!runs_here(target)) return fmt::format("target '{}': this machine cannot run it; attune list targets shows what it runs", target.name);
-  if (!prepared.schedule.name.empty()) return fmt::format("--schedule {}: tune chooses parameters itself; only 'unfused' is taken", options.schedule);
+  if (!schedule.name.empty()) return fmt::format("--schedule {}: tune chooses parameters itself; only 'unfused' is taken", options.schedule);
   return {};
 }
 
-int tune(const TuneOptions& options) {
+/// What stands beside --defaults and does not go with it, or is missing without it; the problem in words.
+std::string presence_problem(const TuneOptions& options, const Command& command) {
+  if (!options.is_for_defaults) return options.graph.graph.empty() ? command.missing("GRAPH") : options.shapes.empty() ? command.missing("--shape") : std::string();
+  const std::pair<const char*, bool> others[] = {{"GRAPH", !options.graph.graph.empty()}, {"--struct", !options.graph.struct_name.empty()}, {"--param", !options.graph.settings.empty()},
+                                                 {"--set", !options.set.empty()}, {"--type", options.types != Options{}.types}, {"--schedule", !options.schedule.empty()},
+                                                 {"--shape", !options.shapes.empty()}, {"--in", !options.inputs.empty()}};
+  for (const auto& [name, is_there] : others)
+    if (is_there) return fmt::format("--defaults: is for all graphs, and measured with those that it brings; {} does not go with it", name);
+  if (options.out.empty()) return command.missing("--out");
+  return {};
+}
+
+/// What is tuned: the graph that the options say, or what --defaults measures.
+struct Subjects {
+  std::vector<TuneSubject> subjects;
+  ScheduleChoice schedule;
+  const TargetInfo* target = nullptr;
+  std::string problem;
+};
+
+Subjects no_subjects(std::string problem) { return {{}, {}, nullptr, std::move(problem)}; }
+
+Subjects subject_of_options(const TuneOptions& options) {
+  FileInputs given = read_inputs(options.inputs);
+  if (!given.problem.empty()) return no_subjects(given.problem);
+  Prepared prepared = prepare(options);
+  if (!prepared.problem.empty()) return no_subjects(prepared.problem);
+  if (const std::string problem = option_problem(options, prepared.targets, prepared.schedule); !problem.empty()) return no_subjects(problem);
+  MlirText text;
+  if (!options.graph.struct_name.empty()) text = mlir_text(prepared, false);
+  if (!text.problem.empty()) return no_subjects(text.problem);
+  Subjects all{{}, prepared.schedule, prepared.targets[0], {}};
+  const std::string title = prepared.graph.name;
+  all.subjects.push_back({std::move(prepared), title, graph_arguments(options.graph), text.text, compile_arguments(options, all.target->name), options.shapes, std::move(given)});
+  return all;
+}
+
+Subjects subjects_of_defaults(const TuneOptions& options) {
+  const PreparedTargets prepared = prepare_targets(options);
+  if (!prepared.problem.empty()) return no_subjects(prepared.problem);
+  if (const std::string problem = option_problem(options, prepared.targets, prepared.schedule); !problem.empty()) return no_subjects(problem);
+  DefaultSet set = default_set(*prepared.targets[0], options.tuned);
+  return {std::move(set.subjects), prepared.schedule, prepared.targets[0], std::move(set.problem)};
+}
+
+int tune(TuneOptions options, const Command& command) {
   const auto started = std::chrono::steady_clock::now();
-  const FileInputs given = read_inputs(options.inputs);
-  if (!given.problem.empty()) return refuse(given.problem);
-  const Prepared prepared = prepare(options);
-  if (!prepared.problem.empty()) return refuse(prepared.problem);
-  if (const std::string problem = option_problem(options, prepared); !problem.empty()) return refuse(problem);
-  const TargetInfo& target = *prepared.targets[0];
+  if (const std::string problem = presence_problem(options, command); !problem.empty()) return refuse(problem);
+  if (options.budget.empty()) options.budget = options.is_for_defaults ? "10m" : "60s";
+  Subjects subjects = options.is_for_defaults ? subjects_of_defaults(options) : subject_of_options(options);
+  if (!subjects.problem.empty()) return refuse(subjects.problem);
+  const TargetInfo& target = *subjects.target;
   const std::string out = options.out.empty() ? std::string(target.name) + ".json" : options.out;
   TunedFileAnswer file = file_for(out, target.name);
   if (!file.problem.empty()) return refuse(file.problem);
-  const TunePlan plan = make_plan(prepared, target, options.shapes, given);
+  const TunePlan plan = make_plan(std::move(subjects.subjects), target, options.is_for_defaults ? RecordsFor::defaults : RecordsFor::stages);
   if (!plan.problem.empty()) return refuse(plan.problem);
-  MlirText text;
-  if (!options.graph.struct_name.empty()) text = mlir_text(prepared, false);
-  if (!text.problem.empty()) return refuse(text.problem);
-  TuneSettings settings{graph_arguments(options.graph), text.text, compile_arguments(options, target.name), prepared.graph.name, std::string(target.name),
-                        options.threads == 0 ? num_threads() : options.threads, seconds_of(options.budget), options.budget, options.tries, options.seed,
+  TuneSettings settings{std::string(target.name), options.threads == 0 ? num_threads() : options.threads, seconds_of(options.budget), options.budget, options.tries, options.seed,
                         out + ".state", fmt::format("{}", fmt::join(options.inputs, " ")), started};
   catch_interrupts();
   Progress progress(settings.budget_s);
-  const TuneResult result = run_tuner(prepared, plan, settings, [&](const TuneProgress& p) { progress(p); });
+  const TuneResult result = run_tuner(plan, settings, [&](const TuneProgress& p) { progress(p); });
   progress.end();
   if (!result.problem.empty()) return refuse(result.problem);
   if (result.is_interrupted) {
@@ -224,7 +271,8 @@ int tune(const TuneOptions& options) {
     say(fmt::format("attune: tune was interrupted; the same command goes on with what '{}' holds\n", settings.state_path));
     return interrupted;
   }
-  if (const std::string problem = write_records(plan, result, settings, file.file, out); !problem.empty()) return refuse(problem);
+  const std::string problem = options.is_for_defaults ? write_defaults(result, settings, subjects.schedule, file.file, out) : write_records(plan, result, settings, file.file, out);
+  if (!problem.empty()) return refuse(problem);
   std::error_code ignored;
   std::filesystem::remove(settings.state_path, ignored);
   if (options.is_json) print_json(plan, result, settings, out);
@@ -237,12 +285,13 @@ int tune(const TuneOptions& options) {
 void add_tune(Program& program) {
   auto options = std::make_shared<TuneOptions>();
   const Command command = program.command("tune", "Find better schedules for a graph and shapes on this machine, and write them to a tuned file");
-  add_graph_options(command, *options);
-  command.texts("--shape", options->shapes, "DIM=EXTENT,...: what is measured; given again, all are, and their geometric mean counts", Need::required);
+  add_graph_options(command, *options, Need::optional);
+  command.texts("--shape", options->shapes, "DIM=EXTENT,...: what is measured; given again, all are, and their geometric mean counts");
+  command.flag("--defaults", options->is_for_defaults, "In place of GRAPH and --shape: find what this machine takes for all graphs, with a fixed set of them, and write all defaults to --out");
   command.texts("--in", options->inputs, "NAME=FILE.npy: an input of the measured calls, as the ids that a mask depends on; given again, a file for each --shape, in their order; others are random");
-  command.text("--budget", options->budget, "Wall time of the whole run, as 90s or 2m");
+  command.text("--budget", options->budget, "Wall time of the whole run, as 90s or 2m; 60s without it, with --defaults 10m");
   command.number("--tries", options->tries, 1, 1000000, "At most so many candidates of each stage; as many as the budget allows without it");
-  command.text("--out", options->out, "The tuned file to write or extend; TARGET.json without it");
+  command.text("--out", options->out, "The tuned file to write or extend; TARGET.json without it, needed with --defaults");
   command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");
   command.number("--seed", options->seed, "Of the search");
   command.flag("--json", options->is_json, "Print one JSON object");
@@ -253,8 +302,9 @@ void add_tune(Program& program) {
       "Examples:\n"
       "  attune tune causal --set depth=64 --shape batch=1,heads=8,queries=4096,keys=4096,depth=64 --budget 2m --out my.json\n"
       "  attune compile causal --set depth=64 --tuned my.json\n"
-      "  attune explain causal --set depth=64 --tuned my.json");
-  command.action([options] { return tune(*options); });
+      "  attune explain causal --set depth=64 --tuned my.json\n"
+      "  attune tune --defaults --budget 15m --out this_machine.json");
+  command.action([options, command] { return tune(*options, command); });
 }
 
 }  // namespace attune

@@ -35,23 +35,30 @@ class Builder {
   /// Writes what kernels are compiled from; the problem in words.
   std::string prepare();
 
-  /// The kernel of the choice for calls of all sizes, in a folder of the name.
-  Built compile(const Choice& choice, const std::string& name, double limit_s, const SizeLimit& limit = {});
+  /// The subject's kernel of the choice for calls of all sizes, in a folder of the name.
+  Built compile(std::size_t subject, const Choice& choice, const std::string& name, double limit_s, const SizeLimit& limit = {});
   /// The kernel of the choice for calls of one size, compiled at most once. For large calls it takes three fifths of the time of one for all
   /// sizes, for tiny ones a seventh.
-  Built built(SizeClass size, const Choice& choice, double limit_s);
-  /// Removes what built() gave.
+  Built built(std::size_t subject, SizeClass size, const Choice& choice, double limit_s);
+  /// Removes what built() gave for any subject.
   void forget(SizeClass size, const Choice& choice);
 
  private:
-  Built compile(const Choice& choice, const std::string& name, double limit_s, const SizeLimit& limit, const std::vector<std::string>& more);
+  Built compile(std::size_t subject, const Choice& choice, const std::string& name, double limit_s, const SizeLimit& limit, const std::vector<std::string>& more);
+
+  struct Wanted {
+    SizeClass size;
+    Choice choice;
+    std::size_t subject;
+    auto operator<=>(const Wanted&) const = default;
+  };
 
   const TunePlan& plan_;
   const TuneSettings& settings_;
   const ScratchFolder folder_;
   const std::string codes_ = folder_.file("codes");
-  std::vector<std::string> graph_ = settings_.graph;  // what candidates are compiled from
-  std::map<std::pair<SizeClass, Choice>, Built> kernels_;
+  std::vector<std::vector<std::string>> graphs_;  // what candidates of each subject are compiled from
+  std::map<Wanted, Built> kernels_;
   int built_ = 0;
 };
 

@@ -78,8 +78,14 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+/// The three kernels of a DuelKernel, open.
+struct OpenKernels {
+  Kernel trusted, incumbent, candidate;
+};
+
 /// What is timed: a call, how often it is repeated so that the clock is fine enough, and the times of both kernels.
 struct Course {
+  const OpenKernels* kernels;
   PlacedCall at_lines, unaligned;
   int calls = 1;
   std::vector<double> incumbent, candidate;
@@ -88,26 +94,22 @@ struct Course {
   double seconds(const Kernel& kernel) const { return std::max(attune::seconds(at_lines, kernel, calls), attune::seconds(unaligned, kernel, calls)); }
 };
 
-std::vector<Course> courses_of(const Duel& duel, const Kernel& incumbent, const Kernel& candidate) {
+Course course_of(const DuelCall& race, const OpenKernels& kernels) {
   constexpr double shortest_s = 1e-3;
-  std::vector<Course> courses;
-  for (const DuelCall& race : duel.races) {
-    const std::vector<StoredArray> arrays = trial_of(incumbent, race.extents, race.inputs).arrays;
-    Course course{{arrays, aligned}, {arrays, as_from_malloc}, 1, {}, {}};
-    const double once = (course.seconds(incumbent), course.seconds(incumbent));
-    course.seconds(candidate);
-    course.calls = static_cast<int>(std::clamp(std::ceil(shortest_s / std::max(once, 1e-7)), 1.0, 10000.0));
-    courses.push_back(std::move(course));
-  }
-  return courses;
+  const std::vector<StoredArray> arrays = trial_of(kernels.incumbent, race.extents, race.inputs).arrays;
+  Course course{&kernels, {arrays, aligned}, {arrays, as_from_malloc}, 1, {}, {}};
+  const double once = (course.seconds(kernels.incumbent), course.seconds(kernels.incumbent));
+  course.seconds(kernels.candidate);
+  course.calls = static_cast<int>(std::clamp(std::ceil(shortest_s / std::max(once, 1e-7)), 1.0, 10000.0));
+  return course;
 }
 
 /// A pair: both kernels on each course, the one that begins changing from pair to pair. Gives the geometric mean of the ratios.
-double pair(std::vector<Course>& courses, const Kernel& incumbent, const Kernel& candidate, bool is_candidate_first) {
+double pair(std::vector<Course>& courses, bool is_candidate_first) {
   double logarithm = 0;
   for (Course& course : courses) {
     for (const bool is_candidate : {is_candidate_first, !is_candidate_first})
-      (is_candidate ? course.candidate : course.incumbent).push_back(course.seconds(is_candidate ? candidate : incumbent));
+      (is_candidate ? course.candidate : course.incumbent).push_back(course.seconds(is_candidate ? course.kernels->candidate : course.kernels->incumbent));
     logarithm += std::log(course.candidate.back() / course.incumbent.back());
   }
   return std::exp(logarithm / static_cast<double>(courses.size()));
@@ -115,44 +117,58 @@ double pair(std::vector<Course>& courses, const Kernel& incumbent, const Kernel&
 
 DuelAnswer fought(const Duel& duel) {
   if (const Result<void> set = set_num_threads(duel.threads); !set) throw Lost{set.error().message};
-  const Kernel trusted = opened(duel.trusted, duel.kernel), incumbent = opened(duel.incumbent, duel.kernel), candidate = opened(duel.candidate, duel.kernel);
-  for (const DuelCall& given : duel.checks) check(given, trusted, candidate);
-  for (const DuelCall& given : duel.races) check(given, trusted, candidate);
-  std::vector<Course> courses = courses_of(duel, incumbent, candidate);
-  Race race(duel.rules);
-  for (bool is_candidate_first = false; race.verdict() == Verdict::undecided; is_candidate_first = !is_candidate_first)
-    race.add(pair(courses, incumbent, candidate, is_candidate_first));
-  DuelAnswer answer{race.verdict(), race.median(), 1, 1, race.pairs(), {}};
-  for (const Course& course : courses) {
-    const double share = 1.0 / static_cast<double>(courses.size());
-    answer.incumbent_ms *= std::pow(median(course.incumbent) * 1e3, share);
-    answer.candidate_ms *= std::pow(median(course.candidate) * 1e3, share);
+  std::vector<OpenKernels> open;
+  for (const DuelKernel& kernel : duel.kernels) open.push_back({opened(kernel.trusted, kernel.name), opened(kernel.incumbent, kernel.name), opened(kernel.candidate, kernel.name)});
+  std::vector<Course> courses;
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    for (const std::vector<DuelCall>* calls : {&duel.kernels[i].checks, &duel.kernels[i].races})
+      for (const DuelCall& given : *calls) check(given, open[i].trusted, open[i].candidate);
+    for (const DuelCall& race : duel.kernels[i].races) courses.push_back(course_of(race, open[i]));
   }
+  Race race(duel.rules);
+  for (bool is_candidate_first = false; race.verdict() == Verdict::undecided; is_candidate_first = !is_candidate_first) race.add(pair(courses, is_candidate_first));
+  DuelAnswer answer{race.verdict(), race.median(), {}, race.pairs(), {}};
+  constexpr double ms = 1e3;
+  for (const Course& course : courses) answer.races.push_back({median(course.incumbent) * ms, median(course.candidate) * ms});
   return answer;
 }
 
 std::string text_of(const DuelAnswer& answer) {
-  return nlohmann::json{{"verdict", static_cast<int>(answer.verdict)}, {"ratio", answer.ratio},   {"incumbent_ms", answer.incumbent_ms},
-                        {"candidate_ms", answer.candidate_ms},         {"pairs", answer.pairs}, {"problem", answer.problem}}
-      .dump();
+  auto races = nlohmann::json::array();
+  for (const RaceTimes& times : answer.races) races.push_back({times.incumbent_ms, times.candidate_ms});
+  return nlohmann::json{{"verdict", static_cast<int>(answer.verdict)}, {"ratio", answer.ratio}, {"races", races}, {"pairs", answer.pairs}, {"problem", answer.problem}}.dump();
 }
 
+DuelAnswer lost(std::string problem) { return {Verdict::not_faster, 0, {}, 0, std::move(problem)}; }
+
 }  // namespace
+
+RaceTimes DuelAnswer::mean() const {
+  RaceTimes mean{1, 1};
+  for (const RaceTimes& times : races) {
+    const double share = 1.0 / static_cast<double>(races.size());
+    mean.incumbent_ms *= std::pow(times.incumbent_ms, share);
+    mean.candidate_ms *= std::pow(times.candidate_ms, share);
+  }
+  return races.empty() ? RaceTimes{} : mean;
+}
 
 DuelAnswer run_duel(const Duel& duel, double limit_s) {
   const ChildAnswer child = in_child(
       [&] {
         try {
           return text_of(fought(duel));
-        } catch (const Lost& lost) {
-          return text_of({Verdict::not_faster, 0, 0, 0, 0, lost.problem});
+        } catch (const Lost& end) {
+          return text_of(lost(end.problem));
         }
       },
       limit_s);
-  if (!child.problem.empty()) return {Verdict::not_faster, 0, 0, 0, 0, child.problem};
+  if (!child.problem.empty()) return lost(child.problem);
   const auto json = nlohmann::json::parse(child.text, nullptr, false);
-  if (json.is_discarded()) return {Verdict::not_faster, 0, 0, 0, 0, "gave no answer"};
-  return {static_cast<Verdict>(json["verdict"].get<int>()), json["ratio"], json["incumbent_ms"], json["candidate_ms"], json["pairs"], json["problem"]};
+  if (json.is_discarded()) return lost("gave no answer");
+  DuelAnswer answer{static_cast<Verdict>(json["verdict"].get<int>()), json["ratio"], {}, json["pairs"], json["problem"]};
+  for (const auto& times : json["races"]) answer.races.push_back({times[0], times[1]});
+  return answer;
 }
 
 }  // namespace attune

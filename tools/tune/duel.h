@@ -17,21 +17,33 @@ struct DuelCall {
   std::map<std::string, Allowance, std::less<>> allowed;
 };
 
-struct Duel {
+/// A graph's kernel as the candidate, the incumbent and the trusted schedules make it.
+struct DuelKernel {
   std::string trusted, incumbent, candidate;  ///< kernel files
-  std::string kernel;                         ///< its name in each
+  std::string name;                           ///< the kernel's in each
   std::vector<DuelCall> checks, races;        ///< what the candidate must get right, and what is timed
+};
+
+struct Duel {
+  std::vector<DuelKernel> kernels;  ///< a pair of calls is one of every race of them all
   int threads = 1;
   RaceRules rules;
+};
+
+/// Of a call, medians over the pairs.
+struct RaceTimes {
+  double incumbent_ms = 0, candidate_ms = 0;
 };
 
 /// The problem: a call that is refused, wrong numbers.
 struct DuelAnswer {
   Verdict verdict = Verdict::undecided;
-  double ratio = 0;                              ///< candidate's over incumbent's time, the median of the pairs
-  double incumbent_ms = 0, candidate_ms = 0;     ///< of a call: medians; the geometric mean over `races`
+  double ratio = 0;              ///< candidate's over incumbent's time: of a pair the geometric mean over the races, of all pairs the median
+  std::vector<RaceTimes> races;  ///< in the order of the kernels and their races; none with a problem
   int pairs = 0;
   std::string problem;
+
+  RaceTimes mean() const;  ///< the geometric mean over the races
 };
 
 /// The duel in a child that may take `limit_s` seconds; its end without an answer is a problem like any other.

@@ -17,24 +17,36 @@ std::optional<TuneTask> task_of(const StageReport& stage, SizeClass size, const 
   for (const ScheduleInfo& info : all_schedules()) {
     if (info.name != schedule.name || stage.key.stage.empty()) continue;
     const ParameterAnswer by_default = choose_parameters(info, machine, size, {}, choice);
-    TuneTask task{stage.kind, schedule.name, size, stage.key, {info.parameters(machine, size), {}}, {}, {}, by_default.small_up_to, {}};
+    TuneTask task{stage.kind, schedule.name, size, {stage.key}, {info.parameters(machine, size), {}}, {}, {}, {}, by_default.small_up_to, {}};
     if (info.problem != nullptr)
       task.space.problem = [problem = info.problem, machine](const std::vector<Parameter>& values) { return problem(machine, values); };
     task.by_default = task.space.point(by_default.parameters);
     task.start = task.space.point(schedule.parameters);
+    for (const TargetInfo& other : targets()) {
+      const TunedFile* file = other.device == Device::cpu && other.name != machine.name ? built_in_tuned(other.name) : nullptr;
+      if (file == nullptr) continue;
+      Point hint = task.space.point(default_record({&file, 1}, schedule.name, size).record->parameters);
+      if (std::ranges::find(task.hints, hint) == task.hints.end()) task.hints.push_back(std::move(hint));
+    }
     return task;
   }
   return std::nullopt;
 }
 
-/// Adds the tasks that a call of the extents of all dims reaches.
-void add_tasks(const KernelReport& report, const Shape& extents, std::size_t call, const Machine& machine, const ScheduleChoice& choice, std::vector<TuneTask>& tasks) {
+/// Adds the tasks that a call of the extents of all dims reaches. Where defaults are tuned all stages that take a schedule are one task, which
+/// begins with its default.
+void add_tasks(const KernelReport& report, const Shape& extents, const Machine& machine, const ScheduleChoice& choice, TunePlan& plan) {
+  const std::size_t call = plan.calls.size();
+  const bool is_for_defaults = plan.records_for == RecordsFor::defaults;
   for (const StageReport& stage : report.stages) {
     const SizeClass size = stage.sizes.size_of(extents);
     std::optional<TuneTask> task = task_of(stage, size, machine, choice);
     if (!task) continue;
-    auto place = std::ranges::find_if(tasks, [&](const TuneTask& t) { return t.key == task->key && t.size == size && t.schedule == task->schedule; });
-    if (place == tasks.end()) place = tasks.insert(place, std::move(*task));
+    if (is_for_defaults) task->start = task->by_default;
+    const auto is_same = [&](const TuneTask& t) { return t.size == size && t.schedule == task->schedule && (is_for_defaults || t.keys == task->keys); };
+    auto place = std::ranges::find_if(plan.tasks, is_same);
+    if (place == plan.tasks.end()) place = plan.tasks.insert(place, std::move(*task));
+    else if (std::ranges::find(place->keys, stage.key) == place->keys.end()) place->keys.push_back(stage.key);
     if (place->calls.empty() || place->calls.back() != call) place->calls.push_back(call);
   }
 }
@@ -125,8 +137,8 @@ std::string TuneTask::describe(const Point& point) const {
   return text;
 }
 
-DuelCall TunePlan::with_rows(const Prepared& prepared, const DuelCall& call, SizeClass size, std::int64_t extent) const {
-  const Graph& graph = prepared.graph.graph;
+DuelCall SubjectCalls::with_rows(const DuelCall& call, SizeClass size, std::int64_t extent) const {
+  const Graph& graph = subject.prepared.graph.graph;
   const std::vector<std::string>& rows = row_dims.at(size);
   Shape given;
   for (const DimInfo& info : graph.dim_infos())
@@ -137,31 +149,58 @@ DuelCall TunePlan::with_rows(const Prepared& prepared, const DuelCall& call, Siz
   return {filled.extents, random_inputs(graph, filled.extents, 1), {}, call.allowed};
 }
 
-TunePlan make_plan(const Prepared& prepared, const TargetInfo& target, const std::vector<std::string>& shapes, const FileInputs& given) {
-  TunePlan plan;
-  const KernelReport report = report_kernel(prepared, target);
-  plan.problem = report.problem;
-  if (!plan.problem.empty()) return plan;
-  const Graph& graph = prepared.graph.graph;
-  plan.row_dims = row_dims(report, graph);
-  for (const std::string& text : shapes) {
-    const FilledShape filled = fill_shape(prepared, text);
-    plan.problem = filled.problem;
-    if (!plan.problem.empty()) return plan;
-    for (const auto& [dim, extent] : filled.extents)
-      if (extent == 0) plan.problem = fmt::format("--shape {}: {} = 0 leaves nothing to measure; all extents must be at least 1", text, dim);
-    if (!plan.problem.empty()) return plan;
-    add_tasks(report, extents_in(report, filled.extents), plan.calls.size(), machine_of(target), prepared.schedule, plan.tasks);
-    DuelCall call{filled.extents, random_inputs(graph, filled.extents, 1), {}, {}};
-    plan.problem = put_inputs(graph, given, call.inputs, plan.calls.size(), shapes.size());
-    if (!plan.problem.empty()) return plan;
-    plan.calls.push_back(std::move(call));
-    plan.shapes.push_back(shape_text(graph, filled.extents));
+std::vector<std::size_t> TunePlan::subjects_of(const TuneTask& task) const {
+  std::vector<std::size_t> of;
+  for (const std::size_t call : task.calls)
+    if (of.empty() || of.back() != calls[call].subject) of.push_back(calls[call].subject);
+  return of;
+}
+
+std::string TunePlan::shapes_of(const TuneTask& task) const {
+  std::string text;
+  for (const std::size_t call : task.calls) {
+    const std::string title = records_for == RecordsFor::defaults ? subjects[calls[call].subject].subject.title + ": " : std::string();
+    text += (text.empty() ? "" : "; ") + title + calls[call].shape;
   }
-  SmallCall small = small_call(prepared, plan.calls.front().extents);
-  plan.problem = std::move(small.problem);
-  plan.check = std::move(small.call);
-  for (DuelCall& call : plan.calls) call.allowed = grown(plan.check, call.extents);
+  return text;
+}
+
+namespace {
+
+/// Adds the subject with its calls and the tasks that they reach; the problem in words.
+std::string add_subject(TuneSubject given, const TargetInfo& target, TunePlan& plan) {
+  const std::size_t number = plan.subjects.size(), first = plan.calls.size();
+  SubjectCalls& added = plan.subjects.emplace_back(SubjectCalls{std::move(given), {}, {}});
+  const TuneSubject& subject = added.subject;
+  const KernelReport report = report_kernel(subject.prepared, target);
+  if (!report.problem.empty()) return report.problem;
+  const Graph& graph = subject.prepared.graph.graph;
+  added.row_dims = row_dims(report, graph);
+  for (const std::string& text : subject.shapes) {
+    const FilledShape filled = fill_shape(subject.prepared, text);
+    if (!filled.problem.empty()) return filled.problem;
+    for (const auto& [dim, extent] : filled.extents)
+      if (extent == 0) return fmt::format("--shape {}: {} = 0 leaves nothing to measure; all extents must be at least 1", text, dim);
+    add_tasks(report, extents_in(report, filled.extents), machine_of(target), subject.prepared.schedule, plan);
+    DuelCall call{filled.extents, random_inputs(graph, filled.extents, 1), {}, {}};
+    if (std::string problem = put_inputs(graph, subject.given, call.inputs, plan.calls.size() - first, subject.shapes.size()); !problem.empty()) return problem;
+    plan.calls.push_back({number, std::move(call), shape_text(graph, filled.extents)});
+  }
+  SmallCall small = small_call(subject.prepared, plan.calls[first].call.extents);
+  added.check = std::move(small.call);
+  for (std::size_t i = first; i < plan.calls.size(); ++i) plan.calls[i].call.allowed = grown(added.check, plan.calls[i].call.extents);
+  return small.problem;
+}
+
+}  // namespace
+
+TunePlan make_plan(std::vector<TuneSubject> subjects, const TargetInfo& target, RecordsFor records_for) {
+  TunePlan plan;
+  plan.records_for = records_for;
+  for (TuneSubject& subject : subjects) {
+    plan.problem = add_subject(std::move(subject), target, plan);
+    if (!plan.problem.empty()) return plan;
+  }
   return plan;
 }
 

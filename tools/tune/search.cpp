@@ -24,12 +24,24 @@ bool Space::has(const Point& point) const {
   return true;
 }
 
-Search::Search(Space space, Point start, std::uint64_t seed, const SearchRules& rules)
-    : space_(std::move(space)), rules_(rules), incumbent_(std::move(start)), random_(seed) {
+Search::Search(Space space, Point start, std::uint64_t seed, std::vector<Point> hints, const SearchRules& rules)
+    : space_(std::move(space)), rules_(rules), incumbent_(std::move(start)), hints_(std::move(hints)), random_(seed) {
   seen_.emplace(incumbent_, true);
+  std::erase_if(hints_, [&](const Point& point) { return !space_.has(point); });
+  std::ranges::reverse(hints_);
+  rules_.random_points += static_cast<int>(hints_.size());
 }
 
 bool Search::is_open(const Point& point) const { return !seen_.contains(point) && space_.is_legal(point); }
+
+std::optional<Point> Search::hint() {
+  while (!hints_.empty()) {
+    const Point point = std::move(hints_.back());
+    hints_.pop_back();
+    if (is_open(point)) return point;
+  }
+  return std::nullopt;
+}
 
 std::optional<Point> Search::random_point() {
   // Where most combinations are illegal or seen, drawing ends without one: the space is then as good as searched.
@@ -71,7 +83,8 @@ std::optional<Point> Search::neighbour() {
 }
 
 std::optional<Point> Search::next() {
-  std::optional<Point> point;
+  std::optional<Point> point = hint();
+  if (point) return point;
   if (tries_.size() < static_cast<std::size_t>(rules_.random_points)) point = random_point();
   else if (!(point = neighbour()) && ++in_vain_ <= rules_.patience) point = random_point();
   return point;

@@ -1,4 +1,5 @@
-/// Search: which values of a schedule's parameters to try next. Random points first, then the neighbourhood of the best.
+/// Search: which values of a schedule's parameters to try next. Points that are known to be good elsewhere first, then random ones, then the
+/// neighbourhood of the best.
 #pragma once
 
 #include <cstdint>
@@ -38,14 +39,14 @@ struct Try {
 };
 
 struct SearchRules {
-  int random_points = 6;  ///< before the neighbourhood of the best
+  int random_points = 6;  ///< before the neighbourhood of the best, and after the hints
   int patience = 24;      ///< so many points after the neighbourhood was searched in vain, the search ends
 };
 
 /// No point is proposed twice, and none that is not legal.
 class Search {
  public:
-  Search(Space space, Point start, std::uint64_t seed, const SearchRules& rules = {});
+  Search(Space space, Point start, std::uint64_t seed, std::vector<Point> hints = {}, const SearchRules& rules = {});
 
   /// A point to compare with the incumbent; nothing when there is none left or patience is at its end.
   std::optional<Point> next();
@@ -57,6 +58,7 @@ class Search {
   const std::vector<Try>& tries() const { return tries_; }
 
  private:
+  std::optional<Point> hint();
   std::optional<Point> random_point();
   std::optional<Point> neighbour();
   std::vector<Point> steps_from(const Point& point) const;
@@ -65,6 +67,7 @@ class Search {
   Space space_;
   SearchRules rules_;
   Point incumbent_;
+  std::vector<Point> hints_;  // that were not proposed yet, the next one last
   std::map<Point, bool> seen_;
   std::vector<Try> tries_;
   int in_vain_ = 0;  // points since the neighbourhood was exhausted

@@ -9,10 +9,6 @@
 namespace attune {
 
 struct TuneSettings {
-  std::vector<std::string> graph;              ///< as the user says it: GRAPH with --struct and --param
-  std::string graph_text;                      ///< the same as MLIR, if a candidate's process would have to compile a header to get it
-  std::vector<std::string> compile_arguments;  ///< of `attune compile`, after the graph: how it is specialised, tuned files
-  std::string kernel;                          ///< its name
   std::string target;
   int threads = 1;
   double budget_s = 60;    ///< of wall time since `started`

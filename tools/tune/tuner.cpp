@@ -22,8 +22,8 @@ constexpr double least_limit_s = 0.5;
 
 class Tuner {
  public:
-  Tuner(const Prepared& prepared, const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show)
-      : prepared_(prepared), plan_(plan), settings_(settings), show_(show), builder_(plan, settings) {
+  Tuner(const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show)
+      : plan_(plan), settings_(settings), show_(show), builder_(plan, settings) {
     for (const TuneTask& task : plan.tasks) {
       defaults_.push_back(task.by_default);
       best_.push_back(task.start);
@@ -43,8 +43,8 @@ class Tuner {
     int races = static_cast<int>(result.tasks.size());
     for (TunedTask& task : result.tasks)
       if (!is_interrupted()) verify(task, races--);
-    for (const auto& [size, dims] : plan_.row_dims)
-      if (result.problem.empty() && !is_interrupted()) learn_limit(size, result.tasks);
+    for (const std::vector<std::size_t>& together : limited_tasks())
+      if (result.problem.empty() && !is_interrupted()) learn_limit(together, result.tasks);
     result.is_interrupted = is_interrupted();
     if (result.is_interrupted && result.problem.empty()) result.problem = save();
     return result;
@@ -74,36 +74,71 @@ class Tuner {
     return problem.empty() && !is_resumed ? budget_.problem(settings_.budget) : problem;
   }
 
-  /// Compiles and calls the kernel of the defaults, before `end_s`.
+  /// Compiles and calls the kernels of the defaults, before `end_s`.
   std::string measure_costs(double end_s) {
-    const double before_s = elapsed_s();
-    const Built trusted = builder_.compile(defaults_, "trusted", limited(first_compile_limit_s, end_s));
-    if (!trusted.problem.empty()) return trusted.problem;
-    trusted_ = trusted.path;
-    TuneCosts costs{elapsed_s() - before_s, 0};
-    compile_limit_s_ = std::max(least_compile_limit_s, compile_limit_ratio * costs.compile_s);
-    std::vector<std::size_t> all(plan_.calls.size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     RaceRules rules;
     rules.most_pairs = 1;
     constexpr double first_limit_s = 120;
-    const double duel_s = elapsed_s();
-    const DuelAnswer first = run_duel(duel(trusted_, trusted_, all, rules), limited(first_limit_s, end_s));
-    if (!first.problem.empty()) return "the kernel by the default schedules: " + first.problem;
-    costs.duel_s = elapsed_s() - duel_s;
-    call_s_ = first.incumbent_ms * 1e-3 * static_cast<double>(all.size());
-    budget_.expect(costs, end_of_run());
+    std::vector<TuneCosts> costs;  // of each subject
+    for (std::size_t i = 0; i < plan_.subjects.size() && !is_interrupted(); ++i) {
+      const double before_s = elapsed_s();
+      const Built trusted = builder_.compile(i, defaults_, "trusted" + std::to_string(i), limited(first_compile_limit_s, end_s));
+      if (!trusted.problem.empty()) return about(i) + trusted.problem;
+      trusted_.push_back(trusted.path);
+      costs.push_back({elapsed_s() - before_s, 0});
+      compile_limit_s_ = std::max(compile_limit_s_, compile_limit_ratio * costs.back().compile_s);
+      const double duel_s = elapsed_s();
+      const DuelAnswer first = run_duel({{duel_kernel(i, trusted_[i], trusted_[i], calls_of(i))}, settings_.threads, rules}, limited(first_limit_s, end_s));
+      if (!first.problem.empty()) return about(i) + "the kernel by the default schedules: " + first.problem;
+      costs.back().duel_s = elapsed_s() - duel_s;
+      for (const RaceTimes& times : first.races) call_s_.push_back(times.incumbent_ms * 1e-3);
+    }
+    if (!is_interrupted()) budget_.expect(mean(costs), end_of_run());
     return {};
+  }
+
+  /// Of a task; what the tasks take together is a sum over them.
+  TuneCosts mean(const std::vector<TuneCosts>& of_subjects) const {
+    TuneCosts mean;
+    for (const TuneTask& task : plan_.tasks)
+      for (const std::size_t subject : plan_.subjects_of(task)) {
+        mean.compile_s += of_subjects[subject].compile_s / static_cast<double>(plan_.tasks.size());
+        mean.duel_s += of_subjects[subject].duel_s / static_cast<double>(plan_.tasks.size());
+      }
+    return mean;
+  }
+
+  /// Which of several subjects a problem is of.
+  std::string about(std::size_t subject) const { return plan_.subjects.size() > 1 ? plan_.subjects[subject].subject.title + ": " : std::string(); }
+
+  std::vector<std::size_t> calls_of(std::size_t subject) const {
+    std::vector<std::size_t> calls;
+    for (std::size_t call = 0; call < plan_.calls.size(); ++call)
+      if (plan_.calls[call].subject == subject) calls.push_back(call);
+    return calls;
   }
 
   /// Where one stage is tuned alone its kernels are there at the end, but that of the default where the search began elsewhere.
   TuneEnd end_of_run() const {
-    TuneEnd end{static_cast<int>(plan_.tasks.size()), 0, 0};
+    TuneEnd end{static_cast<int>(plan_.tasks.size()), 0, static_cast<int>(limited_tasks().size())};
     for (std::size_t i = 0; i < plan_.tasks.size(); ++i)
       if (plan_.tasks.size() > 1 || best_[i] != defaults_[i]) end.kernels += 1;
-    for (const auto& [size, dims] : plan_.row_dims)
-      if (std::ranges::any_of(plan_.tasks, [&](const TuneTask& t) { return t.size == size && t.small_up_to > 0; })) end.limits += 1;
     return end;
+  }
+
+  /// The tasks whose limits are learned, those of one limit together: of stages that a kernel calls for the same sizes, or of a default.
+  std::vector<std::vector<std::size_t>> limited_tasks() const {
+    std::vector<std::vector<std::size_t>> all;
+    for (std::size_t i = 0; i < plan_.tasks.size(); ++i) {
+      const TuneTask& task = plan_.tasks[i];
+      const SubjectCalls& subject = plan_.subjects[plan_.calls[task.calls.front()].subject];
+      if (task.small_up_to == 0 || !subject.row_dims.contains(task.size)) continue;
+      const auto is_same = [&](const std::vector<std::size_t>& one) { return plan_.records_for == RecordsFor::stages && plan_.tasks[one.front()].size == task.size; };
+      const auto place = std::ranges::find_if(all, is_same);
+      if (place == all.end()) all.push_back({i});
+      else place->push_back(i);
+    }
+    return all;
   }
 
   /// The state's tries are points of the plan's spaces, or a sentence.
@@ -118,31 +153,81 @@ class Tuner {
 
   /// What the state must be of: everything that a try depends on.
   std::string state_text() const {
-    return fmt::format("{} {} with {} threads for {} and {}{}", fmt::join(settings_.graph, " "), fmt::join(settings_.compile_arguments, " "), settings_.threads, settings_.target,
-                       fmt::join(plan_.shapes, " and "), settings_.inputs.empty() ? "" : " of " + settings_.inputs);
+    std::vector<std::string> graphs, shapes;
+    for (const SubjectCalls& one : plan_.subjects)
+      graphs.push_back(fmt::format("{} {}", one.subject.graph.empty() ? one.subject.title : fmt::format("{}", fmt::join(one.subject.graph, " ")), fmt::join(one.subject.compile_arguments, " ")));
+    for (const PlannedCall& call : plan_.calls) shapes.push_back(call.shape);
+    return fmt::format("{}{} with {} threads for {} and {}{}", plan_.records_for == RecordsFor::defaults ? "defaults of " : "", fmt::join(graphs, " and "), settings_.threads,
+                       settings_.target, fmt::join(shapes, " and "), settings_.inputs.empty() ? "" : " of " + settings_.inputs);
   }
 
-  Duel duel(const std::string& incumbent, const std::string& candidate, const std::vector<std::size_t>& calls, const RaceRules& rules) const {
-    Duel duel{trusted_, incumbent, candidate, settings_.kernel, {}, {}, settings_.threads, rules};
-    if (!plan_.check.expected.empty()) duel.checks.push_back(plan_.check);
-    for (const std::size_t call : calls) duel.races.push_back(plan_.calls[call]);
-    return duel;
+  DuelKernel duel_kernel(std::size_t subject, const std::string& incumbent, const std::string& candidate, const std::vector<std::size_t>& calls) const {
+    const SubjectCalls& of = plan_.subjects[subject];
+    DuelKernel kernel{trusted_[subject], incumbent, candidate, of.subject.kernel(), {}, {}};
+    if (!of.check.expected.empty()) kernel.checks.push_back(of.check);
+    for (const std::size_t call : calls)
+      if (plan_.calls[call].subject == subject) kernel.races.push_back(plan_.calls[call].call);
+    return kernel;
+  }
+
+  /// The kernels of some subjects that differ in a task's choice, or why they cannot be raced.
+  struct Opponents {
+    std::vector<DuelKernel> kernels;
+    std::string problem;
+  };
+  Opponents opponents(std::size_t i, const std::vector<std::size_t>& subjects, const Choice& candidate, const Choice& incumbent, double limit_s) {
+    Opponents all;
+    const double end_s = elapsed_s() + limit_s;
+    for (const std::size_t subject : subjects) {
+      const SizeClass size = plan_.tasks[i].size;
+      const Built one = builder_.built(subject, size, candidate, limited(limit_s, end_s)), other = builder_.built(subject, size, incumbent, limited(limit_s, end_s));
+      if (!other.problem.empty()) builder_.forget(size, incumbent);
+      all.problem = one.problem.empty() ? other.problem : one.problem;
+      if (!all.problem.empty()) return all;
+      all.kernels.push_back(duel_kernel(subject, other.path, one.path, plan_.tasks[i].calls));
+    }
+    return all;
+  }
+
+  /// Of all calls of the task.
+  double call_s(std::size_t i) const {
+    double sum = 0;
+    for (const std::size_t call : plan_.tasks[i].calls) sum += call_s_[call];
+    return sum;
   }
 
   /// Long enough for a race of a candidate ten times as slow, and for checks by plain loops.
-  double duel_limit_s(const RaceRules& rules) const { return 20 + 11 * call_s_ * (4 + rules.most_pairs); }
+  double duel_limit_s(std::size_t i, const RaceRules& rules) const {
+    return 20 * static_cast<double>(plan_.subjects_of(plan_.tasks[i]).size()) + 11 * call_s(i) * (4 + rules.most_pairs);
+  }
 
   /// Races take pairs until they are sure, but not more than some seconds.
-  RaceRules rules_of(int most_pairs, double seconds) const {
+  RaceRules rules_of(std::size_t i, int most_pairs, double seconds) const {
     RaceRules rules;
-    rules.most_pairs = std::clamp(static_cast<int>(seconds / std::max(2 * call_s_, 1e-3)), 8, most_pairs);
+    rules.most_pairs = std::clamp(static_cast<int>(seconds / std::max(2 * call_s(i), 1e-3)), 8, most_pairs);
     return rules;
   }
 
-  RaceRules rules_of_long_race(double seconds) const {
-    RaceRules rules = rules_of(512, seconds);
+  RaceRules rules_of_long_race(std::size_t i, double seconds) const {
+    RaceRules rules = rules_of(i, 512, seconds);
     rules.least_gain = 0.005;
     return rules;
+  }
+
+  /// A few pairs of the first subject's calls, where there are more subjects: a candidate that is much slower there is compiled for no other.
+  /// Its ratio, 0 for one that may win.
+  double ratio_of_hopeless(std::size_t i, const Choice& with, const Choice& without, double end_s, std::string& problem) {
+    const std::vector<std::size_t> subjects = plan_.subjects_of(plan_.tasks[i]);
+    if (subjects.size() == 1) return 0;
+    const Opponents first = opponents(i, {subjects.front()}, with, without, limited(compile_limit_s_, end_s));
+    problem = first.problem;
+    if (!problem.empty()) return 0;
+    RaceRules rules;
+    rules.most_pairs = 3;
+    const DuelAnswer answer = run_duel({first.kernels, settings_.threads, rules}, limited(duel_limit_s(i, rules), end_s));
+    problem = answer.problem;
+    constexpr double hopeless = 1.08;  // what other subjects gain is less, as a rule
+    return answer.ratio > hopeless ? answer.ratio : 0;
   }
 
   /// Compiles and races until `end_s`. A candidate that this ends is a failure that counts as none.
@@ -151,20 +236,19 @@ class Tuner {
     with[i] = candidate;
     without[i] = incumbent;
     const double before_s = elapsed_s();
-    const SizeClass size = plan_.tasks[i].size;
-    const Built one = builder_.built(size, with, limited(compile_limit_s_, end_s)), other = builder_.built(size, without, limited(compile_limit_s_, end_s));
     DuelAnswer answer;
-    answer.problem = one.problem.empty() ? other.problem : one.problem;
-    const auto race = [&](const RaceRules& rules) {
-      answer = run_duel(duel(other.path, one.path, plan_.tasks[i].calls, rules), limited(duel_limit_s(rules), end_s));
-    };
-    const RaceRules rules = rules_of(64, 8);
-    if (answer.problem.empty()) race(rules);
-    // What is faster by a percent on a machine with noise shows it in a longer race only.
-    if (answer.problem.empty() && answer.verdict != Verdict::faster && answer.ratio < 1 - rules.least_gain)
-      race(rules_of_long_race(std::min({30., settings_.budget_s / 5, end_s - elapsed_s()})));
-    if (answer.verdict != Verdict::faster) builder_.forget(size, with);
-    if (!other.problem.empty()) builder_.forget(size, without);
+    answer.ratio = ratio_of_hopeless(i, with, without, end_s, answer.problem);
+    if (answer.problem.empty() && answer.ratio == 0) {
+      const Opponents all = opponents(i, plan_.subjects_of(plan_.tasks[i]), with, without, limited(compile_limit_s_, end_s));
+      answer.problem = all.problem;
+      const auto race = [&](const RaceRules& rules) { answer = run_duel({all.kernels, settings_.threads, rules}, limited(duel_limit_s(i, rules), end_s)); };
+      const RaceRules rules = rules_of(i, 64, 8);
+      if (answer.problem.empty()) race(rules);
+      // What is faster by a percent on a machine with noise shows it in a longer race only.
+      if (answer.problem.empty() && answer.verdict != Verdict::faster && answer.ratio < 1 - rules.least_gain)
+        race(rules_of_long_race(i, std::min({30., settings_.budget_s / 5, end_s - elapsed_s()})));
+    }
+    if (answer.verdict != Verdict::faster) builder_.forget(plan_.tasks[i].size, with);
     budget_.saw_candidate(elapsed_s() - before_s);
     const bool is_stopped = elapsed_s() >= end_s || is_interrupted();
     if (!answer.problem.empty() && !is_stopped && report.first_failure.empty()) report.first_failure = plan_.tasks[i].describe(candidate) + ": " + answer.problem;
@@ -190,7 +274,7 @@ class Tuner {
     TunedTask report;
     report.task = &task;
     report.small_up_to = task.small_up_to;
-    Search search(task.space, task.start, settings_.seed + state_.tries[i].size());
+    Search search(task.space, task.start, settings_.seed + state_.tries[i].size(), task.hints);
     double speedup = 1;
     const auto count = [&](const Try& tried) {
       report.tried += 1;
@@ -225,38 +309,47 @@ class Tuner {
   /// The best so far against the default once more, in pairs that did not choose it: luck does not repeat itself. `races` are left with this one.
   void verify(TunedTask& report, int races) {
     const std::size_t i = static_cast<std::size_t>(report.task - plan_.tasks.data());
+    const std::vector<std::size_t> subjects = plan_.subjects_of(*report.task);
     Choice with = best_, without = best_;
     without[i] = defaults_[i];
-    Built one{trusted_, {}}, other = one;
-    if (best_[i] != defaults_[i]) {
-      const double limit_s = std::max(budget_.left_s(), 2 * budget_.costs().compile_s);
-      one = builder_.built(report.task->size, with, limit_s);
-      other = builder_.built(report.task->size, without, limit_s);
-    }
-    const bool is_changed = best_[i] != defaults_[i] && one.problem.empty() && other.problem.empty();
-    RaceRules rules = rules_of_long_race(std::min(std::max(15., Budget::share_of_end * settings_.budget_s), budget_.end_race_s(races)));
+    Opponents all;
+    bool is_changed = best_[i] != defaults_[i];
+    if (is_changed) all = opponents(i, subjects, with, without, std::max(budget_.left_s(), 2 * budget_.costs().compile_s));
+    is_changed &= all.problem.empty();
+    RaceRules rules = rules_of_long_race(i, std::min(std::max(15., Budget::share_of_end * settings_.budget_s), budget_.end_race_s(races)));
     rules.hopeless = 1e9;
     rules.doubt_of_losing = rules.doubt_of_winning;
-    if (!is_changed) rules.most_pairs = 1, one = other = {trusted_, {}};  // only to say how long a call takes
-    const double limit_s = std::min(duel_limit_s(rules), std::max(budget_.left_s(), 2 * budget_.last_race_s()));
-    const DuelAnswer answer = run_duel(duel(other.path, one.path, report.task->calls, rules), limit_s);
+    if (!is_changed) {  // only to say how long a call takes
+      rules.most_pairs = 1;
+      all.kernels.clear();
+      for (const std::size_t subject : subjects) all.kernels.push_back(duel_kernel(subject, trusted_[subject], trusted_[subject], report.task->calls));
+    }
+    const double limit_s = std::min(duel_limit_s(i, rules), std::max(budget_.left_s(), 2 * budget_.last_race_s()));
+    const DuelAnswer answer = run_duel({all.kernels, settings_.threads, rules}, limit_s);
     report.is_better = is_changed && answer.problem.empty() && answer.verdict == Verdict::faster;
     if (!report.is_better) best_[i] = defaults_[i];
-    report.default_ms = answer.incumbent_ms;
-    report.tuned_ms = report.is_better ? answer.candidate_ms : answer.incumbent_ms;
+    report.races = answer.races;
+    if (!report.is_better)
+      for (RaceTimes& times : report.races) times.candidate_ms = times.incumbent_ms;
+    DuelAnswer reported;
+    reported.races = report.races;
+    report.default_ms = reported.mean().incumbent_ms;
+    report.tuned_ms = reported.mean().candidate_ms;
     report.parameters = report.task->space.values(best_[i]);
   }
 
   /// Up to which extent of their rows calls of the size are better off with its schedules than with those for longer ones, all as they are best:
-  /// measured at extents 2, 4, 8 ... of all the dims that tell them apart.
+  /// measured at extents 2, 4, 8 ... of all the dims that tell them apart, in calls of the first subject.
   /// A limit for which there is no time stays that of the defaults.
-  void learn_limit(SizeClass size, std::vector<TunedTask>& reports) {
-    const auto is_limited = [&](const TunedTask& t) { return t.task->size == size && t.task->small_up_to > 0; };
-    const auto first = std::ranges::find_if(reports, is_limited);
-    if (first == reports.end() || !budget_.has_limit_time()) return;
+  void learn_limit(const std::vector<std::size_t>& together, std::vector<TunedTask>& reports) {
+    if (!budget_.has_limit_time()) return;
+    const TuneTask& first = plan_.tasks[together.front()];
+    const SizeClass size = first.size;
+    const std::size_t subject = plan_.calls[first.calls.front()].subject;
     constexpr std::int64_t most = 256;
-    const std::string name(name_of(size));
-    const auto compiled = [&](const char* kind, std::int64_t up_to) { return builder_.compile(best_, kind + name, limited(compile_limit_s_, settings_.budget_s), {size, up_to}); };
+    const auto compiled = [&](const char* kind, std::int64_t up_to) {
+      return builder_.compile(subject, best_, kind + first.schedule + std::string(name_of(size)), limited(compile_limit_s_, settings_.budget_s), {size, up_to});
+    };
     const Built always = compiled("always_", most), never = compiled("never_", 1);
     if (!always.problem.empty() || !never.problem.empty()) return;
     RaceRules rules;  // no winner is looked for: the median of all pairs is wanted
@@ -265,18 +358,17 @@ class Tuner {
     rules.most_pairs = 16;
     const std::int64_t limit = learned_limit(
         [&](std::int64_t extent) {
-          Duel d = duel(never.path, always.path, {}, rules);
-          for (const std::size_t call : first->task->calls) d.races.push_back(plan_.with_rows(prepared_, plan_.calls[call], size, extent));
-          const DuelAnswer answer = run_duel(d, limited(duel_limit_s(rules), settings_.budget_s));
+          DuelKernel kernel = duel_kernel(subject, never.path, always.path, {});
+          for (const std::size_t call : first.calls)
+            if (plan_.calls[call].subject == subject) kernel.races.push_back(plan_.subjects[subject].with_rows(plan_.calls[call].call, size, extent));
+          const DuelAnswer answer = run_duel({{kernel}, settings_.threads, rules}, limited(duel_limit_s(together.front(), rules), settings_.budget_s));
           return answer.problem.empty() ? answer.ratio : rules.hopeless;
         },
         most);
     if (is_interrupted() || budget_.left_s() <= 0) return;  // a duel that was ended has no winner
-    for (TunedTask& report : reports)
-      if (is_limited(report)) report.small_up_to = limit;
+    for (const std::size_t task : together) reports[task].small_up_to = limit;
   }
 
-  const Prepared& prepared_;
   const TunePlan& plan_;
   const TuneSettings& settings_;
   const std::function<void(const TuneProgress&)>& show_;
@@ -284,16 +376,16 @@ class Tuner {
   TuneState state_;
   Budget budget_{settings_.budget_s, [this] { return state_.elapsed_s + std::chrono::duration<double>(std::chrono::steady_clock::now() - settings_.started).count(); }};
   Choice defaults_, best_;
-  std::string trusted_, save_problem_;
-  double compile_limit_s_ = first_compile_limit_s;
-  double call_s_ = 0;  // of all shapes, by the default schedules
+  std::vector<std::string> trusted_;  // of each subject
+  std::string save_problem_;
+  double compile_limit_s_ = least_compile_limit_s;
+  std::vector<double> call_s_;  // of each call, by the default schedules
 };
 
 }  // namespace
 
-TuneResult run_tuner(const Prepared& prepared, const TunePlan& plan, const TuneSettings& settings,
-                     const std::function<void(const TuneProgress&)>& show) {
-  return Tuner(prepared, plan, settings, show).run();
+TuneResult run_tuner(const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show) {
+  return Tuner(plan, settings, show).run();
 }
 
 }  // namespace attune

@@ -11,13 +11,14 @@
 
 namespace attune {
 
-/// What came of a task. Times and ratio are of the last duel against the default, in which the record had to win once more.
+/// What came of a task. Times are of the last duel against the default, in which the record had to win once more.
 struct TunedTask {
   const TuneTask* task = nullptr;
   std::size_t tried = 0, failed = 0;
   std::vector<Parameter> parameters;  ///< the default's unless is_better
   bool is_better = false;
-  double default_ms = 0, tuned_ms = 0;
+  double default_ms = 0, tuned_ms = 0;  ///< geometric means over `races`
+  std::vector<RaceTimes> races;         ///< of the task's calls by default and as tuned
   std::int64_t small_up_to = 0;       ///< learned where the kernel tells calls of this size from others at the call; the default's elsewhere
   std::string first_failure;  ///< why a candidate failed, in words
 };
@@ -39,6 +40,6 @@ struct TuneResult {
   bool is_interrupted = false;
   std::string problem;
 };
-TuneResult run_tuner(const Prepared& prepared, const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show);
+TuneResult run_tuner(const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show);
 
 }  // namespace attune
