@@ -38,13 +38,13 @@ constexpr std::array online_softmax_sizes = {
 constexpr std::array gemm_sizes = {SizeOfCall<Gemm>{SizeClass::small, rows_up_to}};
 
 constexpr std::array online_softmax_schedules = {
-    Schedule<OnlineSoftmax>{"online_softmax", false, online_softmax_parameters, online_softmax_problem, online_softmax, online_softmax_blocks},
+    Schedule<OnlineSoftmax>{"online_softmax", false, online_softmax_parameters, online_softmax_problem, online_softmax, online_softmax_blocks, {}, online_softmax_registers},
     Schedule<OnlineSoftmax>{"split_keys", false, split_keys_parameters, split_keys_problem, split_keys, split_keys_blocks, SizeClass::few},
     Schedule<OnlineSoftmax>{"whole_rows", false, whole_rows_parameters, nullptr, whole_rows, whole_rows_blocks, SizeClass::tiny},
     Schedule<OnlineSoftmax>{"gpu_unfused_softmax", true, gpu_unfused_softmax_parameters, nullptr, gpu_unfused_softmax},
 };
 constexpr std::array gemm_schedules = {
-    Schedule<Gemm>{"gemm", false, gemm_parameters, nullptr, gemm},
+    Schedule<Gemm>{"gemm", false, gemm_parameters, nullptr, gemm, nullptr, {}, gemm_registers},
     Schedule<Gemm>{"gpu_gemm", true, gpu_gemm_parameters, nullptr, gpu_gemm},
 };
 constexpr std::array row_softmax_schedules = {

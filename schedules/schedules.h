@@ -26,6 +26,8 @@ struct Schedule {
   /// The default for calls of this size alone; without one, for calls of every size that no other schedule is made for. A record or the command line may
   /// choose it for others.
   std::optional<SizeClass> made_for = {};
+  /// Vector registers that the innermost loop keeps values in; null for a schedule that does not say.
+  int (*registers)(const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;
 };
 
 /// The schedules for a body, CPU and GPU.
@@ -51,7 +53,7 @@ struct ScheduleAnswer : ParameterAnswer {
 };
 template <class Body>
 ScheduleInfo info_of(const Schedule<Body>& s, std::string_view stage = {}) {
-  ScheduleInfo info{s.name, stage, s.is_for_gpu, s.parameters, s.problem, {}, s.made_for};
+  ScheduleInfo info{s.name, stage, s.is_for_gpu, s.parameters, s.problem, {}, s.made_for, s.blocks, s.registers};
   if (!s.is_for_gpu)
     for (const SizeOfCall<Body>& of : sizes_of_calls<Body>()) info.limited.push_back(of.size);
   return info;

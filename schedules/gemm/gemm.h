@@ -13,6 +13,7 @@ namespace attune {
 /// to row_block such tiles high; what is copied next is prefetched into the cache of the level `prefetch` (prefetch.h; 0 leaves that to the machine).
 /// `packed` = 0 reads the operands where they are, for few rows or little work.
 std::vector<Parameter> gemm_parameters(const Machine& machine, SizeClass size);
+int gemm_registers(const Machine& machine, const std::vector<Parameter>& values);
 
 /// The product, scheduled and stored whole: as a pipeline's output or between stages. All extents may be 0 and unknown; an empty sum is 0.
 Stored gemm(const Gemm& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);

@@ -39,5 +39,6 @@ Stored online_softmax(const OnlineSoftmax& body, const Extents& extents, const M
 
 /// Of the parameters: the blocks of pairs that calls leave out where all is hidden.
 BlockSizes online_softmax_blocks(const std::vector<Parameter>& values);
+int online_softmax_registers(const Machine& machine, const std::vector<Parameter>& values);
 
 }  // namespace attune

@@ -37,6 +37,11 @@ std::string online_softmax_problem(const Machine& machine, const std::vector<Par
          " keys of register_vectors = " + std::to_string(vectors) + " vectors of " + std::to_string(lanes);
 }
 
+int online_softmax_registers(const Machine&, const std::vector<Parameter>& values) {
+  const std::int64_t vectors = value_of(values, "register_vectors");
+  return static_cast<int>(value_of(values, "register_rows") * vectors + vectors + 1);  // sums, keys or values, and an element of the other factor in all lanes
+}
+
 BlockSizes online_softmax_blocks(const std::vector<Parameter>& values) {
   return {value_of(values, "query_tile"), value_of(values, "register_rows"), value_of(values, "key_tile"), value_of(values, "edge_tile")};
 }

@@ -33,6 +33,8 @@ struct ScheduleInfo {
   ParametersProblem problem = nullptr;
   std::vector<SizeClass> limited = {};  ///< sizes of call whose records have a limit
   std::optional<SizeClass> made_for = {};
+  BlockSizes (*blocks)(const std::vector<Parameter>& parameters) = nullptr;  ///< of attention in tiles
+  int (*registers)(const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;  ///< that the innermost loop keeps values in
 };
 std::vector<ScheduleInfo> all_schedules();
 

@@ -9,6 +9,7 @@
 #include "dsl/variants.h"
 #include "tests/skip.h"
 #include "tests/tools/program.h"
+#include "tools/measure/caches.h"
 #include "tools/measure/example.h"
 #include "tools/tune/child.h"
 #include "tools/tune/default_set.h"
@@ -55,6 +56,17 @@ TEST_CASE("what a child does to itself costs the child", "[tuning]") {
   CHECK(hang.text == "");
 }
 
+TEST_CASE("commands run side by side, and each says what came of it", "[tuning]") {
+  constexpr double limit_s = 60;
+  const std::vector<std::vector<std::string>> commands = {{"--help"}, {"--no-such-option"}};
+  const std::vector<ChildAnswer> answers = run_selves(commands, limit_s);
+  REQUIRE(answers.size() == 2);
+  CHECK(answers[0].problem == "");
+  CHECK(answers[1].problem.find("ended with status") == 0);
+  CHECK(answers[1].text.find("no-such-option") != std::string::npos);
+  CHECK(run_selves({}, limit_s).empty());
+}
+
 TEST_CASE("the dims that tell small calls from large ones are varied together", "[tuning]") {
   Options options;
   options.graph.graph = "multi_head";
@@ -91,6 +103,11 @@ TEST_CASE("defaults are tuned by calls of all graphs that take them, of every sc
     CHECK(plan.subjects_of(attention).size() == (target.has_bf16_dot ? 5 : 4));
     CHECK(attention.keys.size() >= 3);  // dense, causal, window; of both depths
     CHECK(!attention.hints.empty());
+    CHECK(attention.space.is_legal(attention.by_default));
+    const auto with = [&](const std::vector<Parameter>& changed) { return attention.space.point(with_values(attention.space.values(attention.by_default), changed)); };
+    CHECK(!attention.space.is_legal(with({{"register_rows", {}, 12}, {"register_vectors", {}, 4}})));  // 53 registers
+    const bool is_known = caches_of_this_cpu().l2 > 0;
+    if (is_known && caches_of_this_cpu().l2 < 192 * 1024 * 4) CHECK(!attention.space.is_legal(with({{"query_tile", {}, 192}, {"key_tile", {}, 1024}})));
   }
 }
 

@@ -85,6 +85,22 @@ TEST_CASE("a search proposes legal points once", "[tuning]") {
   CHECK(search.incumbent() == bottom);
 }
 
+TEST_CASE("a search takes an illegal step with one that makes it legal", "[tuning]") {
+  // 16 by 4 rows: 6 rows divide none of its neighbours but 12, 24 and 48.
+  const Space space{{{"tile", {12, 16, 24}, 0}, {"rows", {4, 6}, 0}, {"kind", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 0}},
+                    [](const std::vector<Parameter>& values) { return value_of(values, "tile") % value_of(values, "rows") == 0 ? std::string() : std::string("do not divide"); }};
+  Search search(space, {16, 4, 0}, 1, {}, {0, 0});
+  std::set<Point> tried;
+  run_search(
+      search,
+      [&](const Point& candidate, const Point&) {
+        tried.insert(candidate);
+        return Try{candidate, Outcome::lost, 2};
+      },
+      [&] { return tried.size() == 5; }, nothing);
+  CHECK(tried == std::set<Point>{{12, 4, 0}, {24, 4, 0}, {16, 4, 1}, {12, 6, 0}, {24, 6, 0}});
+}
+
 TEST_CASE("a search tries what is good elsewhere first, once and where it is legal", "[tuning]") {
   const Point illegal = {2, 64, 4, 2}, unknown = {3, 64, 1, 1}, tried = {16, 64, 4, 2}, good = {8, 128, 8, 4};
   Search search(bowl_space(), {1, 16, 1, 1}, 1, {illegal, tried, bottom, unknown, {1, 16, 1, 1}, good});

@@ -1,7 +1,10 @@
 #include "tools/tune/builder.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
+#include "codegen/files/jobs.h"
 #include "codegen/files/whole_file.h"
 #include "tools/tune/child.h"
 
@@ -39,13 +42,26 @@ std::string Builder::prepare() {
 }
 
 Built Builder::compile(std::size_t subject, const Choice& choice, const std::string& name, double limit_s, const SizeLimit& limit) {
-  return compile(subject, choice, name, limit_s, limit, {});
+  return compiled(std::array{Order{subject, choice, name, limit, {}}}, limit_s).front();
 }
 
-Built Builder::built(std::size_t subject, SizeClass size, const Choice& choice, double limit_s) {
-  const auto [place, is_fresh] = kernels_.try_emplace({size, choice, subject});
-  if (is_fresh) place->second = compile(subject, choice, std::to_string(++built_), limit_s, {}, {"--size", std::string(name_of(size))});
-  return place->second;
+std::vector<Built> Builder::built(const std::vector<Wanted>& wanted, double limit_s) {
+  std::vector<Order> orders;
+  std::vector<Built*> places;
+  for (const Wanted& one : wanted) {
+    const auto [place, is_fresh] = kernels_.try_emplace(one);
+    if (!is_fresh) continue;
+    orders.push_back({one.subject, one.choice, std::to_string(++built_), {}, {"--size", std::string(name_of(one.size))}});
+    places.push_back(&place->second);
+  }
+  const auto at_once = static_cast<std::size_t>(jobs_of_this_machine());
+  for (std::size_t first = 0; first < orders.size(); first += at_once) {
+    const std::vector<Built> made = compiled(std::span(orders).subspan(first, std::min(at_once, orders.size() - first)), limit_s);
+    for (std::size_t i = 0; i < made.size(); ++i) *places[first + i] = made[i];
+  }
+  std::vector<Built> all;
+  for (const Wanted& one : wanted) all.push_back(kernels_.at(one));
+  return all;
 }
 
 void Builder::forget(SizeClass size, const Choice& choice) {
@@ -58,25 +74,35 @@ void Builder::forget(SizeClass size, const Choice& choice) {
   });
 }
 
-Built Builder::compile(std::size_t subject, const Choice& choice, const std::string& name, double limit_s, const SizeLimit& limit, const std::vector<std::string>& more) {
-  const std::string folder = folder_.file(name);
+std::string Builder::command_of(const Order& order, std::vector<std::string>& arguments) const {
+  const std::string folder = folder_.file(order.name);
   std::error_code error;
   std::filesystem::create_directory(folder, error);
-  if (error) return {{}, cannot_be_written(folder, error)};
+  if (error) return cannot_be_written(folder, error);
   const std::string tuned = folder + "/tuned.json";
-  if (std::string problem = write_whole(tuned, {tuned_text(tuned_file(plan_, settings_.target, choice, limit))}); !problem.empty()) return {{}, std::move(problem)};
-  const TuneSubject& of = plan_.subjects[subject].subject;
-  const std::string& kernel = of.kernel();
-  std::vector<std::string> arguments{"compile"};
-  arguments.insert(arguments.end(), graphs_[subject].begin(), graphs_[subject].end());
+  if (std::string problem = write_whole(tuned, {tuned_text(tuned_file(plan_, settings_.target, order.choice, order.limit))}); !problem.empty()) return problem;
+  const TuneSubject& of = plan_.subjects[order.subject].subject;
+  arguments = {"compile"};
+  arguments.insert(arguments.end(), graphs_[order.subject].begin(), graphs_[order.subject].end());
   arguments.insert(arguments.end(), {"--codes", codes_, "--tuned", tuned});  // tuned: before the user's: of records at the same distance the first is taken
   arguments.insert(arguments.end(), of.compile_arguments.begin(), of.compile_arguments.end());
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  for (const char* word : {"--shared", "--name", kernel.c_str(), "-o", folder.c_str()}) arguments.emplace_back(word);
-  const ChildAnswer child = run_self(arguments, limit_s);
-  if (child.problem.empty()) return {folder + "/" + kernel + ".so", {}};
-  const std::string sentence = child.text.substr(0, child.text.find('\n'));
-  return {{}, sentence.starts_with("attune: ") ? sentence.substr(8) : "the compiler " + child.problem};
+  arguments.insert(arguments.end(), order.more.begin(), order.more.end());
+  arguments.insert(arguments.end(), {"--shared", "--name", of.kernel(), "-o", folder});
+  return {};
+}
+
+std::vector<Built> Builder::compiled(std::span<const Order> orders, double limit_s) const {
+  std::vector<std::vector<std::string>> commands(orders.size());
+  for (std::size_t i = 0; i < orders.size(); ++i)
+    if (std::string problem = command_of(orders[i], commands[i]); !problem.empty()) return std::vector<Built>(orders.size(), {{}, problem});
+  const std::vector<ChildAnswer> answers = run_selves(commands, limit_s);
+  std::vector<Built> all;
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    const std::string sentence = answers[i].text.substr(0, answers[i].text.find('\n'));
+    if (answers[i].problem.empty()) all.push_back({folder_.file(orders[i].name) + "/" + plan_.subjects[orders[i].subject].subject.kernel() + ".so", {}});
+    else all.push_back({{}, sentence.starts_with("attune: ") ? sentence.substr(8) : "the compiler " + answers[i].problem});
+  }
+  return all;
 }
 
 }  // namespace attune

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,21 +38,32 @@ class Builder {
 
   /// The subject's kernel of the choice for calls of all sizes, in a folder of the name.
   Built compile(std::size_t subject, const Choice& choice, const std::string& name, double limit_s, const SizeLimit& limit = {});
-  /// The kernel of the choice for calls of one size, compiled at most once. For large calls it takes three fifths of the time of one for all
-  /// sizes, for tiny ones a seventh.
-  Built built(std::size_t subject, SizeClass size, const Choice& choice, double limit_s);
-  /// Removes what built() gave for any subject.
-  void forget(SizeClass size, const Choice& choice);
 
- private:
-  Built compile(std::size_t subject, const Choice& choice, const std::string& name, double limit_s, const SizeLimit& limit, const std::vector<std::string>& more);
-
+  /// A subject's kernel of the choice for calls of one size. For large calls it takes three fifths of the time of one for all sizes, for tiny ones
+  /// a seventh.
   struct Wanted {
     SizeClass size;
     Choice choice;
     std::size_t subject;
     auto operator<=>(const Wanted&) const = default;
   };
+  /// In the order of `wanted`; each is compiled at most once, as many at a time as the machine has CPUs.
+  std::vector<Built> built(const std::vector<Wanted>& wanted, double limit_s);
+  /// Removes what built() gave for any subject.
+  void forget(SizeClass size, const Choice& choice);
+
+ private:
+  /// What is compiled into a folder of the name; `more` are arguments of `attune compile`.
+  struct Order {
+    std::size_t subject;
+    Choice choice;
+    std::string name;
+    SizeLimit limit;
+    std::vector<std::string> more;
+  };
+  /// The command for it, whose tuned file is written; the problem in words.
+  std::string command_of(const Order& order, std::vector<std::string>& arguments) const;
+  std::vector<Built> compiled(std::span<const Order> orders, double limit_s) const;
 
   const TunePlan& plan_;
   const TuneSettings& settings_;

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -79,43 +80,61 @@ int end(pid_t child) {
   return status;
 }
 
-ChildAnswer in_process(const std::function<void(int)>& body, double limit_s) {
+/// A process that was started, or why there is none.
+struct Child {
+  pid_t process = -1;
+  int pipe = -1;
+  std::string problem;
+};
+
+Child started(const std::function<void(int)>& body) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return {{}, std::string("no pipe: ") + std::strerror(errno)};
-  const pid_t child = fork();
-  if (child == 0) live(ends[1], body);
+  if (pipe2(ends, O_CLOEXEC) != 0) return {-1, -1, std::string("no pipe: ") + std::strerror(errno)};
+  const pid_t process = fork();
+  if (process == 0) live(ends[1], body);
   close(ends[1]);
-  ChildAnswer answer;
-  if (child < 0) {
-    answer.problem = std::string("no process: ") + std::strerror(errno);
-  } else {
-    const bool is_ended = read_all(ends[0], limit_s, answer.text);
-    int status = 0;
-    if (!is_ended) status = end(child);
-    else while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    answer.problem = end_text(status, is_ended, limit_s);
-  }
+  if (process > 0) return {process, ends[0], {}};
+  const std::string problem = std::string("no process: ") + std::strerror(errno);
   close(ends[0]);
+  return {-1, -1, problem};
+}
+
+ChildAnswer answer_of(const Child& child, double limit_s) {
+  if (!child.problem.empty()) return {{}, child.problem};
+  ChildAnswer answer;
+  const bool is_ended = read_all(child.pipe, limit_s, answer.text);
+  int status = 0;
+  if (!is_ended) status = end(child.process);
+  else while (waitpid(child.process, &status, 0) < 0 && errno == EINTR) {}
+  answer.problem = end_text(status, is_ended, limit_s);
+  close(child.pipe);
   return answer;
 }
 
 }  // namespace
 
 ChildAnswer in_child(const std::function<std::string()>& work, double limit_s) {
-  return in_process([&](int file) { write_all(file, work()); }, limit_s);
+  return answer_of(started([&](int file) { write_all(file, work()); }), limit_s);
 }
 
-ChildAnswer run_self(const std::vector<std::string>& arguments, double limit_s) {
-  return in_process(
-      [&](int file) {
-        dup2(file, STDERR_FILENO);
-        std::vector<char*> words{const_cast<char*>("attune")};
-        for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-        words.push_back(nullptr);
-        execv("/proc/self/exe", words.data());
-        _exit(127);
-      },
-      limit_s);
+std::vector<ChildAnswer> run_selves(std::span<const std::vector<std::string>> commands, double limit_s) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<Child> children;
+  for (const std::vector<std::string>& arguments : commands)
+    children.push_back(started([&](int file) {
+      dup2(file, STDERR_FILENO);
+      std::vector<char*> words{const_cast<char*>("attune")};
+      for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+      words.push_back(nullptr);
+      execv("/proc/self/exe", words.data());
+      _exit(127);
+    }));
+  std::vector<ChildAnswer> answers;
+  for (const Child& child : children) {
+    const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    answers.push_back(answer_of(child, std::max(limit_s - elapsed_s, 0.)));
+  }
+  return answers;
 }
 
 void catch_interrupts() {

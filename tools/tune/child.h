@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,8 @@ struct ChildAnswer {
 /// is_interrupted() becomes true, and when this process ends.
 ChildAnswer in_child(const std::function<std::string()>& work, double limit_s);
 
-/// Runs the program that this process is with other arguments; `text` is what it printed on stderr.
-ChildAnswer run_self(const std::vector<std::string>& arguments, double limit_s);
+/// Runs the program that this process is with other arguments, all commands at once; `text` is what one printed on stderr.
+std::vector<ChildAnswer> run_selves(std::span<const std::vector<std::string>> commands, double limit_s);
 
 /// From now on Ctrl-C does not end the process: is_interrupted() says that it was pressed.
 void catch_interrupts();

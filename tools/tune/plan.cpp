@@ -7,9 +7,22 @@
 #include <limits>
 
 #include "tools/attune/work.h"
+#include "tools/measure/caches.h"
 
 namespace attune {
 namespace {
+
+/// Scores of a tile are written and read again: beyond the second-level cache no tile is worth a try.
+std::string tile_problem(const BlockSizes& blocks, const Caches& caches) {
+  const bool is_known = caches.l2 > 0 && blocks.query_tile != BlockSizes::all && blocks.key_tile != BlockSizes::all;
+  const std::int64_t bytes = is_known ? static_cast<std::int64_t>(sizeof(float)) * blocks.query_tile * blocks.key_tile : 0;
+  return bytes <= caches.l2 ? std::string() : fmt::format("the scores of a tile take {} bytes, the second-level cache has {}", bytes, caches.l2);
+}
+
+/// Sums that do not fit in registers are stored and loaded in the innermost loop.
+std::string register_problem(int needed, const Machine& machine) {
+  return needed <= machine.registers ? std::string() : fmt::format("the innermost loop keeps values in {} registers, the machine has {}", needed, machine.registers);
+}
 
 /// The task of the stage, or nothing if it has no record (a copy) or nothing to choose.
 std::optional<TuneTask> task_of(const StageReport& stage, SizeClass size, const Machine& machine, const ScheduleChoice& choice) {
@@ -18,12 +31,16 @@ std::optional<TuneTask> task_of(const StageReport& stage, SizeClass size, const 
     if (info.name != schedule.name || stage.key.stage.empty()) continue;
     const ParameterAnswer by_default = choose_parameters(info, machine, size, {}, choice);
     TuneTask task{stage.kind, schedule.name, size, {stage.key}, {info.parameters(machine, size), {}}, {}, {}, {}, by_default.small_up_to, {}};
-    if (info.problem != nullptr)
-      task.space.problem = [problem = info.problem, machine](const std::vector<Parameter>& values) { return problem(machine, values); };
+    task.space.problem = [info, machine](const std::vector<Parameter>& values) {
+      std::string problem = info.problem == nullptr ? std::string() : info.problem(machine, values);
+      if (problem.empty() && info.blocks != nullptr) problem = tile_problem(info.blocks(values), caches_of_this_cpu());
+      if (problem.empty() && info.registers != nullptr) problem = register_problem(info.registers(machine, values), machine);
+      return problem;
+    };
     task.by_default = task.space.point(by_default.parameters);
     task.start = task.space.point(schedule.parameters);
-    for (const TargetInfo& other : targets()) {
-      const TunedFile* file = other.device == Device::cpu && other.name != machine.name ? built_in_tuned(other.name) : nullptr;
+    for (const TargetInfo& other : targets()) {  // this one's own too: --tuned may have begun elsewhere
+      const TunedFile* file = other.device == Device::cpu ? built_in_tuned(other.name) : nullptr;
       if (file == nullptr) continue;
       Point hint = task.space.point(default_record({&file, 1}, schedule.name, size).record->parameters);
       if (std::ranges::find(task.hints, hint) == task.hints.end()) task.hints.push_back(std::move(hint));

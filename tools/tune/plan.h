@@ -50,7 +50,7 @@ struct TuneTask {
   std::vector<StageKey> keys;      ///< one; where defaults are tuned those of all stages that take the schedule
   Space space;
   Point by_default, start;         ///< what the defaults say (those of --tuned before the built-in ones), and what a kernel takes so far
-  std::vector<Point> hints;        ///< the defaults of other targets: what is good elsewhere may be good here
+  std::vector<Point> hints;        ///< the defaults of all targets: what is good elsewhere may be good here
   std::int64_t small_up_to = 0;    ///< as records have it
   std::vector<std::size_t> calls;  ///< those of the plan that reach it, ascending
 

@@ -72,12 +72,14 @@ std::vector<Point> Search::steps_from(const Point& point) const {
 }
 
 std::optional<Point> Search::neighbour() {
-  // Two steps reach what one cannot where single steps are illegal: a tile and the divisor of it.
   const std::vector<Point> near = steps_from(incumbent_);
   std::vector<Point> open;
-  std::ranges::copy_if(near, std::back_inserter(open), [&](const Point& p) { return is_open(p); });
-  for (std::size_t i = 0; open.empty() && i < near.size(); ++i)
-    std::ranges::copy_if(steps_from(near[i]), std::back_inserter(open), [&](const Point& p) { return is_open(p); });
+  const auto add = [&](const std::vector<Point>& points) { std::ranges::copy_if(points, std::back_inserter(open), [&](const Point& p) { return is_open(p); }); };
+  add(near);
+  // A step that is illegal by itself is taken with each that makes it legal: rows that do not divide a tile with tiles that they divide.
+  for (const Point& step : near)
+    if (!space_.is_legal(step)) add(steps_from(step));
+  for (std::size_t i = 0; open.empty() && i < near.size(); ++i) add(steps_from(near[i]));
   if (open.empty()) return std::nullopt;
   return open[random_() % open.size()];
 }

@@ -25,9 +25,11 @@ class Tuner {
   Tuner(const TunePlan& plan, const TuneSettings& settings, const std::function<void(const TuneProgress&)>& show)
       : plan_(plan), settings_(settings), show_(show), builder_(plan, settings) {
     for (const TuneTask& task : plan.tasks) {
+      order_.push_back(order_.size());
       defaults_.push_back(task.by_default);
       best_.push_back(task.start);
     }
+    std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return plan_.tasks[i].weight(); });
   }
   Tuner(const Tuner&) = delete;
 
@@ -35,8 +37,9 @@ class Tuner {
     TuneResult result;
     result.problem = prepare();
     if (result.problem.empty()) result.problem = save();  // a place that cannot be written to is better known before than after
-    for (std::size_t i = 0; i < plan_.tasks.size() && result.problem.empty() && !is_interrupted(); ++i) {
-      result.tasks.push_back(search(i));
+    for (const TuneTask& task : plan_.tasks) result.tasks.emplace_back().task = &task;
+    for (std::size_t n = 0; n < order_.size() && result.problem.empty() && !is_interrupted(); ++n) {
+      search(n, result.tasks[order_[n]]);
       result.problem = save_problem_;  // what was tried before can be gone on with once there is room again
     }
     if (!result.problem.empty()) return result;
@@ -177,15 +180,18 @@ class Tuner {
   };
   Opponents opponents(std::size_t i, const std::vector<std::size_t>& subjects, const Choice& candidate, const Choice& incumbent, double limit_s) {
     Opponents all;
-    const double end_s = elapsed_s() + limit_s;
-    for (const std::size_t subject : subjects) {
-      const SizeClass size = plan_.tasks[i].size;
-      const Built one = builder_.built(subject, size, candidate, limited(limit_s, end_s)), other = builder_.built(subject, size, incumbent, limited(limit_s, end_s));
-      if (!other.problem.empty()) builder_.forget(size, incumbent);
-      all.problem = one.problem.empty() ? other.problem : one.problem;
-      if (!all.problem.empty()) return all;
-      all.kernels.push_back(duel_kernel(subject, other.path, one.path, plan_.tasks[i].calls));
+    const SizeClass size = plan_.tasks[i].size;
+    std::vector<Builder::Wanted> wanted;
+    for (const Choice* choice : {&candidate, &incumbent})
+      for (const std::size_t subject : subjects) wanted.push_back({size, *choice, subject});
+    const std::vector<Built> built = builder_.built(wanted, limit_s);
+    for (std::size_t k = 0; k < built.size() && all.problem.empty(); ++k) {
+      all.problem = built[k].problem;
+      if (!all.problem.empty() && k >= subjects.size()) builder_.forget(size, incumbent);
     }
+    if (!all.problem.empty()) return all;
+    for (std::size_t k = 0; k < subjects.size(); ++k)
+      all.kernels.push_back(duel_kernel(subjects[k], built[subjects.size() + k].path, built[k].path, plan_.tasks[i].calls));
     return all;
   }
 
@@ -226,7 +232,7 @@ class Tuner {
     rules.most_pairs = 3;
     const DuelAnswer answer = run_duel({first.kernels, settings_.threads, rules}, limited(duel_limit_s(i, rules), end_s));
     problem = answer.problem;
-    constexpr double hopeless = 1.08;  // what other subjects gain is less, as a rule
+    constexpr double hopeless = 1.03;  // what other subjects gain is less, as a rule
     return answer.ratio > hopeless ? answer.ratio : 0;
   }
 
@@ -256,11 +262,11 @@ class Tuner {
     return {candidate, answer.verdict == Verdict::faster ? Outcome::won : Outcome::lost, answer.ratio};
   }
 
-  /// When the task has had its share of what is left of the search.
-  double end_of(std::size_t i) const {
+  /// When the n-th search has had its share of what is left.
+  double end_of(std::size_t n) const {
     double all = 0;
-    for (std::size_t j = i; j < plan_.tasks.size(); ++j) all += plan_.tasks[j].weight();
-    return budget_.end_of(plan_.tasks[i].weight(), all);
+    for (std::size_t k = n; k < order_.size(); ++k) all += plan_.tasks[order_[k]].weight();
+    return budget_.end_of(plan_.tasks[order_[n]].weight(), all);
   }
 
   /// A candidate that would not be done in time is not begun.
@@ -269,10 +275,9 @@ class Tuner {
     return elapsed_s() + budget_.candidate_s() > end_s || has_tried_all || is_interrupted() || !save_problem_.empty();
   }
 
-  TunedTask search(std::size_t i) {
+  void search(std::size_t n, TunedTask& report) {
+    const std::size_t i = order_[n];
     const TuneTask& task = plan_.tasks[i];
-    TunedTask report;
-    report.task = &task;
     report.small_up_to = task.small_up_to;
     Search search(task.space, task.start, settings_.seed + state_.tries[i].size(), task.hints);
     double speedup = 1;
@@ -282,10 +287,10 @@ class Tuner {
       if (tried.outcome == Outcome::won) speedup /= tried.ratio;
     };
     for (const Try& tried : state_.tries[i]) search.tell(tried), count(tried);
-    const auto show = [&] { show_({elapsed_s(), task.title(), i, plan_.tasks.size(), report.tried, report.failed, speedup}); };
+    const auto show = [&] { show_({elapsed_s(), task.title(), n, plan_.tasks.size(), report.tried, report.failed, speedup}); };
     show();
     budget_.saw_candidate(0);
-    const double end_s = end_of(i);
+    const double end_s = end_of(n);
     run_search(
         search, [&](const Point& candidate, const Point& incumbent) { return compare(i, candidate, incumbent, end_s, report); },
         [&] { return is_over(end_s, report); },
@@ -296,7 +301,6 @@ class Tuner {
           show();
         });
     best_[i] = search.incumbent();
-    return report;
   }
 
   /// The problem in words, or nothing.
@@ -375,6 +379,7 @@ class Tuner {
   Builder builder_;
   TuneState state_;
   Budget budget_{settings_.budget_s, [this] { return state_.elapsed_s + std::chrono::duration<double>(std::chrono::steady_clock::now() - settings_.started).count(); }};
+  std::vector<std::size_t> order_;  // of the searches: the last one has what those before it leave of the budget, so the weightiest comes last
   Choice defaults_, best_;
   std::vector<std::string> trusted_;  // of each subject
   std::string save_problem_;
