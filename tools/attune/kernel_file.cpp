@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 
 #include "codegen/dialect/import.h"
 #include "codegen/files/scratch_folder.h"
+#include "codegen/files/whole_file.h"
 #include "codegen/output/emit.h"
 #include "codegen/passes/compile.h"
 
@@ -17,6 +22,22 @@ std::string names_of_targets_here() {
   for (const TargetInfo& target : targets())
     if (runs_here(target)) names += (names.empty() ? "" : ", ") + std::string(target.name);
   return names.empty() ? "none" : names;
+}
+
+/// Where codes of kernels that are opened at once are kept, or nothing: in a folder of ATTUNE_CODES for this very program, whose size and time of
+/// change another one does not have.
+struct CodesFolder {
+  std::string path, problem;
+};
+CodesFolder kept_codes() {
+  const char* const kept = std::getenv("ATTUNE_CODES");
+  if (kept == nullptr || *kept == '\0') return {};
+  struct stat program {};
+  if (stat("/proc/self/exe", &program) != 0) return {};
+  const std::string path = fmt::format("{}/{:x}-{:x}-{:x}", kept, program.st_size, program.st_mtim.tv_sec, program.st_mtim.tv_nsec);
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  return error ? CodesFolder{{}, cannot_be_written("ATTUNE_CODES: " + path, error)} : CodesFolder{path, {}};
 }
 
 }  // namespace
@@ -57,7 +78,9 @@ OpenKernel open_kernel(const Prepared& prepared, const std::string& device) {
     return {{}, fmt::format("target '{}': this machine cannot run it; it runs {}", prepared.targets[0]->name, names_of_targets_here())};
   const ScratchFolder folder;
   if (!folder.exists()) return {{}, no_scratch_folder(folder)};
-  const KernelFile file = compile_kernel(prepared, {.directory = folder.path().string(), .is_shared = true});
+  CodesFolder codes = kept_codes();
+  if (!codes.problem.empty()) return {{}, std::move(codes.problem)};
+  const KernelFile file = compile_kernel(prepared, {.directory = folder.path().string(), .is_shared = true, .codes_folder = codes.path});
   if (!file.problem.empty()) return {{}, file.problem};
   const Result<Library> library = Library::open(file.files.back());
   if (!library) return {{}, library.error().message};
