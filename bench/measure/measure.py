@@ -19,44 +19,62 @@ UNALIGNED_BYTES = 16  # beyond a line: where malloc and std::vector put memory
 REST_S = 0.05  # onnxruntime's threads wait for up to 30 ms: without a rest its calls and Attune's on two threads took 1.3 to 1.8 times as long
 
 
+@dataclasses.dataclass
+class Stand:
+    """What a row measures: kept between visits, for compiling and checking takes longer than they do."""
+
+    kernel: Kernel
+    inputs: dict
+    own: object       # the bound call
+    contenders: dict  # seconds(repeats) by name
+    skipped: dict     # peers that are not measured, with what says why
+
+
 class Bench:
-    """Measures with a budget of seconds for each row."""
+    """Measures rows with a budget of seconds for each visit of one."""
 
     def __init__(self, attune, peers, budget_s):
-        self.attune, self.peers, self.budget_s = attune, peers, budget_s
+        self.attune, self.peers, self.budget_s, self.stands = attune, peers, budget_s, {}
 
     def row(self, row):
         if row.threads > (os.cpu_count() or 1):
             raise Skipped(f"needs {row.threads} CPUs; this machine has {os.cpu_count()}")
         row = dataclasses.replace(row, peers=row.peers if self.peers else [p for p in row.peers if p == "by_hand" or p in SCHEDULERS])
         self.attune.set_threads(row.threads)
+        if self.peers:
+            self.peers.set_threads(row.threads)
         return {"kernel": self.kernel, "compile_time": self.compile_time, "file_size": self.file_size, "growth": self.growth}[row.kind](row)
 
     def kernel(self, row):
         if row.type != "f32" and self.attune.peak("bf16", "zen4", 1) == 0 and row.peak == "bf16":
             raise Skipped("this CPU has no bf16 dot products (vdpbf16ps)")
+        if row.name not in self.stands:
+            self.stands[row.name] = self.stand(row)
+        stand, reads = self.stands[row.name], []
+        samples = in_turn(stand.contenders, self.budget_s, between=lambda: self.add_read(reads, row), rest_s=REST_S if row.threads > 1 else 0)
+        peak = max(reads) if reads else 1 / samples["peak"].minimum if "peak" in samples else 0
+        return self.result(row, stand.kernel, stand.inputs, samples, dict(stand.skipped), peak) | {"workspace_bytes": stand.own.workspace_bytes()}
+
+    def stand(self, row):
         kernel = Kernel(self.attune, row)
         inputs = cases.make_inputs(row, row.shape, kernel.manifest)
         own = kernel.bind(inputs, row.shape)
         cases.check(row, inputs, "attune", own.result())
-        contenders, peers = {"attune": own.seconds, "unaligned": kernel.bind(inputs, row.shape, UNALIGNED_BYTES).seconds}, {}
+        contenders, skipped = {"attune": own.seconds, "unaligned": kernel.bind(inputs, row.shape, UNALIGNED_BYTES).seconds}, {}
         for name in row.peers:
             try:
                 contenders[name] = self.peer(name, row, inputs, own)
-            except Skipped as skipped:
-                peers[name] = {"skipped": str(skipped)}
+            except Skipped as reason:
+                skipped[name] = {"skipped": str(reason)}
         if row.twin:
             shape = row.shape | row.twin
             twin_inputs = cases.make_inputs(row, shape, kernel.manifest)
             twin = kernel.bind(twin_inputs, shape)
             cases.check(row, twin_inputs, "attune", twin.result())
             contenders["twin"] = twin.seconds
-        reads = []
         if row.peak != "read" and self.attune.peak(row.peak, kernel.target, row.threads) > 0:
             contenders["peak"] = self.peak(row, kernel.target, max(STRETCH_S, own.seconds(1)))
-        samples = in_turn(contenders, self.budget_s, between=lambda: self.add_read(reads, row), rest_s=REST_S if row.threads > 1 else 0)
-        peak = max(reads) if reads else 1 / samples["peak"].minimum if "peak" in samples else 0
-        return self.result(row, kernel, inputs, samples, peers, peak) | {"workspace_bytes": own.workspace_bytes()}
+        return Stand(kernel, inputs, own, contenders, skipped)
 
     def peak(self, row, target, stretch_s):
         """The CPU's arithmetic as a contender: seconds that 1e9 operations take, for a stretch as long as the kernel is called for."""

@@ -177,10 +177,15 @@ class Peers:
     def __init__(self, attune):
         self.attune, self.torch_, self.onnxruntime = attune, None, OnnxRuntime()
 
+    def set_threads(self, count):
+        """Of all that have one number for the process."""
+        if self.torch_ is not None:
+            self.torch_.torch.set_num_threads(count)
+
     def torch(self, row):
         if self.torch_ is None:
             self.torch_ = Torch()
-        self.torch_.torch.set_num_threads(row.threads)
+        self.set_threads(row.threads)
         return self.torch_
 
     def call(self, name, row, inputs):
