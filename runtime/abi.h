@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-#define ATTUNE_ABI_VERSION 2
+#define ATTUNE_ABI_VERSION 3
 
 /* The most that a kernel has: the compiler refuses what the runtime would. An extent is at most 2^30, for twice as much is the largest
    index of Halide's 32 bits; nor has a tensor more elements than they count. */
@@ -71,18 +71,19 @@ struct attune_condition_v1 {
 
 enum attune_device { attune_cpu = 0, attune_opencl = 1, attune_cuda = 2 };
 
-/* One compiled body of a step. A call takes the first target of the kernel that the machine has, and whose codes take the extents; of the
-   step's codes for it the first whose conditions hold. A caller may name a device or a target, whose codes alone are looked at then.
+/* One compiled body of a step. A call takes the first target of the kernel that the machine has, those that were tuned for its CPU before
+   others, and whose codes take the extents; of the step's codes for it the first whose conditions hold. A caller may name a device or a target, whose codes alone are looked at then.
 
    Buffers describe every tensor as Halide does: innermost dim first with stride 1, minimum 0, host memory that is not null; empty
    tensors too. bf16 is uint16, its bits; boolean is uint8. No body runs if all results of its step are empty. */
-struct attune_code_v1 {
+struct attune_code_v2 {
   const char* target;   /* a name of the table of targets */
   const char* schedule; /* what `attune explain` prints */
   int32_t device;       /* attune_device */
   int32_t condition_count;
   const struct attune_condition_v1* conditions;
   const char* features; /* CPU features in GCC's spelling, separated by blanks: "avx2 fma" */
+  const char* cpus;     /* the kinds of CPUs that it was tuned for, separated by blanks: "intel", "amd/25", by vendor and family; "" for none in particular */
   /* arguments[0] points to a void* user context; after it stand, in the step's order, a halide_buffer_t* for each tensor that it reads, an
      int32_t* to the extent of each of its dims, and a halide_buffer_t* for each tensor that it writes. Gives 0 or a Halide error code. */
   int (*run)(void** arguments);
@@ -97,10 +98,10 @@ struct attune_step_v1 {
   int32_t dim_count;
   int32_t code_count;
   const int32_t* dims; /* numbers of the dims whose extents its codes are given */
-  const struct attune_code_v1* codes; /* best target first, in the same order in each step; small tiles before large ones where conditions tell */
+  const struct attune_code_v2* codes; /* best target first, in the same order in each step; small tiles before large ones where conditions tell */
 };
 
-struct attune_kernel_v2 {
+struct attune_kernel_v3 {
   uint32_t abi_version;
   const char* name; /* the name that library.kernel(name) takes */
   const char* variant;
@@ -123,11 +124,11 @@ struct attune_hooks_v1 {
   void* (*set_error_handler)(void*);
 };
 
-/* Symbol "attune_library_v1" of a shared file. A lone object exports only "attune_kernel_v2_<name>". */
+/* Symbol "attune_library_v1" of a shared file. A lone object exports only "attune_kernel_v3_<name>". */
 struct attune_library_v1 {
   uint32_t abi_version;
   int32_t kernel_count;
-  const struct attune_kernel_v2* const* kernels;
+  const struct attune_kernel_v3* const* kernels;
   struct attune_hooks_v1 hooks;
 };
 

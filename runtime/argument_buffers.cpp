@@ -10,7 +10,7 @@ alignas(64) std::array<std::uint8_t, 64> nothing;
 
 }  // namespace
 
-void fill_buffers(const attune_kernel_v2& kernel, Arguments arguments, attune_device device, CallBuffers& call) {
+void fill_buffers(const attune_kernel_v3& kernel, Arguments arguments, attune_device device, CallBuffers& call) {
   for (std::size_t t = 0; t < arguments.size(); ++t) {
     const Tensor& tensor = *arguments[t];
     const auto rank = static_cast<std::size_t>(tensor.rank);

@@ -11,12 +11,12 @@ namespace {
 /// Halide counts elements in 32 bits, with sign.
 constexpr std::int64_t max_index = ATTUNE_MAX_ELEMENTS;
 
-std::string dim_name(const attune_kernel_v2& kernel, const attune_tensor_v1& tensor, std::size_t axis) {
+std::string dim_name(const attune_kernel_v3& kernel, const attune_tensor_v1& tensor, std::size_t axis) {
   return dims_of(kernel)[static_cast<std::size_t>(tensor.dims[axis])].name;
 }
 
 /// The innermost stride is 1, outputs do not broadcast, and what the strides reach is in Halide's range.
-Result<void> check_strides(const attune_kernel_v2& kernel, const attune_tensor_v1& expected, const Tensor& given) {
+Result<void> check_strides(const attune_kernel_v3& kernel, const attune_tensor_v1& expected, const Tensor& given) {
   const auto rank = static_cast<std::size_t>(given.rank);
   if (const std::int64_t count = given.element_count(); count < 0 || count > max_index)
     return Error{
@@ -40,7 +40,7 @@ Result<void> check_strides(const attune_kernel_v2& kernel, const attune_tensor_v
   return {};
 }
 
-Result<void> check_pointer(const attune_kernel_v2& kernel, const attune_tensor_v1& expected, const Tensor& given, const Reach& reach) {
+Result<void> check_pointer(const attune_kernel_v3& kernel, const attune_tensor_v1& expected, const Tensor& given, const Reach& reach) {
   if (given.data == nullptr)
     return Error{words(who(kernel, expected), " is null, but it is ", text_of(given), "; only a tensor with an extent of 0 may be null")};
   const auto bytes = static_cast<std::uintptr_t>(bytes_of(given.storage));  // a power of two: a division takes as long as the other checks
@@ -55,7 +55,7 @@ Result<void> check_pointer(const attune_kernel_v2& kernel, const attune_tensor_v
 
 }  // namespace
 
-Result<void> check_memory(const attune_kernel_v2& kernel, Arguments arguments) {
+Result<void> check_memory(const attune_kernel_v3& kernel, Arguments arguments) {
   Table<Reach, max_tensors> reaches;
   for (std::size_t t = 0; t < arguments.size(); ++t) {
     const attune_tensor_v1& expected = tensors_of(kernel)[t];

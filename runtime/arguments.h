@@ -24,14 +24,14 @@ using Arguments = std::span<const Tensor* const>;
 using DimExtents = std::array<std::int64_t, max_dims>;
 
 /// Checks number, storage, rank and extents, and fills `extents`. `arguments` has one pointer for each tensor of the manifest.
-Result<void> check_shapes(const attune_kernel_v2& kernel, Arguments arguments, DimExtents& extents);
+Result<void> check_shapes(const attune_kernel_v3& kernel, Arguments arguments, DimExtents& extents);
 
 /// Checks devices, strides, pointers and overlap of arguments whose shapes are right.
-Result<void> check_memory(const attune_kernel_v2& kernel, Arguments arguments);
+Result<void> check_memory(const attune_kernel_v3& kernel, Arguments arguments);
 
 /// Checks that no output shares an element with another argument; `reaches`: of each argument. Exact for dense tensors and slices of a common array;
 /// others count as overlapping where their address ranges do.
-Result<void> check_overlap(const attune_kernel_v2& kernel, Arguments arguments, std::span<const Reach> reaches);
+Result<void> check_overlap(const attune_kernel_v3& kernel, Arguments arguments, std::span<const Reach> reaches);
 
 /// Whether two tensors may share an element, as check_overlap finds it.
 bool overlap(const Tensor& a, const Tensor& b);
@@ -43,6 +43,6 @@ struct CallBuffers {
 };
 
 /// Describes checked arguments as Halide takes them: innermost dim first, no null pointers. `call` is empty before.
-void fill_buffers(const attune_kernel_v2& kernel, Arguments arguments, attune_device device, CallBuffers& call);
+void fill_buffers(const attune_kernel_v3& kernel, Arguments arguments, attune_device device, CallBuffers& call);
 
 }  // namespace attune

@@ -10,17 +10,24 @@
 namespace attune {
 namespace {
 
+/// The words of a text without the blanks between them.
+std::vector<std::string_view> blank_separated(std::string_view text) {
+  std::vector<std::string_view> all;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) all.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return all;
+}
+
 /// What the machine lacks of the code's features and device, in words; empty if nothing.
-std::string lacks(const attune_code_v1& code, const Capabilities& machine) {
+std::string lacks(const attune_code_v2& code, const Capabilities& machine) {
   const auto device = static_cast<attune_device>(code.device);
   if (const std::string problem = machine.device_problem(device); !problem.empty()) return words(name_of(device), ": ", problem);
   std::string missing;
-  for (std::string_view rest = code.features; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
-    const std::string_view feature = rest.substr(0, end);
-    if (!feature.empty() && !machine.has_feature(feature)) add_to_list(missing, feature, " ");
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  for (const std::string_view feature : blank_separated(code.features))
+    if (!machine.has_feature(feature)) add_to_list(missing, feature, " ");
   return missing;
 }
 
@@ -32,23 +39,29 @@ bool holds(const attune_condition_v1& condition, std::span<const std::int64_t> e
 bool is_named(std::string_view target, attune_device device, std::string_view name) { return name == target || name == name_of(device); }
 
 /// The step's codes for the target, which stand together.
-std::span<const attune_code_v1> codes_for(const attune_step_v1& step, std::string_view target) {
-  const auto is_its = [&](const attune_code_v1& code) { return code.target == target; };
-  const std::span<const attune_code_v1> codes = codes_of(step);
+std::span<const attune_code_v2> codes_for(const attune_step_v1& step, std::string_view target) {
+  const auto is_its = [&](const attune_code_v2& code) { return code.target == target; };
+  const std::span<const attune_code_v2> codes = codes_of(step);
   const auto first = std::ranges::find_if(codes, is_its);
   return {first, std::find_if_not(first, codes.end(), is_its)};
 }
 
 }  // namespace
 
-std::vector<UsableTarget> usable_targets(const attune_kernel_v2& kernel, const Capabilities& machine) {
+bool is_tuned_for(std::string_view cpus, const Capabilities& machine) {
+  return std::ranges::any_of(blank_separated(cpus), [&](std::string_view kind) { return machine.is_cpu(kind); });
+}
+
+std::vector<UsableTarget> usable_targets(const attune_kernel_v3& kernel, const Capabilities& machine) {
   std::vector<UsableTarget> usable;
-  for (const KernelTarget& target : targets_of(kernel, machine)) {
+  std::vector<KernelTarget> targets = targets_of(kernel, machine);
+  std::ranges::stable_partition(targets, [&](const KernelTarget& target) { return is_tuned_for(target.cpus, machine); });
+  for (const KernelTarget& target : targets) {
     if (!target.problem.empty()) continue;
     UsableTarget& added = usable.emplace_back(target.name, target.device);
     for (const attune_step_v1& step : steps_of(kernel)) {
       added.codes.push_back(codes_for(step, target.name));
-      added.takes_all = added.takes_all && std::ranges::find(added.codes.back(), 0, &attune_code_v1::condition_count) != added.codes.back().end();
+      added.takes_all = added.takes_all && std::ranges::find(added.codes.back(), 0, &attune_code_v2::condition_count) != added.codes.back().end();
     }
   }
   return usable;
@@ -56,18 +69,18 @@ std::vector<UsableTarget> usable_targets(const attune_kernel_v2& kernel, const C
 
 bool is_for(const UsableTarget& target, std::string_view name) { return is_named(target.name, target.device, name); }
 
-std::vector<KernelTarget> targets_of(const attune_kernel_v2& kernel, const Capabilities& machine) {
+std::vector<KernelTarget> targets_of(const attune_kernel_v3& kernel, const Capabilities& machine) {
   std::vector<KernelTarget> targets;
   for (const attune_step_v1& step : steps_of(kernel))
-    for (const attune_code_v1& code : codes_of(step)) {
+    for (const attune_code_v2& code : codes_of(step)) {
       auto target = std::ranges::find(targets, code.target, &KernelTarget::name);
-      if (target == targets.end()) target = targets.insert(target, {code.target, static_cast<attune_device>(code.device), {}});
+      if (target == targets.end()) target = targets.insert(target, {code.target, static_cast<attune_device>(code.device), code.cpus, {}});
       if (target->problem.empty()) target->problem = lacks(code, machine);
     }
   return targets;
 }
 
-std::string no_code_for(const attune_kernel_v2& kernel, std::string_view name, const Capabilities& machine) {
+std::string no_code_for(const attune_kernel_v3& kernel, std::string_view name, const Capabilities& machine) {
   std::string held, usable, lacking;
   for (const KernelTarget& target : targets_of(kernel, machine)) {
     const std::string text = target.device == attune_cpu ? words(target.name, " (cpu)") : std::string(target.name);
@@ -80,35 +93,35 @@ std::string no_code_for(const attune_kernel_v2& kernel, std::string_view name, c
                usable.empty() ? "nothing" : usable);
 }
 
-std::string no_usable_target(const attune_kernel_v2& kernel, const Capabilities& machine) {
+std::string no_usable_target(const attune_kernel_v3& kernel, const Capabilities& machine) {
   std::string targets;
   for (const KernelTarget& target : targets_of(kernel, machine))
     add_to_list(targets, words(target.name, " (lacking here: ", target.problem, ")"));
   return words(who(kernel), ": this machine can run none of its targets: ", targets, "; compile it for a target of this machine");
 }
 
-const attune_code_v1* choose_code(std::span<const attune_code_v1> codes, std::span<const std::int64_t> extents) {
-  for (const attune_code_v1& code : codes)
+const attune_code_v2* choose_code(std::span<const attune_code_v2> codes, std::span<const std::int64_t> extents) {
+  for (const attune_code_v2& code : codes)
     if (std::ranges::all_of(conditions_of(code), [&](const attune_condition_v1& condition) { return holds(condition, extents); })) return &code;
   return nullptr;
 }
 
 const UsableTarget* choose_target(std::span<const UsableTarget> usable, std::span<const std::int64_t> extents) {
   for (const UsableTarget& target : usable)
-    if (target.takes_all || std::ranges::all_of(target.codes, [&](std::span<const attune_code_v1> codes) { return choose_code(codes, extents) != nullptr; })) return &target;
+    if (target.takes_all || std::ranges::all_of(target.codes, [&](std::span<const attune_code_v2> codes) { return choose_code(codes, extents) != nullptr; })) return &target;
   return nullptr;
 }
 
-std::string no_code_for_extents(const attune_kernel_v2& kernel, std::span<const UsableTarget> usable, std::span<const std::int64_t> extents) {
+std::string no_code_for_extents(const attune_kernel_v3& kernel, std::span<const UsableTarget> usable, std::span<const std::int64_t> extents) {
   std::string offers;
-  const auto offer = [&](const attune_code_v1& code) {
+  const auto offer = [&](const attune_code_v2& code) {
     for (const attune_condition_v1& condition : conditions_of(code))
       if (const auto dim = static_cast<std::size_t>(condition.dim); !holds(condition, extents))
         add_to_list(offers, words(code.target, " takes ", dims_of(kernel)[dim].name, " from ", condition.minimum, " to ", condition.maximum, ", got ",
                                   extents[dim]));
   };
   for (const UsableTarget& target : usable)
-    for (const std::span<const attune_code_v1> codes : target.codes)
+    for (const std::span<const attune_code_v2> codes : target.codes)
       if (choose_code(codes, extents) == nullptr) std::ranges::for_each(codes, offer);
   return words(who(kernel), ": none of its codes is for these extents: ", offers);
 }

@@ -16,15 +16,18 @@ namespace attune {
 struct UsableTarget {
   std::string_view name;
   attune_device device = attune_cpu;
-  std::vector<std::span<const attune_code_v1>> codes;  ///< of each step
+  std::vector<std::span<const attune_code_v2>> codes;  ///< of each step
   bool takes_all = true;                               ///< each step has code without conditions, for all other extents
 };
 
-/// Those of a sound manifest that the machine can run, in the manifest's order.
-std::vector<UsableTarget> usable_targets(const attune_kernel_v2& kernel, const Capabilities& machine);
+/// Whether the machine's CPU is of one of the kinds, which blanks separate: "amd/25 amd/26".
+bool is_tuned_for(std::string_view cpus, const Capabilities& machine);
+
+/// Those of a sound manifest that the machine can run: those that were tuned for its CPU, then others, both in the manifest's order.
+std::vector<UsableTarget> usable_targets(const attune_kernel_v3& kernel, const Capabilities& machine);
 
 /// Why it can run none: what the kernel holds and what the machine lacks.
-std::string no_usable_target(const attune_kernel_v2& kernel, const Capabilities& machine);
+std::string no_usable_target(const attune_kernel_v3& kernel, const Capabilities& machine);
 
 /// Whether `name` is the target's ("x86-64-v3") or its device's ("cpu").
 bool is_for(const UsableTarget& target, std::string_view name);
@@ -33,17 +36,18 @@ bool is_for(const UsableTarget& target, std::string_view name);
 struct KernelTarget {
   std::string_view name;              ///< "x86-64-v3", "opencl"
   attune_device device = attune_cpu;  ///< which many targets may be for
+  std::string_view cpus;              ///< the kinds that it was tuned for
   std::string problem;                ///< why this machine cannot run it; empty if it can
 };
 
 /// All of them, in the manifest's order.
-std::vector<KernelTarget> targets_of(const attune_kernel_v2& kernel, const Capabilities& machine);
+std::vector<KernelTarget> targets_of(const attune_kernel_v3& kernel, const Capabilities& machine);
 
 /// Why the machine can run no code for `name`: what the kernel holds, or what the machine lacks.
-std::string no_code_for(const attune_kernel_v2& kernel, std::string_view name, const Capabilities& machine);
+std::string no_code_for(const attune_kernel_v3& kernel, std::string_view name, const Capabilities& machine);
 
 /// The first of a step's codes whose conditions hold for the extents of the kernel's dims; null if none.
-const attune_code_v1* choose_code(std::span<const attune_code_v1> codes, std::span<const std::int64_t> extents);
+const attune_code_v2* choose_code(std::span<const attune_code_v2> codes, std::span<const std::int64_t> extents);
 
 /// The first target that has code for the extents in each step; null if none.
 const UsableTarget* choose_target(std::span<const UsableTarget> usable, std::span<const std::int64_t> extents);
@@ -52,6 +56,6 @@ const UsableTarget* choose_target(std::span<const UsableTarget> usable, std::spa
 inline const UsableTarget* first_for_all(std::span<const UsableTarget> usable) { return usable.front().takes_all ? &usable.front() : nullptr; }
 
 /// Why none was chosen: the extents, and what each code takes.
-std::string no_code_for_extents(const attune_kernel_v2& kernel, std::span<const UsableTarget> usable, std::span<const std::int64_t> extents);
+std::string no_code_for_extents(const attune_kernel_v3& kernel, std::span<const UsableTarget> usable, std::span<const std::int64_t> extents);
 
 }  // namespace attune

@@ -1,7 +1,9 @@
 #include "runtime/cpu.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "runtime/driver.h"
 
@@ -88,7 +90,25 @@ bool cpu_has(std::string_view name) {
   return false;
 }
 
+/// The names of vendors as kinds of CPUs have them, by what CPUID calls them (its leaf 0, in ebx, edx, ecx).
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> vendors = {{{"AuthenticAMD", "amd"}, {"GenuineIntel", "intel"}}};
+
+std::string vendor_and_family() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(0, &a, &b, &c, &d) == 0) return {};
+  std::string id;
+  for (const unsigned part : {b, d, c})
+    for (unsigned shift = 0; shift < 32; shift += 8) id += static_cast<char>(part >> shift & 0xffU);
+  const auto vendor = std::ranges::find(vendors, id, &std::pair<std::string_view, std::string_view>::first);
+  if (vendor == vendors.end() || __get_cpuid(1, &a, &b, &c, &d) == 0) return {};
+  constexpr unsigned extended = 0xf;  // the family is then a sum
+  const unsigned base = a >> 8U & 0xfU, family = base == extended ? base + (a >> 20U & 0xffU) : base;
+  return std::string(vendor->second) + "/" + std::to_string(family);
+}
+
 #elif defined(__aarch64__)
+
+std::string vendor_and_family() { return {}; }
 
 struct Feature {
   std::string_view name;
@@ -122,10 +142,19 @@ bool cpu_has(std::string_view name) {
 class ThisMachine : public Capabilities {
  public:
   bool has_feature(std::string_view feature) const override { return cpu_has(feature); }
+  bool is_cpu(std::string_view kind) const override {
+    const std::string ours = kind_of_cpu();
+    return !kind.empty() && (ours == kind || ours.substr(0, ours.find('/')) == kind);
+  }
   std::string device_problem(attune_device device) const override { return driver_problem(device); }
 };
 
 }  // namespace
+
+std::string kind_of_cpu() {
+  static const std::string kind = vendor_and_family();
+  return kind;
+}
 
 const Capabilities& this_machine() {
   static const ThisMachine machine;

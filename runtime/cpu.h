@@ -1,4 +1,4 @@
-/// What this machine can run: features of its CPU and drivers of its devices.
+/// What this machine can run and what it is: features and kind of its CPU, and drivers of its devices.
 #pragma once
 
 #include <string>
@@ -14,9 +14,14 @@ class Capabilities {
   virtual ~Capabilities() = default;
   /// `feature` in GCC's spelling, as -m takes it; false for names that are not known.
   virtual bool has_feature(std::string_view feature) const = 0;
+  /// Whether the CPU is of the kind: a vendor, "amd" or "intel", or one with the family that CPUID gives, in decimal: "amd/25" is Zen 3 and Zen 4.
+  virtual bool is_cpu(std::string_view kind) const = 0;
   /// Why kernels cannot run on the device; empty if they can.
   virtual std::string device_problem(attune_device device) const = 0;
 };
+
+/// The kind of this machine's CPU, the vendor with the family: "amd/25"; empty where neither is known.
+std::string kind_of_cpu();
 
 /// Of the machine that runs this program. A feature counts if CPU and operating system both have it.
 const Capabilities& this_machine();

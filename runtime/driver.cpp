@@ -29,7 +29,7 @@ std::string driver_problem(attune_device device) {
   return {};
 }
 
-int finish_on_device(void* user_context, const attune_kernel_v2& kernel, CallBuffers& call, int status) {
+int finish_on_device(void* user_context, const attune_kernel_v3& kernel, CallBuffers& call, int status) {
   for (std::size_t t = 0; t < static_cast<std::size_t>(kernel.tensor_count); ++t) {
     halide_buffer_t& buffer = call.buffers[t];
     if (buffer.device_interface == nullptr) continue;

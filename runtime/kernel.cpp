@@ -13,7 +13,7 @@
 namespace attune {
 namespace {
 
-std::string tensor_names(const attune_kernel_v2& kernel) {
+std::string tensor_names(const attune_kernel_v3& kernel) {
   std::string names;
   for (const attune_tensor_v1& tensor : tensors_of(kernel)) add_to_list(names, tensor.name);
   return names;
@@ -22,21 +22,21 @@ std::string tensor_names(const attune_kernel_v2& kernel) {
 }  // namespace
 
 struct Kernel::State {
-  const attune_kernel_v2* manifest;
+  const attune_kernel_v3* manifest;
   std::vector<UsableTarget> usable;
   std::vector<Lifetime> lifetimes;  ///< of what steps store
   std::size_t input_count;
   std::shared_ptr<const void> file;
 };
 
-Result<Kernel> Kernel::open(const attune_kernel_v2& manifest, std::shared_ptr<const void> file) {
+Result<Kernel> Kernel::open(const attune_kernel_v3& manifest, std::shared_ptr<const void> file) {
   if (Result<void> sound = check_manifest(manifest); !sound) return sound.error();
   const auto inputs = std::ranges::count(tensors_of(manifest), 0, &attune_tensor_v1::is_output);
   return Kernel(std::make_shared<State>(State{&manifest, attune::usable_targets(manifest, this_machine()), lifetimes_of(manifest),
                                               static_cast<std::size_t>(inputs), std::move(file)}));
 }
 
-Result<Kernel> Kernel::from(const attune_kernel_v2& manifest) {
+Result<Kernel> Kernel::from(const attune_kernel_v3& manifest) {
   Result<Kernel> kernel = open(manifest, nullptr);
   if (!kernel) return kernel;
   if (Result<void> usable = kernel->check_usable(); !usable) return usable.error();
@@ -105,7 +105,7 @@ Result<void> Kernel::call_checked(std::span<const Tensor* const> tensors, Worksp
   return run({manifest(), *target, state_->lifetimes, tensors, bound}, workspace);
 }
 
-const attune_kernel_v2& Kernel::manifest() const { return *state_->manifest; }
+const attune_kernel_v3& Kernel::manifest() const { return *state_->manifest; }
 std::span<const attune_tensor_v1> Kernel::inputs() const { return tensors_of(manifest()).first(state_->input_count); }
 std::span<const attune_tensor_v1> Kernel::outputs() const { return tensors_of(manifest()).subspan(state_->input_count); }
 std::span<const attune_dim_v1> Kernel::dims() const { return dims_of(manifest()); }

@@ -21,7 +21,7 @@ class KernelFile {
   KernelFile& operator=(const KernelFile&) = delete;
   ~KernelFile();
 
-  std::span<const attune_kernel_v2* const> kernels() const { return {table_.kernels, static_cast<std::size_t>(table_.kernel_count)}; }
+  std::span<const attune_kernel_v3* const> kernels() const { return {table_.kernels, static_cast<std::size_t>(table_.kernel_count)}; }
 
  private:
   void* handle_;

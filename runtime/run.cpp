@@ -13,7 +13,7 @@
 namespace attune {
 namespace {
 
-Error failure(const attune_kernel_v2& kernel, std::string_view target, const CallContext& context, int status) {
+Error failure(const attune_kernel_v3& kernel, std::string_view target, const CallContext& context, int status) {
   if (context.workspace_is_short())
     return {words(who(kernel), ": its workspace is too small: it has ", context.workspace()->size_bytes(),
                   " bytes; this call takes at least ", context.workspace()->peak_bytes(),
@@ -27,7 +27,7 @@ Error failure(const attune_kernel_v2& kernel, std::string_view target, const Cal
 }
 
 /// A sentence that needs no memory where there is none left for another.
-Error said(const attune_kernel_v2& kernel, std::string_view target, const CallContext& context, int status) {
+Error said(const attune_kernel_v3& kernel, std::string_view target, const CallContext& context, int status) {
   try {
     return failure(kernel, target, context, status);
   } catch (const std::bad_alloc&) {
@@ -128,7 +128,7 @@ int run_steps(const CheckedCall& call, CallContext& context, const StoredPlaces&
 
 }  // namespace
 
-Result<void> check_stack(const attune_kernel_v2& kernel) {
+Result<void> check_stack(const attune_kernel_v3& kernel) {
   const std::size_t left = stack_bytes_left();
   if (left >= stack_bytes_of_kernel) return {};
   return Error{words(who(kernel), ": too little is left of this thread's stack: ", left, " bytes; a call takes up to ", stack_bytes_of_call)};

@@ -31,7 +31,7 @@ bool is_table(const void* table, std::int32_t count, std::int32_t limit) {
   return count >= 0 && count <= limit && (count == 0 || table != nullptr);
 }
 
-bool is_on_an_input(const attune_kernel_v2& kernel, std::int32_t dim) {
+bool is_on_an_input(const attune_kernel_v3& kernel, std::int32_t dim) {
   for (const attune_tensor_v1& tensor : tensors_of(kernel))
     for (const std::int32_t axis : dims_of(tensor))
       if (tensor.is_output == 0 && axis == dim) return true;
@@ -39,7 +39,7 @@ bool is_on_an_input(const attune_kernel_v2& kernel, std::int32_t dim) {
 }
 
 /// What is wrong with dim `number`; empty if nothing.
-std::string dim_problem(const attune_kernel_v2& kernel, std::int32_t number) {
+std::string dim_problem(const attune_kernel_v3& kernel, std::int32_t number) {
   const attune_dim_v1& dim = dims_of(kernel)[static_cast<std::size_t>(number)];
   if (dim.name == nullptr) return "has no name";
   if (!is_table(dim.operands, dim.operand_count, max_dims)) return "has no table of operands";
@@ -64,7 +64,7 @@ std::string dim_problem(const attune_kernel_v2& kernel, std::int32_t number) {
   }
 }
 
-std::string tensor_problem(const attune_kernel_v2& kernel, const attune_tensor_v1& tensor) {
+std::string tensor_problem(const attune_kernel_v3& kernel, const attune_tensor_v1& tensor) {
   if (tensor.name == nullptr) return "has no name";
   if (tensor.storage < 0 || tensor.storage >= storage_count) return words("has the unknown storage ", tensor.storage);
   if (!is_table(tensor.dims, tensor.rank, max_rank)) return words("has ", tensor.rank, " dims; at most ", max_rank);
@@ -73,8 +73,8 @@ std::string tensor_problem(const attune_kernel_v2& kernel, const attune_tensor_v
   return {};
 }
 
-std::string code_problem(const attune_kernel_v2& kernel, const attune_code_v1& code) {
-  if (code.target == nullptr || code.schedule == nullptr || code.features == nullptr || code.run == nullptr)
+std::string code_problem(const attune_kernel_v3& kernel, const attune_code_v2& code) {
+  if (code.target == nullptr || code.schedule == nullptr || code.features == nullptr || code.cpus == nullptr || code.run == nullptr)
     return "lacks a name or its function";
   if (code.device < attune_cpu || code.device > attune_cuda) return words("is for the unknown device ", code.device);
   if (!is_table(code.conditions, code.condition_count, max_dims)) return "has no table of conditions";
@@ -86,7 +86,7 @@ std::string code_problem(const attune_kernel_v2& kernel, const attune_code_v1& c
 /// Which tensors there are when a step begins.
 using Written = std::array<bool, max_tensors + max_stored>;
 
-std::string step_problem(const attune_kernel_v2& kernel, const attune_step_v1& step, Written& written) {
+std::string step_problem(const attune_kernel_v3& kernel, const attune_step_v1& step, Written& written) {
   constexpr int most_of_step = max_tensors + max_stored;
   if (step.stage == nullptr) return "lacks the kind of its stage";
   if (step.input_count < 0 || step.input_count > most_of_step || step.output_count < 1 || step.output_count > most_of_step || step.tensors == nullptr)
@@ -104,7 +104,7 @@ std::string step_problem(const attune_kernel_v2& kernel, const attune_step_v1& s
   }
   for (const std::int32_t dim : dims_of(step))
     if (dim < 0 || dim >= kernel.dim_count) return words("has dim number ", dim, " of ", kernel.dim_count);
-  for (const attune_code_v1& code : codes_of(step))
+  for (const attune_code_v2& code : codes_of(step))
     if (const std::string problem = code_problem(kernel, code); !problem.empty()) return words("has a code that ", problem);
   return {};
 }
@@ -112,7 +112,7 @@ std::string step_problem(const attune_kernel_v2& kernel, const attune_step_v1& s
 /// The targets of the step's codes, in their order; nothing if those of one do not stand together.
 std::vector<std::string_view> targets_of(const attune_step_v1& step) {
   std::vector<std::string_view> targets;
-  for (const attune_code_v1& code : codes_of(step)) {
+  for (const attune_code_v2& code : codes_of(step)) {
     if (!targets.empty() && targets.back() == code.target) continue;
     if (std::ranges::find(targets, code.target) != targets.end()) return {};
     targets.emplace_back(code.target);
@@ -120,7 +120,7 @@ std::vector<std::string_view> targets_of(const attune_step_v1& step) {
   return targets;
 }
 
-Result<void> check_steps(const attune_kernel_v2& kernel) {
+Result<void> check_steps(const attune_kernel_v3& kernel) {
   Written written{};
   for (std::size_t t = 0; t < tensors_of(kernel).size(); ++t) written[t] = kernel.tensors[t].is_output == 0;
   const std::span<const attune_step_v1> steps = steps_of(kernel);
@@ -135,7 +135,7 @@ Result<void> check_steps(const attune_kernel_v2& kernel) {
   return {};
 }
 
-std::string conditions_text(const attune_kernel_v2& kernel, const attune_code_v1& code) {
+std::string conditions_text(const attune_kernel_v3& kernel, const attune_code_v2& code) {
   std::string text;
   for (const attune_condition_v1& condition : conditions_of(code)) {
     const std::string_view dim = dims_of(kernel)[static_cast<std::size_t>(condition.dim)].name;
@@ -148,7 +148,7 @@ std::string conditions_text(const attune_kernel_v2& kernel, const attune_code_v1
 }
 
 /// "q, k -> scores"; what is stored between steps has names of its own.
-std::string step_text(const attune_kernel_v2& kernel, const attune_step_v1& step) {
+std::string step_text(const attune_kernel_v3& kernel, const attune_step_v1& step) {
   const auto names = [&](std::span<const std::int32_t> tensors) {
     std::string text;
     for (const std::int32_t tensor : tensors) add_to_list(text, kernel.tensors[tensor].name);
@@ -159,7 +159,7 @@ std::string step_text(const attune_kernel_v2& kernel, const attune_step_v1& step
 
 }  // namespace
 
-Result<void> check_manifest(const attune_kernel_v2& kernel) {
+Result<void> check_manifest(const attune_kernel_v3& kernel) {
   if (kernel.abi_version != ATTUNE_ABI_VERSION)
     return Error{words("kernel: its manifest is of ABI version ", kernel.abi_version, "; this runtime reads version ", ATTUNE_ABI_VERSION)};
   if (kernel.name == nullptr || kernel.variant == nullptr || kernel.parameters == nullptr || kernel.hash == nullptr)
@@ -185,13 +185,13 @@ Result<void> check_manifest(const attune_kernel_v2& kernel) {
   return check_steps(kernel);
 }
 
-std::string who(const attune_kernel_v2& kernel) { return words("kernel '", kernel.name, "'"); }
+std::string who(const attune_kernel_v3& kernel) { return words("kernel '", kernel.name, "'"); }
 
-std::string who(const attune_kernel_v2& kernel, const attune_tensor_v1& tensor) {
+std::string who(const attune_kernel_v3& kernel, const attune_tensor_v1& tensor) {
   return words("kernel '", kernel.name, tensor.is_output != 0 ? "': output '" : "': input '", tensor.name, "'");
 }
 
-std::string text_of(const attune_kernel_v2& kernel, const attune_tensor_v1& tensor) {
+std::string text_of(const attune_kernel_v3& kernel, const attune_tensor_v1& tensor) {
   std::string shape;
   for (const std::int32_t number : dims_of(tensor)) {
     const attune_dim_v1& dim = dims_of(kernel)[static_cast<std::size_t>(number)];
@@ -200,15 +200,15 @@ std::string text_of(const attune_kernel_v2& kernel, const attune_tensor_v1& tens
   return words(name_of(static_cast<attune_storage>(tensor.storage)), " [", shape, "]");
 }
 
-std::string formula_text(const attune_kernel_v2& kernel, const attune_dim_v1& dim) {
+std::string formula_text(const attune_kernel_v3& kernel, const attune_dim_v1& dim) {
   return write_formula(dim, [&](std::int32_t number) { return dims_of(kernel)[static_cast<std::size_t>(number)].name; });
 }
 
-std::string formula_text(const attune_kernel_v2&, const attune_dim_v1& dim, std::span<const std::int64_t> extents) {
+std::string formula_text(const attune_kernel_v3&, const attune_dim_v1& dim, std::span<const std::int64_t> extents) {
   return write_formula(dim, [&](std::int32_t number) { return words(extents[static_cast<std::size_t>(number)]); });
 }
 
-std::string description_of(const attune_kernel_v2& kernel) {
+std::string description_of(const attune_kernel_v3& kernel) {
   std::string text = words(who(kernel), ": ", kernel.variant, *kernel.parameters != 0 ? words(" (", kernel.parameters, ")") : "", "\n");
   for (const attune_tensor_v1& tensor : tensors_of(kernel))
     text += words(tensor.is_output != 0 ? "  output " : "  input  ", tensor.name, ": ", text_of(kernel, tensor), "\n");
@@ -216,7 +216,7 @@ std::string description_of(const attune_kernel_v2& kernel) {
     if (dim.formula != attune_free) text += words("  ", dim.name, " = ", formula_text(kernel, dim), "\n");
   for (const attune_step_v1& step : steps_of(kernel)) {
     if (kernel.step_count > 1) text += words("  step ", step.stage, ": ", step_text(kernel, step), "\n");
-    for (const attune_code_v1& code : codes_of(step)) {
+    for (const attune_code_v2& code : codes_of(step)) {
       const std::string conditions = conditions_text(kernel, code);
       text += words(kernel.step_count > 1 ? "    code " : "  code ", code.target, conditions.empty() ? "" : words(" where ", conditions), ": ", code.schedule, "\n");
     }

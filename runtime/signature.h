@@ -14,17 +14,17 @@ namespace attune {
 inline constexpr int max_tensors = ATTUNE_MAX_TENSORS, max_dims = ATTUNE_MAX_DIMS, max_steps = ATTUNE_MAX_STEPS, max_stored = ATTUNE_MAX_STORED;
 inline constexpr std::int64_t max_extent = ATTUNE_MAX_EXTENT;
 
-inline std::span<const attune_dim_v1> dims_of(const attune_kernel_v2& kernel) {
+inline std::span<const attune_dim_v1> dims_of(const attune_kernel_v3& kernel) {
   return {kernel.dims, static_cast<std::size_t>(kernel.dim_count)};
 }
-inline std::span<const attune_tensor_v1> tensors_of(const attune_kernel_v2& kernel) {
+inline std::span<const attune_tensor_v1> tensors_of(const attune_kernel_v3& kernel) {
   return {kernel.tensors, static_cast<std::size_t>(kernel.tensor_count)};
 }
 /// What steps store for one another.
-inline std::span<const attune_tensor_v1> stored_of(const attune_kernel_v2& kernel) {
+inline std::span<const attune_tensor_v1> stored_of(const attune_kernel_v3& kernel) {
   return {kernel.tensors + kernel.tensor_count, static_cast<std::size_t>(kernel.stored_count)};
 }
-inline std::span<const attune_step_v1> steps_of(const attune_kernel_v2& kernel) {
+inline std::span<const attune_step_v1> steps_of(const attune_kernel_v3& kernel) {
   return {kernel.steps, static_cast<std::size_t>(kernel.step_count)};
 }
 inline std::span<const std::int32_t> inputs_of(const attune_step_v1& step) {
@@ -39,7 +39,7 @@ inline std::span<const std::int32_t> tensors_of(const attune_step_v1& step) {
 inline std::span<const std::int32_t> dims_of(const attune_step_v1& step) {
   return {step.dims, static_cast<std::size_t>(step.dim_count)};
 }
-inline std::span<const attune_code_v1> codes_of(const attune_step_v1& step) {
+inline std::span<const attune_code_v2> codes_of(const attune_step_v1& step) {
   return {step.codes, static_cast<std::size_t>(step.code_count)};
 }
 inline std::span<const std::int32_t> dims_of(const attune_tensor_v1& tensor) {
@@ -66,27 +66,27 @@ constexpr std::int64_t slice_extent(const attune_dim_v1& dim, std::int64_t opera
   const SlicedPositions p = sliced_positions(dim);
   return p.count == 0 ? (operand - p.start + p.step - 1) / p.step : p.count;
 }
-inline std::span<const attune_condition_v1> conditions_of(const attune_code_v1& code) {
+inline std::span<const attune_condition_v1> conditions_of(const attune_code_v2& code) {
   return {code.conditions, static_cast<std::size_t>(code.condition_count)};
 }
 
 /// Refuses a manifest of another ABI version, one beyond the limits, and one whose tables do not fit together.
-Result<void> check_manifest(const attune_kernel_v2& kernel);
+Result<void> check_manifest(const attune_kernel_v3& kernel);
 
 /// "kernel 'multi_head': input 'k'"
-std::string who(const attune_kernel_v2& kernel, const attune_tensor_v1& tensor);
-std::string who(const attune_kernel_v2& kernel);
+std::string who(const attune_kernel_v3& kernel, const attune_tensor_v1& tensor);
+std::string who(const attune_kernel_v3& kernel);
 
 /// "f16 [batch x heads x keys x 64]": a fixed dim is its number.
-std::string text_of(const attune_kernel_v2& kernel, const attune_tensor_v1& tensor);
+std::string text_of(const attune_kernel_v3& kernel, const attune_tensor_v1& tensor);
 
 /// "heads * depth", "tokens / 4", "keys + memory", "keys[1:]", "64"; of a free dim its name.
-std::string formula_text(const attune_kernel_v2& kernel, const attune_dim_v1& dim);
+std::string formula_text(const attune_kernel_v3& kernel, const attune_dim_v1& dim);
 
 /// The same with the operands' extents: "8 * 64".
-std::string formula_text(const attune_kernel_v2& kernel, const attune_dim_v1& dim, std::span<const std::int64_t> extents);
+std::string formula_text(const attune_kernel_v3& kernel, const attune_dim_v1& dim, std::span<const std::int64_t> extents);
 
 /// The kernel in a few lines: its tensors, derived dims and the codes of its steps.
-std::string description_of(const attune_kernel_v2& kernel);
+std::string description_of(const attune_kernel_v3& kernel);
 
 }  // namespace attune

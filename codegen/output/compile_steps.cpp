@@ -68,7 +68,7 @@ class StepCompiler {
     if (options_.size) has_size_ = schedules.rule.keep_only(*options_.size) || has_size_;
     for (const SizeRule::Entry& entry : schedules.rule.entries) {
       const std::string schedule = describe(schedules.of.at(entry.size), entry.size);
-      Manifest::Code code{std::string(target.name), schedule, std::string(target.features), symbol_for(number, target, entry.size, schedule) + "_argv",
+      Manifest::Code code{std::string(target.name), schedule, std::string(target.features), std::string(target.cpus), symbol_for(number, target, entry.size, schedule) + "_argv",
                           static_cast<int>(target.device), {}};
       for (const ExtentLimit& limit : entry.limits) code.conditions.push_back({number_of(limit.dim), limit.smallest, limit.largest});
       codes_[number].push_back(std::move(code));

@@ -63,7 +63,7 @@ std::string c_header(const Manifest& m) {
   return fmt::format(
       "/* Kernel {0}: {1}, made by attune compile.\n{2}   Tensors are row-major with the last dim innermost; attune_link (runtime/attune.h) makes it callable. */\n"
       "#ifndef ATTUNE_KERNEL_H_{0}\n#define ATTUNE_KERNEL_H_{0}\n\n#include \"runtime/abi.h\"\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
-      "extern const struct attune_kernel_v2 {3};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n",
+      "extern const struct attune_kernel_v3 {3};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n",
       m.name, title(m), description(m, "   "), manifest_symbol(m));
 }
 
@@ -101,7 +101,7 @@ std::string json_sidecar(const Manifest& m) {
     for (const int tensor : s.inputs) step["reads"].push_back(m.tensor(tensor).name);
     for (const int tensor : s.outputs) step["writes"].push_back(m.tensor(tensor).name);
     for (const auto& c : s.codes) {
-      ordered_json code = {{"target", c.target}, {"schedule", c.schedule}, {"features", c.features}};
+      ordered_json code = {{"target", c.target}, {"schedule", c.schedule}, {"features", c.features}, {"cpus", c.cpus}};
       for (const auto& k : c.conditions)
         code["conditions"].push_back({{"dim", m.dims[static_cast<std::size_t>(k.dim)].name}, {"minimum", k.minimum}, {"maximum", k.maximum}});
       step["codes"].push_back(std::move(code));

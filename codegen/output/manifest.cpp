@@ -51,7 +51,7 @@ class Assembly {
     return "%dim = type { ptr, i32, i32, ptr, i64 }\n"
            "%tensor = type { ptr, i32, i32, i32, ptr }\n"
            "%condition = type { i32, i64, i64 }\n"
-           "%code = type { ptr, ptr, i32, i32, ptr, ptr, ptr }\n"
+           "%code = type { ptr, ptr, i32, i32, ptr, ptr, ptr, ptr }\n"
            "%step = type { ptr, i32, i32, ptr, i32, i32, ptr, ptr }\n"
            "%kernel = type { i32, ptr, ptr, ptr, ptr, i32, i32, i32, i32, ptr, ptr, ptr }\n"
            "%hooks = type { ptr, ptr, ptr, ptr }\n"
@@ -71,8 +71,8 @@ class Assembly {
     std::vector<std::string> conditions;
     for (const auto& k : c.conditions) conditions.push_back(fmt::format("%condition {{ i32 {}, i64 {}, i64 {} }}", k.dim, k.minimum, k.maximum));
     declarations_.insert(fmt::format("declare i32 @{}(ptr)\n", c.symbol));
-    return fmt::format("%code {{ ptr {}, ptr {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr @{} }}", text(c.target), text(c.schedule), c.device,
-                       conditions.size(), array("%condition", conditions), text(c.features), c.symbol);
+    return fmt::format("%code {{ ptr {}, ptr {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr {}, ptr @{} }}", text(c.target), text(c.schedule), c.device,
+                       conditions.size(), array("%condition", conditions), text(c.features), text(c.cpus), c.symbol);
   }
 
   void library(const std::string& symbol) {
@@ -132,7 +132,7 @@ std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& triple, std:
 
 }  // namespace
 
-std::string manifest_symbol(const Manifest& manifest) { return "attune_kernel_v2_" + manifest.name; }
+std::string manifest_symbol(const Manifest& manifest) { return "attune_kernel_v3_" + manifest.name; }
 
 ManifestObject manifest_object(const Manifest& manifest, const std::string& triple, bool is_library) {
   std::string problem;

@@ -26,7 +26,7 @@ struct Manifest {
     std::int64_t minimum = 0, maximum = 0;
   };
   struct Code {
-    std::string target, schedule, features, symbol;  ///< symbol: the function that takes void** arguments
+    std::string target, schedule, features, cpus, symbol;  ///< symbol: the function that takes void** arguments
     int device = 0;
     std::vector<Condition> conditions;
   };

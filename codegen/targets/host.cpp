@@ -1,11 +1,10 @@
 // Which targets this machine can run, as the runtime asks when it opens a kernel file.
 #include <algorithm>
-#include <iterator>
 #include <sstream>
 #include <string>
 
 #include "codegen/targets/targets.h"
-#include "runtime/cpu.h"
+#include "runtime/codes.h"
 
 namespace attune {
 namespace {
@@ -20,17 +19,35 @@ constexpr std::string_view architecture = "aarch64-";
 
 bool opens_here(const TargetInfo& target) { return target.triple.starts_with(architecture); }
 
-bool runs_here(const TargetInfo& target) {
-  if (target.device != Device::cpu || !opens_here(target)) return false;
+std::string lacking_features(const TargetInfo& target) {
   std::istringstream features{std::string(target.features)};
-  return std::all_of(std::istream_iterator<std::string>(features), std::istream_iterator<std::string>(),
-                     [](const std::string& feature) { return this_machine().has_feature(feature); });
+  std::string lacking;
+  for (std::string feature; features >> feature;)
+    if (!this_machine().has_feature(feature)) lacking += (lacking.empty() ? "" : " ") + feature;
+  return lacking;
+}
+
+bool runs_here(const TargetInfo& target) { return target.device == Device::cpu && opens_here(target) && lacking_features(target).empty(); }
+
+bool is_tuned_for_this_cpu(const TargetInfo& target) { return is_tuned_for(target.cpus, this_machine()); }
+
+const TargetInfo* best_here(std::span<const TargetInfo* const> rows) {
+  const TargetInfo* best = nullptr;
+  for (const TargetInfo* row : rows) {
+    if (!runs_here(*row)) continue;
+    if (is_tuned_for_this_cpu(*row)) return row;
+    if (best == nullptr) best = row;
+  }
+  return best;
 }
 
 const TargetInfo* find_target(std::string_view name) {
-  for (const TargetInfo& target : targets())
-    if (target.name == name || (name == "host" && runs_here(target))) return &target;
-  return nullptr;
+  std::vector<const TargetInfo*> all;
+  for (const TargetInfo& target : targets()) {
+    if (target.name == name) return &target;
+    all.push_back(&target);
+  }
+  return name == "host" ? best_here(all) : nullptr;
 }
 
 }  // namespace attune

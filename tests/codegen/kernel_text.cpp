@@ -19,7 +19,7 @@ Manifest copy() {
   m.name = m.variant = "copy";
   m.dims = {{"n", attune_free, {}, 1}};
   m.tensors = {{"q", attune_f32, false, {0}}, {"out", attune_f32, true, {0}}};
-  m.steps = {{"pointwise", {0}, {1}, {0}, {{"zen4", "large: pointwise", "avx2", "copy_argv", attune_cpu, {}}}}};
+  m.steps = {{"pointwise", {0}, {1}, {0}, {{"zen4", "large: pointwise", "avx2", "amd/25", "copy_argv", attune_cpu, {}}}}};
   return m;
 }
 

@@ -19,7 +19,7 @@ class LooseManifest {
   LooseManifest();
   LooseManifest(const LooseManifest&) = delete;
 
-  const attune_kernel_v2& manifest() const { return kernel_; }
+  const attune_kernel_v3& manifest() const { return kernel_; }
   /// Changes one field to a number that is often wrong, or a pointer to null.
   void change(Random& random);
 
@@ -29,7 +29,7 @@ class LooseManifest {
   void change_dim(attune_dim_v1& dim, Random& random);
   void change_tensor(attune_tensor_v1& tensor, Random& random);
   void change_step(std::size_t number, Random& random);
-  void change_code(std::size_t step, attune_code_v1& code, Random& random);
+  void change_code(std::size_t step, attune_code_v2& code, Random& random);
 
   std::array<std::array<std::int32_t, room>, room> operands_{};
   std::array<std::array<std::int32_t, room>, most_tensors> tensor_dims_{};
@@ -39,12 +39,12 @@ class LooseManifest {
   struct StepTables {
     std::array<std::int32_t, most_tensors> tensors{};
     std::array<std::int32_t, room> dims{};
-    std::array<attune_code_v1, room> codes{};
+    std::array<attune_code_v2, room> codes{};
     std::array<std::array<attune_condition_v1, room>, room> conditions{};
   };
   std::array<StepTables, 2> tables_{};
   std::array<attune_step_v1, ATTUNE_MAX_STEPS> steps_{};
-  attune_kernel_v2 kernel_{};
+  attune_kernel_v3 kernel_{};
 };
 
 }  // namespace attune

@@ -12,8 +12,8 @@
 namespace attune {
 namespace {
 
-const Kernel add = Kernel::from(attune_kernel_v2_add).value();
-const Kernel formulas = Kernel::from(attune_kernel_v2_formulas).value();
+const Kernel add = Kernel::from(attune_kernel_v3_add).value();
+const Kernel formulas = Kernel::from(attune_kernel_v3_formulas).value();
 
 /// The sentence that refuses a call; empty if it ran.
 std::string refusal(const Result<void>& result) { return result ? "" : result.error().message; }
@@ -29,9 +29,9 @@ struct AddCase {
 /// Why the manifest of `add` is refused whose only step is changed.
 template <class Change>
 std::string with_step(const Change& change) {
-  attune_step_v1 step = attune_kernel_v2_add.steps[0];
+  attune_step_v1 step = attune_kernel_v3_add.steps[0];
   change(step);
-  attune_kernel_v2 wrong = attune_kernel_v2_add;
+  attune_kernel_v3 wrong = attune_kernel_v3_add;
   wrong.steps = &step;
   return Kernel::from(wrong).error().message;
 }
@@ -169,26 +169,26 @@ TEST_CASE("constant memory is an input but no output", "[arguments]") {
 }
 
 TEST_CASE("a manifest that makes no sense is refused", "[arguments]") {
-  attune_kernel_v2 wrong = attune_kernel_v2_add;
+  attune_kernel_v3 wrong = attune_kernel_v3_add;
   wrong.abi_version = ATTUNE_ABI_VERSION + 1;
-  CHECK(Kernel::from(wrong).error().message == "kernel: its manifest is of ABI version 3; this runtime reads version 2");
-  wrong = attune_kernel_v2_add;
+  CHECK(Kernel::from(wrong).error().message == "kernel: its manifest is of ABI version 4; this runtime reads version 3");
+  wrong = attune_kernel_v3_add;
   wrong.dim_count = 1;
   CHECK(Kernel::from(wrong).error().message == "kernel 'add': a tensor of its manifest has dim number 1 of 1");
-  std::array<attune_dim_v1, 2> dims{attune_kernel_v2_add.dims[0], attune_kernel_v2_add.dims[1]};
+  std::array<attune_dim_v1, 2> dims{attune_kernel_v3_add.dims[0], attune_kernel_v3_add.dims[1]};
   const std::int32_t later = 1;
   dims[0] = {"rows", attune_product, 1, &later, 1};
-  wrong = attune_kernel_v2_add;
+  wrong = attune_kernel_v3_add;
   wrong.dims = dims.data();
   CHECK(Kernel::from(wrong).error().message ==
         "kernel 'add': dim number 0 of its manifest follows from dim 1, which does not stand before it");
-  std::vector<attune_tensor_v1> tensors{attune_kernel_v2_add.tensors[2], attune_kernel_v2_add.tensors[0], attune_kernel_v2_add.tensors[1]};
-  wrong = attune_kernel_v2_add;
+  std::vector<attune_tensor_v1> tensors{attune_kernel_v3_add.tensors[2], attune_kernel_v3_add.tensors[0], attune_kernel_v3_add.tensors[1]};
+  wrong = attune_kernel_v3_add;
   wrong.tensors = tensors.data();
   CHECK(Kernel::from(wrong).error().message == "kernel 'add': its manifest has inputs after outputs");
   wrong.tensor_count = 1;
   CHECK(Kernel::from(wrong).error().message == "kernel 'add': dim number 0 of its manifest is free but on no input");
-  wrong = attune_kernel_v2_add;
+  wrong = attune_kernel_v3_add;
   wrong.step_count = 0;
   CHECK(Kernel::from(wrong).error().message ==
         "kernel 'add': its manifest has 2 dims, 3 tensors, 0 stored between steps, and 0 steps; expected at most 64, 64 and 320, and 1 to 320");

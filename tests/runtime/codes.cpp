@@ -18,23 +18,25 @@ namespace {
 /// A machine with the given features and no driver but that of the CPU.
 class Pretended : public Capabilities {
  public:
-  explicit Pretended(std::set<std::string_view> features) : features_(std::move(features)) {}
+  explicit Pretended(std::set<std::string_view> features, std::string_view cpu = "") : features_(std::move(features)), cpu_(cpu) {}
+  bool is_cpu(std::string_view kind) const override { return kind == cpu_; }
   bool has_feature(std::string_view feature) const override { return features_.contains(feature); }
   std::string device_problem(attune_device device) const override { return device == attune_cpu ? "" : "there is none"; }
 
  private:
   std::set<std::string_view> features_;
+  std::string_view cpu_;
 };
 
 int run_never(void**) { return -1; }
 
 /// A kernel for three targets, best first.
 struct ThreeTargets {
-  std::array<attune_code_v1, 3> codes = {{{"cuda", "s", attune_cuda, 0, nullptr, "", run_never},
-                                          {"x86-64-v4", "s", attune_cpu, 0, nullptr, "avx2 fma avx512f", run_never},
-                                          {"x86-64-v3", "s", attune_cpu, 0, nullptr, "avx2 fma", run_never}}};
-  attune_step_v1 step = attune_kernel_v2_add.steps[0];
-  attune_kernel_v2 kernel = attune_kernel_v2_add;
+  std::array<attune_code_v2, 3> codes = {{{"cuda", "s", attune_cuda, 0, nullptr, "", "", run_never},
+                                          {"x86-64-v4", "s", attune_cpu, 0, nullptr, "avx2 fma avx512f", "", run_never},
+                                          {"x86-64-v3", "s", attune_cpu, 0, nullptr, "avx2 fma", "", run_never}}};
+  attune_step_v1 step = attune_kernel_v3_add.steps[0];
+  attune_kernel_v3 kernel = attune_kernel_v3_add;
   ThreeTargets() {
     step.codes = codes.data();
     step.code_count = 3;
@@ -47,6 +49,14 @@ struct ThreeTargets {
     return names;
   }
 };
+
+/// What /proc/cpuinfo says of the first CPU; empty where it says nothing of the name.
+std::string linux_field(const std::string& name) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind(name + "\t", 0) == 0) return line.substr(line.find(": ") + 2);
+  return {};
+}
 
 /// The lines of /proc/cpuinfo that name features; Linux and not we read CPUID there.
 std::set<std::string> linux_flags() {
@@ -74,6 +84,29 @@ TEST_CASE("code objects are chosen by what the machine has", "[codes]") {
         "x86-64-v3 (lacking here: avx2); compile it for a target of this machine");
 }
 
+TEST_CASE("code that was tuned for the machine's CPU comes before what other CPUs have, too", "[codes]") {
+  ThreeTargets three;
+  const std::set<std::string_view> all = {"avx2", "fma", "avx512f"};
+  three.codes[1].cpus = "amd/25 amd/26";
+  three.codes[2].cpus = "intel";
+  CHECK(three.usable(Pretended(all, "intel")) == std::vector<std::string>{"x86-64-v3", "x86-64-v4"});
+  CHECK(three.usable(Pretended(all, "amd/26")) == std::vector<std::string>{"x86-64-v4", "x86-64-v3"});
+  CHECK(three.usable(Pretended(all, "amd/2")) == std::vector<std::string>{"x86-64-v4", "x86-64-v3"});  // none's: as the manifest has them
+  CHECK(three.usable(Pretended({"avx2", "fma"}, "amd/26")) == std::vector<std::string>{"x86-64-v3"});
+}
+
+TEST_CASE("the kind of this CPU is the vendor and the family that Linux shows", "[codes]") {
+  const std::string vendor = linux_field("vendor_id"), family = linux_field("cpu family");
+  const std::string kind = vendor == "AuthenticAMD" ? "amd/" + family : vendor == "GenuineIntel" ? "intel/" + family : "";
+  CHECK(kind_of_cpu() == kind);
+  CHECK(!this_machine().is_cpu(""));
+  if (kind.empty()) return;
+  CHECK(this_machine().is_cpu(kind));
+  CHECK(this_machine().is_cpu(kind.substr(0, kind.find('/'))));
+  CHECK(!this_machine().is_cpu(kind + "1"));
+  CHECK(!this_machine().is_cpu(kind.substr(0, 2)));
+}
+
 TEST_CASE("a kernel lists its targets, and says why one cannot run", "[codes]") {
   const ThreeTargets three;
   const Pretended machine({"avx2", "fma"});
@@ -91,7 +124,7 @@ TEST_CASE("a kernel lists its targets, and says why one cannot run", "[codes]") 
 }
 
 TEST_CASE("a caller names the device or the target whose code runs", "[codes]") {
-  const Kernel choice = Kernel::from(attune_kernel_v2_choice).value();
+  const Kernel choice = Kernel::from(attune_kernel_v3_choice).value();
   CHECK(choice.on("cpu").value().usable_targets().size() == 2);
   const Kernel large = choice.on("large").value();
   CHECK(choice.usable_targets().size() == 2);  // which stays as it was
@@ -111,7 +144,7 @@ TEST_CASE("a caller names the device or the target whose code runs", "[codes]") 
 }
 
 TEST_CASE("a kernel for other CPUs is refused when it is asked for", "[codes]") {
-  const Result<Kernel> kernel = Kernel::from(attune_kernel_v2_elsewhere);
+  const Result<Kernel> kernel = Kernel::from(attune_kernel_v3_elsewhere);
   REQUIRE(!kernel);
   CHECK(kernel.error().message ==
         "kernel 'elsewhere': this machine can run none of its targets: warp (lacking here: warp_drive); compile it for a target of this "
@@ -119,7 +152,7 @@ TEST_CASE("a kernel for other CPUs is refused when it is asked for", "[codes]") 
 }
 
 TEST_CASE("a code object runs where its conditions hold", "[codes]") {
-  const Kernel choice = Kernel::from(attune_kernel_v2_choice).value();
+  const Kernel choice = Kernel::from(attune_kernel_v3_choice).value();
   CHECK(choice.usable_targets().size() == 2);
   std::array<float, 32> x{};
   std::int32_t chosen = 0;
@@ -189,14 +222,14 @@ TEST_CASE("features of this CPU are those that Linux shows", "[codes]") {
 }
 
 TEST_CASE("a kernel describes itself", "[codes]") {
-  CHECK(Kernel::from(attune_kernel_v2_choice).value().describe() ==
+  CHECK(Kernel::from(attune_kernel_v3_choice).value().describe() ==
         "kernel 'choice': choice\n"
         "  input  x: f32 [rows]\n"
         "  output out: i32 []\n"
         "  code warp: never\n"
         "  code small where rows <= 8: few rows\n"
         "  code large where 9 <= rows <= 16: more rows\n");
-  const Kernel formulas = Kernel::from(attune_kernel_v2_formulas).value();
+  const Kernel formulas = Kernel::from(attune_kernel_v3_formulas).value();
   CHECK(formulas.describe().find("  input  y: i32 [keys x 4]\n") != std::string::npos);
   CHECK(formulas.describe().find("  model = 2 * heads * depth\n") != std::string::npos);
   CHECK(formulas.inputs().size() == 2);
@@ -206,7 +239,7 @@ TEST_CASE("a kernel describes itself", "[codes]") {
 }
 
 TEST_CASE("each storage reaches a kernel as the Halide type it expects", "[codes]") {
-  const Kernel storages = Kernel::from(attune_kernel_v2_storages).value();
+  const Kernel storages = Kernel::from(attune_kernel_v3_storages).value();
   std::array<double, 9> memory{};
   std::array<std::int32_t, 9> codes{};
   std::vector<Tensor> tensors;

@@ -15,7 +15,7 @@
 namespace attune {
 namespace {
 
-const Kernel sum = Kernel::from(attune_kernel_v2_add).value();
+const Kernel sum = Kernel::from(attune_kernel_v3_add).value();
 
 std::string refusal(const Tensor& a, const Tensor& b, const Tensor& out) {
   const Result<void> result = sum(a, b, out);
@@ -50,7 +50,7 @@ TEST_CASE("columns of one array may be input and output", "[overlap]") {
 }
 
 TEST_CASE("two outputs must not overlap", "[overlap]") {
-  const Kernel formulas = Kernel::from(attune_kernel_v2_formulas).value();
+  const Kernel formulas = Kernel::from(attune_kernel_v3_formulas).value();
   std::array<std::int32_t, 8> memory{}, more{};
   const Result<void> result = formulas(Tensor(more.data(), {1, 2}), Tensor(more.data(), {1, 4}), Tensor(&memory[0], {4}),
                                        Tensor(&memory[3], {2}), Tensor(&memory[5], {1}), Tensor(&memory[6], {1}));

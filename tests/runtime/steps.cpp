@@ -57,7 +57,7 @@ StoredPlaces placed(const std::vector<Life>& lives) {
     lifetimes.push_back(lives[i].steps);
   }
   const auto count = static_cast<std::int32_t>(lives.size());
-  const attune_kernel_v2 kernel{ATTUNE_ABI_VERSION, "k", "k", "", "0", count, 0, count, 0, dims.data(), tensors.data(), nullptr};
+  const attune_kernel_v3 kernel{ATTUNE_ABI_VERSION, "k", "k", "", "0", count, 0, count, 0, dims.data(), tensors.data(), nullptr};
   StoredPlaces places;
   place_stored(kernel, lifetimes, extents, places).value();
   return places;
@@ -66,7 +66,7 @@ StoredPlaces placed(const std::vector<Life>& lives) {
 }  // namespace
 
 TEST_CASE("steps run in their order, each with its tensors and the extents of its dims", "[steps]") {
-  const Kernel kernel = Kernel::from(attune_kernel_v2_steps).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v3_steps).value();
   for (const auto& [rows, columns] : std::vector<std::pair<std::int32_t, std::int32_t>>{{1, 1}, {5, 37}, {129, 64}}) {
     std::vector<float> x = numbers(std::int64_t{rows} * columns);
     CHECK(call(kernel, x, rows, columns, nullptr) == expected(x, rows, columns));
@@ -74,14 +74,14 @@ TEST_CASE("steps run in their order, each with its tensors and the extents of it
 }
 
 TEST_CASE("a step whose results have no elements does not run, and those after it see none", "[steps]") {
-  const Kernel kernel = Kernel::from(attune_kernel_v2_steps).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v3_steps).value();
   std::vector<float> x;
   CHECK(call(kernel, x, 0, 37, nullptr) == expected(x, 0, 37));
   CHECK(call(kernel, x, 5, 0, nullptr) == expected(x, 5, 0));
 }
 
 TEST_CASE("a workspace serves what steps store and what each takes, and is used again by the next", "[steps]") {
-  const Kernel kernel = Kernel::from(attune_kernel_v2_steps).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v3_steps).value();
   std::vector<float> x = numbers(129 * 64);
   Workspace measure;
   CHECK(call(kernel, x, 129, 64, &measure) == expected(x, 129, 64));
@@ -99,7 +99,7 @@ TEST_CASE("a workspace serves what steps store and what each takes, and is used 
 
 TEST_CASE("stored tensors that are too large are refused by their dims", "[steps]") {
   // 2 x 2^30 elements, which no argument has
-  attune_kernel_v2 kernel = attune_kernel_v2_steps;
+  attune_kernel_v3 kernel = attune_kernel_v3_steps;
   std::vector<attune_dim_v1> dims(kernel.dims, kernel.dims + kernel.dim_count);
   dims[0] = {"rows", attune_fixed, 0, nullptr, ATTUNE_MAX_EXTENT};
   kernel.dims = dims.data();

@@ -146,7 +146,15 @@ TEST_CASE("list names what there is", "[command line]") {
   CHECK(attune_says({"list"}) == attune_says({"list", "variants"}));
   CHECK_THAT(attune_says({"list", "ops"}), Catch::Contains("softmax ") && Catch::Contains("matmul ") && Catch::Contains("dropout "));
   CHECK_THAT(attune_says({"list", "schedules"}), Catch::Contains("online_softmax ") && Catch::Contains("query_tile") && Catch::Contains(", on GPUs"));
-  CHECK_THAT(attune_says({"list", "targets"}), Catch::Contains("x86-64-v3 ") && Catch::Contains("arm64 ") && Catch::Contains("cuda "));
+  CHECK_THAT(attune_says({"list", "targets"}), Catch::Contains("x86-64-v3 ") && Catch::Contains("arm64 ") && Catch::Contains("cuda ") && Catch::Contains("This CPU: "));
+}
+
+TEST_CASE("a kernel file says for which CPUs its codes were tuned", "[command line]") {
+  const Folder folder;
+  attune_says({"compile", "causal", "--target", "zen4,x86-64-v4", "--size", "tiny", "-o", folder / ""});
+  const auto json = nlohmann::json::parse(contents(folder / "causal.json"));
+  CHECK(json["steps"][0]["codes"][0]["cpus"] == "amd/25");
+  CHECK(json["steps"][0]["codes"][1]["cpus"] == "");
 }
 
 TEST_CASE("a signature in JSON has the names that other tools use", "[command line]") {

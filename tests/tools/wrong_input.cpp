@@ -98,7 +98,7 @@ TEST_CASE("wrong variants, parameters, dims, types, targets and schedules are re
            {{"causal", "--type", "f16", "--target", "opencl"}, "target 'opencl': stores no f16, and 'q' is f16; f32 and bf16 are right there"},
            {{"causal", "--type", "f99"}, "'f99' is not a type of reals; those are f32, bf16, f16"},
            {{"causal", "--type", "z=f32"}, "'z' is neither an input nor an output of 'causal'; they are q, k, v, out"},
-           {{"causal", "--target", "m68k"}, "target 'm68k': does not exist; there are host, zen5, zen4, x86-64-v4, x86-64-v3, arm64, opencl, cuda"},
+           {{"causal", "--target", "m68k"}, "target 'm68k': does not exist; there are host, zen5, zen4, sapphirerapids, x86-64-v4, x86-64-v3, arm64, opencl, cuda"},
            {{"causal", "--target", "arm64,x86-64-v3"}, "is another architecture than 'arm64'; one file holds kernels of one"},
            {{"causal", "--target", ","}, "--target: names no target; there are host, zen5, zen4"},
            {{"causal", "--set", "depth=3000000000"}, "depth is 3000000000; kernels count up to 1073741824"},

@@ -127,12 +127,6 @@ void print_text(const Figures& f, const std::string& shape) {
   if (f.blocks.whole > 0) fmt::print("  blocks  {} of {} visited ({:.1f} %)\n", f.blocks.part, f.blocks.whole, 100 * f.blocks.share());
 }
 
-/// The target of the list whose code the kernel's calls take: the first that this machine runs.
-const TargetInfo* running_target(const Prepared& prepared) {
-  const auto found = std::ranges::find_if(prepared.targets, [](const TargetInfo* target) { return runs_here(*target); });
-  return found == prepared.targets.end() ? nullptr : *found;
-}
-
 int bench(const BenchOptions& options) {
   if (options.threads != 0)
     if (const Result<void> set = set_num_threads(options.threads); !set) return refuse("--threads: " + set.error().message);
@@ -149,7 +143,7 @@ int bench(const BenchOptions& options) {
   if (const std::string problem = put_inputs(prepared.graph.graph, given, inputs); !problem.empty()) return refuse(problem);
   const OpenKernel open = open_kernel(prepared);
   if (!open.problem.empty()) return refuse(open.problem);
-  const TargetInfo& target = *running_target(prepared);
+  const TargetInfo& target = *best_here(prepared.targets);
   const KernelReport report = report_kernel(prepared, target);
   if (!report.problem.empty()) return refuse(report.problem);
 

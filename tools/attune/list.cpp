@@ -3,8 +3,10 @@
 #include <memory>
 
 #include "dsl/variants.h"
+#include "runtime/cpu.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/options.h"
+#include "tools/measure/caches.h"
 
 namespace attune {
 namespace {
@@ -32,10 +34,21 @@ void list_schedules() {
   }
 }
 
+/// What the row is on this machine, to stand after its note.
+std::string standing_here(const TargetInfo& target) {
+  const bool is_tuned = is_tuned_for_this_cpu(target);
+  if (&target == find_target("host")) return is_tuned ? "; this machine's best: it runs here, and its defaults are for this kind of CPU" : "; this machine's best: no row is for this kind of CPU, and of those that run here it is the first";
+  if (target.device != Device::cpu || !opens_here(target)) return {};
+  if (const std::string lacking = lacking_features(target); !lacking.empty()) return "; lacking here: " + lacking;
+  return is_tuned || target.cpus.empty() ? "; runs here" : fmt::format("; runs here, with defaults for {}", target.cpus);
+}
+
 void list_targets() {
-  const TargetInfo* host = find_target("host");
-  for (const TargetInfo& target : targets())
-    fmt::print("{:10} {}{}\n", target.name, target.note, &target == host ? "; this machine's best" : "");
+  for (const TargetInfo& target : targets()) fmt::print("{:14} {}{}\n", target.name, target.note, standing_here(target));
+  constexpr std::int64_t kb = 1024;
+  const Caches caches = caches_of_this_cpu();
+  const std::string kind = kind_of_cpu();
+  fmt::print("This CPU: {}; data caches of {} kB, {} kB and {} kB as one core sees them\n", kind.empty() ? "of no vendor that targets name" : kind, caches.l1 / kb, caches.l2 / kb, caches.l3 / kb);
 }
 
 int list(const std::string& what) {

@@ -49,11 +49,11 @@ static const struct attune_tensor_v1 tensors[] = {{"x", attune_f32, 0, 2, rows_c
                                                   {"extents", attune_i32, 1, 1, two},
                                                   {"raised", attune_f32, 0, 2, rows_columns},
                                                   {"total", attune_f32, 0, 0, NULL}};
-static const struct attune_code_v1 raise_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", raise}},
-                                   add_up_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", add_up}},
-                                   multiply_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", multiply}};
+static const struct attune_code_v2 raise_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", raise}},
+                                   add_up_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", add_up}},
+                                   multiply_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", multiply}};
 static const int32_t x_raised[] = {0, 3}, raised_total[] = {3, 4}, raised_total_out_extents[] = {3, 4, 1, 2};
 static const struct attune_step_v1 steps[] = {{"raise", 1, 1, x_raised, 2, 1, rows_columns, raise_codes},
                                               {"add_up", 1, 1, raised_total, 2, 1, rows_columns, add_up_codes},
                                               {"multiply", 2, 2, raised_total_out_extents, 2, 1, rows_columns, multiply_codes}};
-const struct attune_kernel_v2 attune_kernel_v2_steps = {ATTUNE_ABI_VERSION, "steps", "steps", "", "0000000000000008", 3, 3, 2, 3, dims, tensors, steps};
+const struct attune_kernel_v3 attune_kernel_v3_steps = {ATTUNE_ABI_VERSION, "steps", "steps", "", "0000000000000008", 3, 3, 2, 3, dims, tensors, steps};
