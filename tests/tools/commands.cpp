@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/skip.h"
 #include "tests/tools/headers.h"
 #include "tests/tools/program.h"
 #include "tools/npy.h"
@@ -147,6 +148,35 @@ TEST_CASE("list names what there is", "[command line]") {
   CHECK_THAT(attune_says({"list", "ops"}), Catch::Contains("softmax ") && Catch::Contains("matmul ") && Catch::Contains("dropout "));
   CHECK_THAT(attune_says({"list", "schedules"}), Catch::Contains("online_softmax ") && Catch::Contains("query_tile") && Catch::Contains(", on GPUs"));
   CHECK_THAT(attune_says({"list", "targets"}), Catch::Contains("x86-64-v3 ") && Catch::Contains("arm64 ") && Catch::Contains("cuda ") && Catch::Contains("This CPU: "));
+}
+
+TEST_CASE("codes of kernels that are called at once are kept where ATTUNE_CODES says", "[command line]") {
+  const Folder folder;
+  const std::string kept = folder / "kept";
+  const auto codes = [&] {
+    std::set<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(kept))
+      if (entry.is_regular_file()) files.insert(entry.path());
+    return files;
+  };
+  const auto checked = [&](const std::string& graph, const std::string& where) {
+    return run_attune({"check", graph, "--set", "depth=16,value_depth=16", "--shape", "queries=5,keys=7", "--seed", "3"}, {{"ATTUNE_CODES", where}});
+  };
+  const Ran first = checked("causal", kept);
+  if (first.err.find("attune: target 'host'") == 0) return skip("this CPU is none of the targets");
+  REQUIRE(first.status == 0);
+  const auto of_causal = codes();
+  CHECK(!of_causal.empty());
+  for (const auto& path : of_causal) CHECK(path.parent_path().parent_path() == kept);  // a folder of this very program
+  const auto written = std::filesystem::last_write_time(*of_causal.begin());
+  CHECK(checked("causal", kept).out == first.out);
+  CHECK(codes() == of_causal);
+  CHECK(std::filesystem::last_write_time(*of_causal.begin()) == written);
+  CHECK(checked("scaled_dot_product", kept).status == 0);
+  CHECK(codes().size() == 2 * of_causal.size());
+  const Ran refused = checked("causal", "/dev/null/kept");
+  CHECK(refused.status == 2);
+  CHECK(refused.err.find("attune: ATTUNE_CODES: '/dev/null/kept/") == 0);
 }
 
 TEST_CASE("a kernel file says for which CPUs its codes were tuned", "[command line]") {

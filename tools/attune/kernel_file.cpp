@@ -37,7 +37,7 @@ CodesFolder kept_codes() {
   const std::string path = fmt::format("{}/{:x}-{:x}-{:x}", kept, program.st_size, program.st_mtim.tv_sec, program.st_mtim.tv_nsec);
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  return error ? CodesFolder{{}, cannot_be_written("ATTUNE_CODES: " + path, error)} : CodesFolder{path, {}};
+  return error ? CodesFolder{{}, "ATTUNE_CODES: " + cannot_be_written(path, error)} : CodesFolder{path, {}};
 }
 
 }  // namespace
