@@ -10,17 +10,6 @@
 namespace attune {
 namespace {
 
-/// The words of a text without the blanks between them.
-std::vector<std::string_view> blank_separated(std::string_view text) {
-  std::vector<std::string_view> all;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) all.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return all;
-}
-
 /// What the machine lacks of the code's features and device, in words; empty if nothing.
 std::string lacks(const attune_code_v2& code, const Capabilities& machine) {
   const auto device = static_cast<attune_device>(code.device);
@@ -47,10 +36,6 @@ std::span<const attune_code_v2> codes_for(const attune_step_v1& step, std::strin
 }
 
 }  // namespace
-
-bool is_tuned_for(std::string_view cpus, const Capabilities& machine) {
-  return std::ranges::any_of(blank_separated(cpus), [&](std::string_view kind) { return machine.is_cpu(kind); });
-}
 
 std::vector<UsableTarget> usable_targets(const attune_kernel_v3& kernel, const Capabilities& machine) {
   std::vector<UsableTarget> usable;

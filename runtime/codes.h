@@ -20,9 +20,6 @@ struct UsableTarget {
   bool takes_all = true;                               ///< each step has code without conditions, for all other extents
 };
 
-/// Whether the machine's CPU is of one of the kinds, which blanks separate: "amd/25 amd/26".
-bool is_tuned_for(std::string_view cpus, const Capabilities& machine);
-
 /// Those of a sound manifest that the machine can run: those that were tuned for its CPU, then others, both in the manifest's order.
 std::vector<UsableTarget> usable_targets(const attune_kernel_v3& kernel, const Capabilities& machine);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/driver.h"
+#include "runtime/words.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -150,6 +151,10 @@ class ThisMachine : public Capabilities {
 };
 
 }  // namespace
+
+bool is_tuned_for(std::string_view cpus, const Capabilities& machine) {
+  return std::ranges::any_of(blank_separated(cpus), [&](std::string_view kind) { return machine.is_cpu(kind); });
+}
 
 std::string kind_of_cpu() {
   static const std::string kind = vendor_and_family();

@@ -20,6 +20,9 @@ class Capabilities {
   virtual std::string device_problem(attune_device device) const = 0;
 };
 
+/// Whether the machine's CPU is of one of the kinds, which blanks separate: "amd/25 amd/26".
+bool is_tuned_for(std::string_view cpus, const Capabilities& machine);
+
 /// The kind of this machine's CPU, the vendor with the family: "amd/25"; empty where neither is known.
 std::string kind_of_cpu();
 

@@ -1,9 +1,11 @@
-/// words("depth = ", 64) is the string "depth = 64": how the runtime writes its sentences.
+/// words("depth = ", 64) is the string "depth = 64": how the runtime writes its sentences, and reads lists.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace attune {
 
@@ -21,6 +23,17 @@ std::string words(const Parts&... parts) {
 inline void add_to_list(std::string& list, std::string_view word, std::string_view between = ", ") {
   if (!list.empty()) list += between;
   list += word;
+}
+
+/// What stands between the blanks of a text.
+inline std::vector<std::string_view> blank_separated(std::string_view text) {
+  std::vector<std::string_view> all;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) all.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return all;
 }
 
 }  // namespace attune

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "codegen/targets/targets.h"
-#include "runtime/codes.h"
+#include "runtime/cpu.h"
 
 namespace attune {
 namespace {
