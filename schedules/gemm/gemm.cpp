@@ -76,8 +76,8 @@ std::vector<Parameter> gemm_parameters(const Machine& machine, SizeClass size) {
 
 int gemm_registers(const Machine& machine, const std::vector<Parameter>& values) {
   const std::int64_t rows = value_of(values, "row_tile"), vectors = value_of(values, "column_vectors");
-  constexpr int lanes_of_neon = 16;  // bytes: an element of x stands in a register of its row
-  return static_cast<int>(rows * vectors + vectors + (machine.vector_bytes == lanes_of_neon ? rows : 1));
+  constexpr int neon_bytes = 16;  // an element of x stands in a register of its row
+  return static_cast<int>(rows * vectors + vectors + (machine.vector_bytes == neon_bytes ? rows : 1));
 }
 
 Stored gemm(const Gemm& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {

@@ -231,18 +231,24 @@ std::string tuned_problem(const TunedFile& file, const Machine& machine) {
   return problem_in(file.tuned, who + "tuned record ", machine);
 }
 
+namespace {
+
+/// Where it belongs, in place of one for the same.
+void put(std::vector<TunedRecord>& records, TunedRecord record) {
+  std::erase_if(records, [&](const TunedRecord& other) { return key_of(other) == key_of(record); });
+  const auto place = std::ranges::find_if(records, [&](const TunedRecord& other) { return key_of(record) < key_of(other); });
+  records.insert(place, std::move(record));
+}
+
+}  // namespace
+
 void insert(TunedFile& file, TunedRecord record, const std::string& body) {
   file.stages[record.stage] = body;
-  std::erase_if(file.tuned, [&](const TunedRecord& other) { return key_of(other) == key_of(record); });
-  const auto place = std::ranges::find_if(file.tuned, [&](const TunedRecord& other) { return key_of(record) < key_of(other); });
-  file.tuned.insert(place, std::move(record));
+  put(file.tuned, std::move(record));
 }
 
 void insert_default(TunedFile& file, TunedRecord record) {
-  record = {std::move(record.schedule), record.size, {}, {}, {}, std::move(record.parameters), record.small_up_to, {}};
-  std::erase_if(file.defaults, [&](const TunedRecord& other) { return key_of(other) == key_of(record); });
-  const auto place = std::ranges::find_if(file.defaults, [&](const TunedRecord& other) { return key_of(record) < key_of(other); });
-  file.defaults.insert(place, std::move(record));
+  put(file.defaults, {std::move(record.schedule), record.size, {}, {}, {}, std::move(record.parameters), record.small_up_to, {}});
 }
 
 }  // namespace attune

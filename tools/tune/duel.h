@@ -35,6 +35,9 @@ struct RaceTimes {
   double incumbent_ms = 0, candidate_ms = 0;
 };
 
+/// The geometric mean; of none 0.
+RaceTimes mean_of(const std::vector<RaceTimes>& races);
+
 /// The problem: a call that is refused, wrong numbers.
 struct DuelAnswer {
   Verdict verdict = Verdict::undecided;
@@ -42,8 +45,6 @@ struct DuelAnswer {
   std::vector<RaceTimes> races;  ///< in the order of the kernels and their races; none with a problem
   int pairs = 0;
   std::string problem;
-
-  RaceTimes mean() const;  ///< the geometric mean over the races
 };
 
 /// The duel in a child that may take `limit_s` seconds; its end without an answer is a problem like any other.

@@ -335,10 +335,9 @@ class Tuner {
     report.races = answer.races;
     if (!report.is_better)
       for (RaceTimes& times : report.races) times.candidate_ms = times.incumbent_ms;
-    DuelAnswer reported;
-    reported.races = report.races;
-    report.default_ms = reported.mean().incumbent_ms;
-    report.tuned_ms = reported.mean().candidate_ms;
+    const RaceTimes mean = mean_of(report.races);
+    report.default_ms = mean.incumbent_ms;
+    report.tuned_ms = mean.candidate_ms;
     report.parameters = report.task->space.values(best_[i]);
   }
 
