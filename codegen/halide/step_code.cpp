@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "codegen/halide/bodies/late_rewrites.h"
+#include "codegen/halide/halide_passes.h"
 #include "codegen/halide/halide_target.h"
 #include "codegen/halide/lower/stage_body.h"
 #include "codegen/halide/numbers/elements.h"
@@ -205,8 +206,7 @@ StepPipeline pipeline_of(const CodeRequest& request) { return StepPipelining(req
 
 Halide::Module module_of(const StepPipeline& made, const TargetInfo& target, const std::string& symbol) {
   const Halide::Target halide = halide_target(target);
-  Halide::Pipeline pipeline = made.pipeline;
-  const Halide::Module compiled = pipeline.compile_to_module(made.arguments, symbol, halide, Halide::LinkageType::ExternalPlusArgv);
+  const Halide::Module compiled = module_through_passes(made.pipeline, made.arguments, symbol, halide);
   if (target.device != Device::cpu) return compiled;
   Halide::Module module(symbol, with_checked_sizes(halide));
   module.set_any_strict_float(compiled.any_strict_float());

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "tests/jit_kernel.h"
+
 namespace attune {
 namespace {
 
@@ -52,10 +54,15 @@ TEST_CASE("more elements than 32-bit indices tell apart end the call before they
 
 TEST_CASE("without memory a call ends though Halide's other checks are taken out", "[memory_checks]") {
   Last table;
-  keep_memory_checks_alone(table.pipeline);
-  CHECK(table.of(3, 5) == 6);
-  table.pipeline.jit_handlers().custom_malloc = [](Halide::JITUserContext*, std::size_t) -> void* { return nullptr; };
-  CHECK_THAT(table.problem_of(3, 5), Catch::Contains("Out of memory"));
+  const JitKernel kernel(table.pipeline, {table.rows, table.columns});
+  const int rows = 3, columns = 5;
+  Halide::Buffer<int> result(1);
+  const std::vector<const void*> addresses{&rows, &columns, result.raw_buffer()};
+  CHECK(kernel.call(addresses) == 0);
+  CHECK(result(0) == 6);
+  Halide::JITUserContext without_memory;
+  without_memory.handlers.custom_malloc = [](Halide::JITUserContext*, std::size_t) -> void* { return nullptr; };
+  CHECK(kernel.call(addresses, without_memory) == halide_error_code_out_of_memory);
 }
 
 }  // namespace attune

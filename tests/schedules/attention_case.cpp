@@ -92,19 +92,19 @@ AttentionCase::Row AttentionCase::expected(const Arguments& a, Pair row) const {
   return result;
 }
 
-Halide::Callable compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values, const SoftmaxTemplate& by,
+JitKernel compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values, const SoftmaxTemplate& by,
                           const Halide::Target& target) {
   const Stored stored = by.build(attention.body, attention.extents, machine, values);
   Halide::Pipeline pipeline(stored.func);
   add_late_rewrites(pipeline, stored, false);
-  return pipeline.compile_to_callable(attention.arguments(), target);
+  return {pipeline, attention.arguments(), target};
 }
 
-Halide::Callable compiled_by(const SoftmaxTemplate& by, const AttentionCase& attention, const Machine& machine, const Halide::Target& target) {
+JitKernel compiled_by(const SoftmaxTemplate& by, const AttentionCase& attention, const Machine& machine, const Halide::Target& target) {
   return compiled(attention, machine, by.parameters(machine, by.size), by, target);
 }
 
-Buffer<float> computed(Halide::Callable& kernel, Arguments& a, const std::vector<std::string>& order_in_memory) {
+Buffer<float> computed(const JitKernel& kernel, Arguments& a, const std::vector<std::string>& order_in_memory) {
   const Shape& s = a.shape;
   const std::map<std::string, int> extents = {
       {"batch", s.batch}, {"heads", s.heads}, {"group", s.group}, {"queries", s.queries}, {"value_depth", s.value_depth}};

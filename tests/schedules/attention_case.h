@@ -10,6 +10,7 @@
 #include "schedules/online_softmax/online_softmax.h"
 #include "schedules/split_keys/split_keys.h"
 #include "schedules/whole_rows/whole_rows.h"
+#include "tests/jit_kernel.h"
 #include "tests/schedules/host.h"
 
 namespace attune {
@@ -91,12 +92,12 @@ inline constexpr SoftmaxTemplate softmax_templates[] = {
 /// Each template once, where its tiles do not matter: compiling is what these tests spend their time on.
 inline constexpr SoftmaxTemplate each_template[] = {softmax_templates[0], softmax_templates[2]};
 
-Halide::Callable compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values,
+JitKernel compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values,
                           const SoftmaxTemplate& by = softmax_templates[0], const Halide::Target& target = jit_target());
 /// With the template's defaults.
-Halide::Callable compiled_by(const SoftmaxTemplate& by, const AttentionCase& attention, const Machine& machine, const Halide::Target& target = jit_target());
+JitKernel compiled_by(const SoftmaxTemplate& by, const AttentionCase& attention, const Machine& machine, const Halide::Target& target = jit_target());
 /// The result as [batch, heads, group, queries, value_depth], whatever its order in memory.
-Halide::Buffer<float> computed(Halide::Callable& kernel, Arguments& a, const std::vector<std::string>& order_in_memory = in_order);
+Halide::Buffer<float> computed(const JitKernel& kernel, Arguments& a, const std::vector<std::string>& order_in_memory = in_order);
 
 /// What an element may differ by in f32: one rounding of the scores alone costs the second term (design: tolerance of attention).
 double allowed_difference(double largest_score, double largest_value);

@@ -4,11 +4,9 @@
 #include <Halide.h>
 
 #include "codegen/targets/machine.h"
+#include "tests/jit_kernel.h"
 
 namespace attune {
-
-/// What the test's process can run.
-inline Halide::Target jit_target() { return Halide::get_jit_target_from_environment(); }
 
 /// The machine that the test runs on, with vectors of 16, 32 or 64 bytes and the defaults of a target that has such vectors.
 inline Machine narrow_machine(int vector_bytes) {

@@ -22,7 +22,7 @@ const std::vector<Shape> shapes = {
 void check(const AttentionCase& attention) {
   const Machine machine = host_machine();
   for (const SoftmaxTemplate& by : softmax_templates) {
-    Halide::Callable kernel = compiled_by(by, attention, machine);
+    const JitKernel kernel = compiled_by(by, attention, machine);
     unsigned seed = 1;
     for (const Shape& s : shapes) {
       Arguments a(s, ++seed);

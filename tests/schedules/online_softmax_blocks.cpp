@@ -67,7 +67,7 @@ void check_blocks(const AttentionCase& attention, const Shape& s, const std::vec
   const auto value = [&](const char* name) { return static_cast<int>(value_of(values, name)); };
   const int query_tile = value("query_tile"), fine = value("edge_tile");
   const int rows = value("register_rows");
-  Halide::Callable kernel = compiled(counted(attention), host_machine(), values);
+  const JitKernel kernel = compiled(counted(attention), host_machine(), values);
   for (auto* counts : {&visits.scores, &visits.masks})
     for (auto& c : *counts) c = 0;
   Arguments a(s, 3);

@@ -23,7 +23,7 @@ void fix_extents(AttentionCase& attention, const Shape& s) {
 std::string run(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values, const Shape& shape,
                 const SoftmaxTemplate& by = softmax_templates[0]) {
   try {
-    Halide::Callable kernel = compiled(attention, machine, values, by);
+    const JitKernel kernel = compiled(attention, machine, values, by);
     Arguments a(shape, 5);
     return difference(attention, a, computed(kernel, a, attention.body.out), 40);
   } catch (const Halide::Error& error) {
@@ -89,7 +89,7 @@ TEST_CASE("no batch dims, two contracted dims, and other Funcs that read the res
     Halide::Var d, i, g, h, b;
     Halide::Func twice("twice");
     twice(d, i, g, h, b) = stored.func(d, i) + stored.func(d, i);
-    Halide::Callable kernel = twice.compile_to_callable(attention.arguments(), jit_target());
+    const JitKernel kernel(Halide::Pipeline(twice), attention.arguments());
     Arguments a(s, 5);
     Halide::Buffer<float> result = computed(kernel, a);
     result.for_each_value([](float& e) { e /= 2; });
@@ -138,7 +138,7 @@ TEST_CASE("nothing to attend to gives zeros, and an empty result is left alone",
   const AttentionCase dense, diagonal = causal();
   for (const AttentionCase* attention : {&dense, &diagonal})
     for (const SoftmaxTemplate& by : each_template) {
-      Halide::Callable kernel = compiled_by(by, *attention, machine, target);
+      const JitKernel kernel = compiled_by(by, *attention, machine, target);
       for (const Shape& s : {Shape{1, 2, 1, 37, 0, 16, 16}, Shape{1, 2, 1, 0, 37, 16, 16}, Shape{1, 2, 1, 5, 37, 0, 16},
                              Shape{1, 2, 1, 5, 37, 16, 0}, Shape{0, 2, 1, 5, 37, 16, 16}, Shape{1, 2, 0, 5, 37, 16, 16}}) {
         Arguments a(s, 3);

@@ -54,7 +54,7 @@ class Kernels {
 
  private:
   const AttentionCase attention_;
-  std::vector<Halide::Callable> kernels_;
+  std::vector<JitKernel> kernels_;
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ int run_in_order(JITUserContext* context, int (*task)(JITUserContext*, int, std:
 }
 
 /// The most bytes that a call on one thread allocates on the heap.
-std::size_t most_bytes(Halide::Callable& kernel, const Shape& s) {
+std::size_t most_bytes(const JitKernel& kernel, const Shape& s) {
   Arguments a(s, 1);
   Halide::Buffer<float> result(s.value_depth, s.queries, s.group, s.heads, s.batch);
   JITUserContext context;
@@ -46,7 +46,7 @@ std::size_t most_bytes(Halide::Callable& kernel, const Shape& s) {
   context.handlers.custom_free = release;
   context.handlers.custom_do_par_for = run_in_order;
   storage = {};
-  REQUIRE(kernel(&context, a.q, a.k, a.v, a.bias, a.mask, a.lengths, a.wa, result) == 0);
+  REQUIRE(kernel.call({a.q.raw_buffer(), a.k.raw_buffer(), a.v.raw_buffer(), a.bias.raw_buffer(), a.mask.raw_buffer(), a.lengths.raw_buffer(), a.wa.raw_buffer(), result.raw_buffer()}, context) == 0);
   CHECK(storage.now == 0);
   return storage.most;
 }
@@ -55,7 +55,7 @@ std::size_t most_bytes(Halide::Callable& kernel, const Shape& s) {
 
 TEST_CASE("storage is tiles and the keys of one head", "[online_softmax]") {
   const AttentionCase attention = causal();
-  Halide::Callable kernel = compiled(attention, host_machine(), {});
+  const JitKernel kernel = compiled(attention, host_machine(), {});
   constexpr int depth = 24;
   // more queries than a block has keys: blocks of every size are visited
   const std::size_t few = most_bytes(kernel, {1, 3, 2, 600, 1024, depth, 40});
@@ -72,14 +72,14 @@ TEST_CASE("of large key blocks scores are stored for a tile of queries, weights 
   const int keys = 4 * value("key_tile");
   const std::size_t tile = sizeof(float) * static_cast<std::size_t>(value("query_tile")) * static_cast<std::size_t>(value("key_tile"));
   const std::size_t packed_keys = sizeof(float) * static_cast<std::size_t>(keys) * depth;
-  Halide::Callable kernel = compiled(causal(), host_machine(), {});
+  const JitKernel kernel = compiled(causal(), host_machine(), {});
   const std::size_t most = most_bytes(kernel, {1, 1, 1, keys, keys, depth, depth});
   CHECK(most > packed_keys + tile);
   CHECK(most < packed_keys + 2 * tile);
 }
 
 TEST_CASE("storage of whole rows is that of a tile of queries", "[online_softmax]") {
-  Halide::Callable kernel = compiled_by(softmax_templates[3], causal(), host_machine());
+  const JitKernel kernel = compiled_by(softmax_templates[3], causal(), host_machine());
   const std::size_t few = most_bytes(kernel, {1, 3, 2, 600, 1024, 24, 40});
   CHECK(few > 1024 * sizeof(float));
   CHECK(most_bytes(kernel, {2, 4, 1, 900, 1024, 24, 40}) == few);

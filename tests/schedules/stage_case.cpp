@@ -98,7 +98,7 @@ void StageCase::compile(Stored stored) {
   for (const auto& operand : operands_) arguments.emplace_back(operand->param());
   Halide::Pipeline pipeline(stored.func);
   add_late_rewrites(pipeline, stored, false);
-  kernel_ = pipeline.compile_to_callable(arguments, jit_target());
+  kernel_ = JitKernel(pipeline, arguments);
 }
 
 void StageCase::run(const Sizes& sizes, unsigned seed, const std::function<void()>& change) {
@@ -115,13 +115,10 @@ void StageCase::run(const Sizes& sizes, unsigned seed, const std::function<void(
   result_ = whole;
   for (int n = 0; n < whole.dimensions(); ++n) result_ = result_.cropped(n, 0, extents[static_cast<std::size_t>(n)]);
 
-  Halide::JITUserContext context;
   std::vector<const void*> addresses;
-  Halide::JITUserContext* context_pointer = &context;
-  addresses.push_back(&context_pointer);
   for (const auto& operand : operands_) addresses.push_back(operand->buffer().raw_buffer());
   addresses.push_back(result_.raw_buffer());
-  if (kernel_.call_argv_fast(addresses.size(), addresses.data()) != 0) result_.fill(untouched);
+  if (kernel_.call(addresses) != 0) result_.fill(untouched);
 
   std::int64_t elements = 1, touched = 0;
   for (const int extent : extents) elements *= extent;

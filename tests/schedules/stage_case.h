@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codegen/halide/bodies/stage.h"
+#include "tests/jit_kernel.h"
 
 namespace attune {
 
@@ -78,7 +79,7 @@ class StageCase {
   Extents extents_;
   std::vector<std::shared_ptr<Operand>> operands_;
   std::vector<std::string> out_;
-  Halide::Callable kernel_;
+  JitKernel kernel_;
   Sizes sizes_;
   Halide::Buffer<float> result_;
   int stray_writes_ = 0;

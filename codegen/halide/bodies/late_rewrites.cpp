@@ -15,8 +15,6 @@ namespace attune {
 void add_late_rewrites(Halide::Pipeline& pipeline, const Stored& stored, bool is_gpu) {
   // Results beside the first get their stores before anything looks for stores.
   if (!stored.beside.empty()) store_beside(pipeline);
-  // Halide's checks are those of arguments as yet: the steps below that add checks of their own keep them.
-  if (!is_gpu) keep_memory_checks_alone(pipeline);
   // Behind Halide's bounds, which are not to see what the numbers stand for; before the steps that read loops' extents.
   define_numbers(pipeline, stored.numbers);
   turn_last_first(pipeline, stored.func, stored.last_first);

@@ -8,11 +8,6 @@ namespace {
 using namespace Halide::Internal;
 using Halide::Expr;
 
-class StripAsserts : public IRMutator {
- public:
-  Stmt mutate(const Stmt& s) override { return strip_asserts(s); }
-};
-
 class LimitStoredElements : public IRMutator {
  private:
   using IRMutator::visit;
@@ -35,8 +30,6 @@ class LimitStoredElements : public IRMutator {
 };
 
 }  // namespace
-
-void keep_memory_checks_alone(Halide::Pipeline& pipeline) { pipeline.add_custom_lowering_pass(new StripAsserts); }
 
 void limit_stored_elements(Halide::Pipeline& pipeline) { pipeline.add_custom_lowering_pass(new LimitStoredElements); }
 

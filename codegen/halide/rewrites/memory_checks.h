@@ -5,13 +5,6 @@
 
 namespace attune {
 
-/// Takes Halide's checks of arguments out: the runtime has checked them, and buffers without elements are legal. Those that remain are made
-/// later than any step of the lowering that can be added: that the allocator gave memory, and that no iteration of a parallel loop failed;
-/// a failed one ends the call with its error code and gives back what the call holds. (With Halide's feature NoAsserts nothing is checked,
-/// and an allocator without memory is a store to address 0.) Stands before the steps that add
-/// checks of their own (codegen/halide/bodies/late_rewrites.cpp).
-void keep_memory_checks_alone(Halide::Pipeline& pipeline);
-
 /// Ends a call with halide_error_code_buffer_allocation_too_large where what a stage stores has more elements than Halide's 32-bit indices
 /// tell apart. Its memory then has one extent, whose bytes code generation need not check: see with_checked_sizes. Stands behind all
 /// steps that change the extents of what is stored.

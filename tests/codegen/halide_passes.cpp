@@ -1,0 +1,103 @@
+/// Attune's line of Halide's passes gives what Halide's own gives.
+#include "codegen/halide/halide_passes.h"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+
+#include "codegen/dialect/import.h"
+#include "codegen/halide/halide_target.h"
+#include "codegen/halide/step_code.h"
+#include "codegen/passes/compile.h"
+#include "dsl/variants.h"
+
+namespace attune {
+namespace {
+
+using Halide::Expr;
+using Halide::Internal::Evaluate;
+using Halide::Internal::For;
+using Halide::Internal::LetStmt;
+using Halide::Internal::Stmt;
+using Halide::Internal::Variable;
+
+Expr variable(const char* name) { return Variable::make(Halide::Int(32), name); }
+
+std::vector<std::string> defined_in(const Stmt& s) {
+  struct Names : Halide::Internal::IRVisitor {
+    std::vector<std::string> names;
+    using IRVisitor::visit;
+    void visit(const LetStmt* let) override {
+      names.push_back(let->name);
+      IRVisitor::visit(let);
+    }
+  } found;
+  s.accept(&found);
+  return found.names;
+}
+
+/// How many loops, arrays and accesses a module has: "for 12, allocate 5, ...".
+std::string counted(const Halide::Module& module) {
+  struct Counts : Halide::Internal::IRVisitor {
+    std::map<std::string, int> of;
+    using IRVisitor::visit;
+    void visit(const For* op) override { ++of["for"], IRVisitor::visit(op); }
+    void visit(const Halide::Internal::Allocate* op) override { ++of["allocate"], IRVisitor::visit(op); }
+    void visit(const Halide::Internal::Store* op) override { ++of["store"], IRVisitor::visit(op); }
+    void visit(const Halide::Internal::Load* op) override { ++of["load"], IRVisitor::visit(op); }
+  } counts;
+  for (const auto& function : module.functions()) function.body.accept(&counts);
+  std::string text;
+  for (const auto& [what, count] : counts.of) text += what + " " + std::to_string(count) + ", ";
+  return text;
+}
+
+/// The two ways give as many of each for a variant's stages; returns how many codes were compared.
+int compared(const char* variant, const char* target_name, const Specialisation& specialisation = {}) {
+  const TargetInfo* target = find_target(target_name);
+  REQUIRE(target != nullptr);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  StageOptions options;
+  options.specialisation = specialisation;
+  const StagedModule staged = compile_to_stages(build_any(choose_variant(variant, {}).variant), "g", "", options, context);
+  REQUIRE(staged.problem == "");
+  const KernelSteps plan = kernel_steps(function_of(*staged.module));
+  int codes = 0;
+  for (const Step& step : plan.steps)
+    for (const SizeClass size : {SizeClass::large, SizeClass::few}) {
+      const CodeRequest request{plan, step, *target, size, {}};
+      if (!schedule_of(request).has_schedule) continue;
+      const StepPipeline made = pipeline_of(request);
+      Halide::Pipeline pipeline = made.pipeline;
+      INFO(variant << " for " << target_name << ", size " << static_cast<int>(size));
+      const Halide::Target halide = halide_target(*target);
+      const std::string ours = counted(module_through_passes(made.pipeline, made.arguments, "f", halide));
+      CHECK(ours == counted(pipeline.compile_to_module(made.arguments, "f", halide, Halide::LinkageType::ExternalPlusArgv)));
+      ++codes;
+    }
+  return codes;
+}
+
+}  // namespace
+
+TEST_CASE("definitions that nothing reads are taken out, and those that only such read", "[halide passes]") {
+  Stmt s = Evaluate::make(variable("read") + 1);
+  s = LetStmt::make("unread", variable("through") * 2, s);
+  s = For::make("i", 0, variable("bound"), Halide::Internal::ForType::Serial, Halide::Partition::Auto, Halide::DeviceAPI::None, s);
+  s = LetStmt::make("i.loop_max", variable("kept") - 1, s);
+  s = LetStmt::make("read", variable("twice"), s);
+  for (const char* name : {"through", "twice", "kept", "bound"}) s = LetStmt::make(name, 3, s);
+  CHECK(defined_in(without_unread(s)) == std::vector<std::string>{"bound", "kept", "twice", "read", "i.loop_max"});
+  const Stmt all_read = LetStmt::make("a", 1, Evaluate::make(variable("a")));
+  CHECK(without_unread(all_read).same_as(all_read));
+}
+
+TEST_CASE("the line of passes gives the loops, arrays and accesses that Halide's own lowering gives", "[halide passes]") {
+  CHECK(compared("causal", "x86-64-v3", {{{"depth", 16}, {"value_depth", 16}}, Element::f32, {}}) == 2);
+  CHECK(compared("document", "zen5") == 2);
+  CHECK(compared("multi_head", "x86-64-v4") > 2);
+  CHECK(compared("grouped_query", "cuda") > 0);
+  CHECK(compared("soft_cap", "opencl") > 0);
+}
+
+}  // namespace attune
