@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "codegen/halide/rewrites/store_beside.h"
+
 namespace attune {
 namespace {
 
@@ -140,7 +142,7 @@ class Lowering {
     s = storage_folding(s, functions_);
     s = inject_prefetch(s, functions_);
     s = lower_safe_promises(s);
-    return skip_stages(s, outputs_, fused_, functions_);
+    return skip_stages(s, never_skipped(), fused_, functions_);
   }
 
   /// Functions become arrays, on the device where there is one.
@@ -197,6 +199,14 @@ class Lowering {
     s = find_intrinsics(s);
     s = hoist_prefetches(s);
     return has_checks() ? s : strip_asserts(s);
+  }
+
+  /// Results, and functions that store an element of another where they are computed, whatever hides the values that are made of them.
+  std::vector<Function> never_skipped() const {
+    std::vector<Function> found = outputs_;
+    for (const auto& [name, function] : functions_)
+      if (stores_beside(function)) found.push_back(function);
+    return found;
   }
 
   /// A CPU's code is called by the runtime, which has checked what Halide would.

@@ -16,6 +16,7 @@ namespace attune {
 ///   without elements are legal. (Until then the simplifier knows by them that no extent is negative.) Those that code generation makes stay:
 ///   that the allocator gave memory, and that no iteration of a parallel loop failed; a failed one ends the call with its error code and gives
 ///   back what the call holds. (With Halide's feature NoAsserts nothing is checked, and an allocator without memory is a store to address 0.)
+/// And functions that store_beside knows are computed also where no other result reads them.
 /// `symbol` names the function, which takes void** arguments as SYMBOL_argv. Throws Halide::Error.
 Halide::Module module_through_passes(Halide::Pipeline pipeline, const std::vector<Halide::Argument>& arguments, const std::string& symbol, const Halide::Target& target);
 

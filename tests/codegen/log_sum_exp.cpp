@@ -32,7 +32,34 @@ struct Biased {
   }
 };
 
+/// Attention of which whole heads are hidden once it is computed: its logarithms are wanted all the same.
+struct HiddenHeads {
+  static constexpr std::string_view name = "hidden_heads";
+  static constexpr auto fields = std::tuple{};
+  constexpr void operator()(Graph& g) const {
+    const Attention a(g);
+    const Value is_shown = g.input("is_shown", {a.batch, a.heads}, Kind::boolean), scores = a.scores();
+    g.output("out", select(is_shown, matmul(softmax(scores, a.keys), a.v, a.keys), 0), {a.batch, a.heads, a.queries, a.value_depth});
+    a.output_lse(scores);
+  }
+};
+
 }  // namespace
+
+TEST_CASE("the logarithm is stored where the result beside it is hidden", "[lse]") {
+  const Graph graph = build(HiddenHeads{});
+  const KernelCase kernel(graph, "hidden_heads");
+  using Size = std::pair<std::int64_t, std::int64_t>;
+  for (const auto& [queries, keys] : {Size{5, 7}, Size{3, 601}, Size{9, 131}, Size{70, 641}}) {
+    const Shape shape{{"batch", 1}, {"heads", 2}, {"queries", queries}, {"keys", keys}, {"depth", 5}, {"value_depth", 4}};
+    Arrays inputs = random_inputs(kernel.graph(), shape, 11);
+    for (const bool is_shown : {false, true}) {
+      CAPTURE(queries, keys, is_shown);
+      inputs.at("is_shown").data = {is_shown ? 1.0 : 0.0, 0.0};
+      CHECK(kernel.difference(shape, inputs) == "");
+    }
+  }
+}
 
 TEST_CASE("the logarithm of a softmax's total comes out of every schedule", "[lse]") {
   check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}}), shapes_of_every_size);

@@ -79,6 +79,20 @@ Expr storing(const Expr& value, const Expr& element, const Halide::FuncRef& plac
   return Call::make(value.type(), marker, {value, element, Expr(place)}, Call::Extern);
 }
 
+bool stores_beside(const Function& function) {
+  struct FindMarker : IRGraphVisitor {
+    bool is_found = false;
+    using IRGraphVisitor::visit;
+    void visit(const Call* call) override {
+      is_found = is_found || call->name == marker;
+      IRGraphVisitor::visit(call);
+    }
+  } find;
+  if (function.has_pure_definition())
+    for (const Expr& value : function.values()) value.accept(&find);
+  return find.is_found;
+}
+
 void store_beside(Halide::Pipeline& pipeline) { pipeline.add_custom_lowering_pass(new StoreBeside); }
 
 }  // namespace attune

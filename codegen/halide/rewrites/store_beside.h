@@ -15,6 +15,9 @@ Halide::Func stored_elsewhere(const std::string& name, const Halide::Type& type,
 /// row: every store of it has one beside it. Rows that are computed several times are stored as often.
 Halide::Expr storing(const Halide::Expr& value, const Halide::Expr& element, const Halide::FuncRef& place);
 
+/// Whether computing the function stores an element of another.
+bool stores_beside(const Halide::Internal::Function& function);
+
 /// A late step of the lowering of a pipeline whose results are stored in this way.
 void store_beside(Halide::Pipeline& pipeline);
 
