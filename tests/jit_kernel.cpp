@@ -4,7 +4,7 @@
 
 namespace attune {
 
-JitKernel::JitKernel(const Halide::Pipeline& pipeline, std::vector<Halide::Argument> arguments, const Halide::Target& target) {
+JitKernel::JitKernel(const Halide::Pipeline& pipeline, const std::vector<Halide::Argument>& arguments, const Halide::Target& target) {
   const Halide::Target in_memory = target.with_feature(Halide::Target::JIT).with_feature(Halide::Target::UserContext);
   const Halide::Module module = module_through_passes(pipeline, arguments, "kernel", in_memory);
   code_ = Halide::Internal::JITModule(module, module.get_function_by_name("kernel"));

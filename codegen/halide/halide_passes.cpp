@@ -2,7 +2,7 @@
 
 #include <map>
 #include <set>
-#include <utility>
+#include <tuple>
 
 #include "codegen/halide/rewrites/store_beside.h"
 
@@ -72,9 +72,10 @@ class OwnFunctions final : public IRMutator {
   }
 };
 
-class Lowering {
+/// A copy of a pipeline's functions on their way to a module.
+class Passes {
  public:
-  Lowering(Halide::Pipeline& pipeline, const Halide::Target& target) : pipeline_(pipeline), target_(target) {}
+  Passes(Halide::Pipeline& pipeline, const Halide::Target& target) : pipeline_(pipeline), target_(target) {}
 
   void add_to(Halide::Module& module, const std::vector<Halide::Argument>& arguments, const std::string& symbol) {
     copy_functions();
@@ -226,7 +227,7 @@ Stmt without_unread(const Stmt& s) { return WithoutUnread().mutate(s); }
 
 Halide::Module module_through_passes(Halide::Pipeline pipeline, const std::vector<Halide::Argument>& arguments, const std::string& symbol, const Halide::Target& target) {
   Halide::Module module(symbol, target);
-  Halide::Internal::run_with_large_stack([&] { Lowering(pipeline, target).add_to(module, arguments, symbol); });
+  Halide::Internal::run_with_large_stack([&] { Passes(pipeline, target).add_to(module, arguments, symbol); });
   return module;
 }
 

@@ -46,7 +46,7 @@ std::size_t most_bytes(const JitKernel& kernel, const Shape& s) {
   context.handlers.custom_free = release;
   context.handlers.custom_do_par_for = run_in_order;
   storage = {};
-  REQUIRE(kernel.call({a.q.raw_buffer(), a.k.raw_buffer(), a.v.raw_buffer(), a.bias.raw_buffer(), a.mask.raw_buffer(), a.lengths.raw_buffer(), a.wa.raw_buffer(), result.raw_buffer()}, context) == 0);
+  REQUIRE(kernel(context, a.q, a.k, a.v, a.bias, a.mask, a.lengths, a.wa, result) == 0);
   CHECK(storage.now == 0);
   return storage.most;
 }
