@@ -36,6 +36,13 @@ if(attune_llvm_config)
 endif()
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS "${attune_llvm_prefix}")
 
+# A program of Attune is linked in a fifth of the time by LLVM's linker, if it is there.
+find_program(attune_lld ld.lld HINTS "${attune_llvm_prefix}/bin")
+if(attune_lld)
+  cmake_path(GET attune_lld PARENT_PATH attune_lld_folder)
+  add_link_options(-fuse-ld=lld "-B${attune_lld_folder}")
+endif()
+
 add_library(attune_mlir INTERFACE)
 target_include_directories(attune_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 separate_arguments(attune_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
