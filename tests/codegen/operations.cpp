@@ -7,7 +7,7 @@
 
 #include "runtime/bfloat16.h"
 #include "tests/codegen/kernel_case.h"
-#include "tests/operation_graphs.h"
+#include "tests/operation_examples.h"
 #include "tests/skip.h"
 
 namespace attune {

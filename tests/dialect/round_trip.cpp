@@ -2,7 +2,7 @@
 
 #include "codegen/dialect/import.h"
 #include "dsl/variants.h"
-#include "tests/operation_graphs.h"
+#include "tests/operation_examples.h"
 
 namespace attune {
 namespace {

@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "dsl/variants.h"
-#include "tests/dsl/language_examples.h"
 #include "tests/dsl/values.h"
+#include "tests/operation_examples.h"
 
 namespace attune {
 namespace {
@@ -30,8 +30,8 @@ std::string struct_name(std::string_view name) {
 
 /// What the example of an operation returns, as it is written.
 std::string example_of(std::string_view name) {
-  static const std::string source = read(ATTUNE_SOURCE "/tests/dsl/language_examples.h");
-  const std::string start = "operator()(const " + struct_name(name) + "&) { return ";
+  static const std::string source = read(ATTUNE_SOURCE "/tests/operation_examples.h");
+  const std::string start = "example(const " + struct_name(name) + "&) { return ";
   const std::size_t begin = source.find(start);
   REQUIRE(begin != std::string::npos);
   const std::size_t first = begin + start.size();
@@ -63,8 +63,7 @@ std::string operands() {
 template <class Op>
 std::string operation() {
   Graph g;
-  LanguageExamples examples{g};
-  const Value value = examples(Op{});
+  const Value value = OperationExamples{g, OperationExamples::Use::page}.example(Op{});
   REQUIRE(text(g.problem()) == "");
   const bool is_shown = std::holds_alternative<Op>(g.node(value.id).op) || std::is_same_v<Op, Constant>;
   REQUIRE(is_shown);
