@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "device_only.h"
-#include "dsl/variants.h"
 #include "mixed_causal.h"
 #include "other_tiles.h"
 #include "runtime/attune.h"
 #include "runtime/library.h"
 #include "runtime/signature.h"
 #include "tests/skip.h"
+#include "tests/variant_graph.h"
 #include "tools/attune/trial.h"
 #include "tools/measure/example.h"
 #include "tuned_tiles.h"
@@ -23,14 +23,14 @@ namespace {
 std::string opencl_problem() {
   const Result<Kernel> kernel = Kernel::from(attune_kernel_v3_device_only);
   if (!kernel) return kernel.error().message;
-  const Graph graph = build_any(Causal{});
+  const Graph graph = variant_graph("causal");
   const Shape extents = fill_shape(graph, parse_shape("queries=1,keys=1", "shape").extents).extents;
   const Result<void> called = trial_of(*kernel, extents, random_inputs(graph, extents, 1)).call(*kernel);
   return !called && called.error().message.find("clGet") != std::string::npos ? called.error().message : std::string();
 }
 
 void check_shapes(const Kernel& kernel) {
-  const Graph graph = build_any(Causal{});
+  const Graph graph = variant_graph("causal");
   for (const char* shape : {"queries=1,keys=1,depth=1", "queries=5,keys=37,depth=17", "heads=1,queries=37,keys=129,depth=5", "queries=5,keys=0"}) {
     INFO(shape);
     const Shape extents = fill_shape(graph, parse_shape(shape, "shape").extents).extents;

@@ -5,14 +5,14 @@
 #include <limits>
 #include <sstream>
 
-#include "codegen/dialect/import.h"
 #include "codegen/halide/halide_target.h"
 #include "codegen/halide/step_code.h"
-#include "codegen/passes/compile.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/codegen/opencl_problem.h"
+#include "tests/codegen/planned.h"
 #include "tests/folder.h"
 #include "tests/skip.h"
+#include "tests/variant_graph.h"
 
 namespace attune {
 namespace {
@@ -28,15 +28,9 @@ void check_on_opencl(const std::string& variant, const KernelOptions& given, std
 
 /// Files with the PTX of a variant's CUDA kernels, one for each stage that has code of its own.
 std::vector<std::string> ptx_of(const std::string& variant, const std::string& folder) {
-  Options typed;
-  typed.graph = {variant, {}, {}};
-  typed.targets = "cuda";
-  const Prepared prepared = prepare(typed);
-  if (!prepared.problem.empty()) throw std::runtime_error(prepared.problem);
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  StagedModule staged = compile_to_stages(prepared.graph.graph, prepared.graph.name, prepared.graph.parameters, prepared.staging, context);
-  const TargetInfo& target = *prepared.targets[0];
-  const KernelSteps plan = kernel_steps(function_of(*staged.module));
+  const Planned planned(variant_graph(variant));
+  const KernelSteps& plan = planned.plan;
+  const TargetInfo& target = *find_target("cuda");
   const ScheduleChoice choice;
   std::vector<std::string> paths;
   for (const Step& step : plan.steps) {

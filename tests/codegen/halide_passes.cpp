@@ -5,11 +5,10 @@
 
 #include <map>
 
-#include "codegen/dialect/import.h"
 #include "codegen/halide/halide_target.h"
 #include "codegen/halide/step_code.h"
-#include "codegen/passes/compile.h"
-#include "dsl/variants.h"
+#include "tests/codegen/planned.h"
+#include "tests/variant_graph.h"
 
 namespace attune {
 namespace {
@@ -56,12 +55,8 @@ std::string counted(const Halide::Module& module) {
 int compared(const char* variant, const char* target_name, const Specialisation& specialisation = {}) {
   const TargetInfo* target = find_target(target_name);
   REQUIRE(target != nullptr);
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  StageOptions options;
-  options.specialisation = specialisation;
-  const StagedModule staged = compile_to_stages(build_any(choose_variant(variant, {}).variant), "g", "", options, context);
-  REQUIRE(staged.problem == "");
-  const KernelSteps plan = kernel_steps(function_of(*staged.module));
+  const Planned planned(variant_graph(variant), {specialisation});
+  const KernelSteps& plan = planned.plan;
   int codes = 0;
   for (const Step& step : plan.steps)
     for (const SizeClass size : {SizeClass::large, SizeClass::few}) {

@@ -1,11 +1,11 @@
 /// Every variant in kernels for OpenCL.
 #include <catch2/catch.hpp>
 
-#include "dsl/variants.h"
 #include "tests/codegen/fitting_shape.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/codegen/opencl_problem.h"
 #include "tests/skip.h"
+#include "tests/variant_graph.h"
 
 namespace attune {
 namespace {
@@ -28,7 +28,7 @@ bool check_on_opencl(std::string_view variant, const std::string& types) {
 }  // namespace
 
 TEST_CASE("every variant on OpenCL agrees with the interpreter", "[opencl]") {
-  for (const std::string_view variant : variant_names())
+  for (const std::string_view variant : names_of_variants())
     if (!check_on_opencl(variant, "f32")) return;
 }
 

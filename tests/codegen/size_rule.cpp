@@ -2,10 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "codegen/dialect/import.h"
 #include "codegen/output/code_generators.h"
-#include "codegen/passes/compile.h"
-#include "dsl/variants.h"
+#include "tests/codegen/planned.h"
+#include "tests/variant_graph.h"
 
 namespace attune {
 namespace {
@@ -83,10 +82,8 @@ TEST_CASE("tiny calls come before all others", "[size]") {
 }
 
 TEST_CASE("keys of the queries' own sequence limit calls by its name", "[size]") {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  const StagedModule staged = compile_to_stages(build_any(choose_variant("multi_head", {}).variant), "g", "", {}, context);
-  REQUIRE(staged.problem == "");
-  const KernelSteps plan = kernel_steps(function_of(*staged.module));
+  const Planned planned(variant_graph("multi_head"));
+  const KernelSteps& plan = planned.plan;
   REQUIRE(plan.steps.size() == 5);
   const auto rule = [&](std::size_t step) {
     const StepSchedules schedules = schedules_of(plan, plan.steps[step], cpu(), {});
@@ -99,10 +96,8 @@ TEST_CASE("keys of the queries' own sequence limit calls by its name", "[size]")
 }
 
 TEST_CASE("a record may choose another schedule than the default of a size", "[size]") {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  const StagedModule staged = compile_to_stages(build_any(choose_variant("causal", {}).variant), "g", "", {}, context);
-  REQUIRE(staged.problem == "");
-  const KernelSteps plan = kernel_steps(function_of(*staged.module));
+  const Planned planned(variant_graph("causal"));
+  const KernelSteps& plan = planned.plan;
   const Step& step = plan.steps.at(0);
   const StepSchedules by_default = schedules_of(plan, step, cpu(), {});
   REQUIRE(by_default.of.at(SizeClass::few).name == "split_keys");

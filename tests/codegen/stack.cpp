@@ -17,6 +17,7 @@
 #include "runtime/threads.h"
 #include "tests/codegen/kernel_call.h"
 #include "tests/skip.h"
+#include "tests/variant_graph.h"
 
 namespace attune {
 namespace {
@@ -96,7 +97,7 @@ TEMPLATE_LIST_TEST_CASE("a variant's kernels for every CPU target and type keep 
     for (const char* types : {"f32", "bf16"})
       for (const char* depth : {"7", "64", "128"}) {
         if (target.device != Device::cpu || !runs_here(target)) continue;
-        const Graph graph = build_any(TestType{});
+        const Graph graph = variant_graph(TestType::name);
         std::string shape;
         for (const DimInfo& info : graph.dim_infos()) {
           if (info.derivation.formula != Formula::free) continue;

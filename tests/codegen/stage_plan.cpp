@@ -3,15 +3,15 @@
 #include <catch2/catch.hpp>
 
 #include "dsl/interpret.h"
-#include "dsl/variants.h"
 #include "tests/random_graph.h"
+#include "tests/variant_graph.h"
 
 namespace attune {
 namespace {
 
 /// The kinds of the stages of a variant, in order.
 std::string kinds(const std::string& variant, std::vector<std::string> settings = {}, bool fuse = true) {
-  const Graph graph = expanded(build_any(choose_variant(variant, settings).variant));
+  const Graph graph = expanded(variant_graph(variant, settings));
   std::string text;
   for (const StagePlan& plan : plan_stages(graph, fuse)) text += (text.empty() ? "" : " ") + std::string(plan.kind());
   return text;
@@ -136,7 +136,7 @@ TEST_CASE("what is not fused says why", "[plan]") {
     return all[0];
   };
   SECTION("weights that are an output") {
-    CHECK(both(build_any(MultiHead{.weights = true})) == "the weights are an output and must be stored");
+    CHECK(both(variant_graph("multi_head", {"weights=true"})) == "the weights are an output and must be stored");
   }
   SECTION("weights that are used twice") {
     OneHead a;
@@ -189,14 +189,14 @@ TEST_CASE("what is not fused says why", "[plan]") {
     CHECK(reasons<GemmRoles>(a.g, false) == Reasons{"fusion is off", "fusion is off"});
   }
   SECTION("nothing to fuse") {
-    const Reasons projections = reasons<GemmRoles>(build_any(MultiHead{}));
+    const Reasons projections = reasons<GemmRoles>(variant_graph("multi_head"));
     CHECK(projections == Reasons(4, "no operand is the result of a softmax"));
   }
 }
 
 TEST_CASE("a stage computes one product, softmax or sum, and nothing else in its loops", "[plan]") {
-  for (const std::string_view variant : variant_names()) CHECK(problem_of_plans(build_any(choose_variant(variant, {}).variant)) == "");
-  CHECK(problem_of_plans(build_any(MultiHead{.weights = true})) == "");
+  for (const std::string_view variant : names_of_variants()) CHECK(problem_of_plans(variant_graph(variant)) == "");
+  CHECK(problem_of_plans(variant_graph("multi_head", {"weights=true"})) == "");
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     INFO("seed " << seed);
     CHECK(problem_of_plans(random_graph(seed, {.operations = 6 + static_cast<int>(seed % 16), .has_special = seed % 2 == 0}).graph) == "");
@@ -244,8 +244,8 @@ TEST_CASE("without fusion every product and softmax is a stage", "[plan]") {
 }
 
 TEST_CASE("a stage finds its inputs among arguments and earlier stages", "[plan]") {
-  for (const std::string_view variant : variant_names()) {
-    const Graph graph = expanded(build_any(choose_variant(variant, {}).variant));
+  for (const std::string_view variant : names_of_variants()) {
+    const Graph graph = expanded(variant_graph(variant));
     std::vector<int> ready;
     for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id)
       if (std::holds_alternative<Input>(graph.node(id).op)) ready.push_back(id);

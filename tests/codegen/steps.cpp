@@ -9,62 +9,45 @@
 #include <algorithm>
 #include <set>
 
-#include "codegen/dialect/import.h"
 #include "codegen/files/jobs.h"
-#include "codegen/passes/compile.h"
-#include "dsl/variants.h"
+#include "tests/codegen/planned.h"
+#include "tests/variant_graph.h"
 
 namespace attune {
 namespace {
 
-/// A plan with what its names live in.
-struct Planned {
-  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
-  StagedModule staged;
-  KernelSteps plan;
-
-  explicit Planned(const Graph& graph, const Specialisation& specialisation = {}) {
-    StageOptions options;
-    options.specialisation = specialisation;
-    staged = compile_to_stages(graph, "g", "", options, context);
-    REQUIRE(staged.problem == "");
-    plan = kernel_steps(function_of(*staged.module));
+/// "gemm x wq -> step0"
+std::vector<std::string> text_of(const KernelSteps& plan) {
+  std::vector<std::string> lines;
+  for (const Step& step : plan.steps) {
+    std::string line(step.kind());
+    for (const std::size_t input : step.inputs) line += " " + plan.tensors[input].name;
+    line += " ->";
+    for (const std::size_t output : step.outputs) line += " " + plan.tensors[output].name;
+    lines.push_back(std::move(line));
   }
+  return lines;
+}
 
-  /// "gemm x wq -> step0"
-  std::vector<std::string> text() const {
-    std::vector<std::string> lines;
-    for (const Step& step : plan.steps) {
-      std::string line(step.kind());
-      for (const std::size_t input : step.inputs) line += " " + plan.tensors[input].name;
-      line += " ->";
-      for (const std::size_t output : step.outputs) line += " " + plan.tensors[output].name;
-      lines.push_back(std::move(line));
-    }
-    return lines;
-  }
-  const StepTensor& tensor(std::string_view name) const { return *std::ranges::find(plan.tensors, name, &StepTensor::name); }
-};
-
-Graph multi_head() { return build_any(choose_variant("multi_head", {}).variant); }
+const StepTensor& tensor(const KernelSteps& plan, std::string_view name) { return *std::ranges::find(plan.tensors, name, &StepTensor::name); }
 
 using Names_ = std::vector<std::string>;
 
 }  // namespace
 
 TEST_CASE("a kernel's steps read and write tensors of the call and what steps store", "[steps]") {
-  const Planned planned(multi_head());
-  CHECK(planned.text() == Names_{"gemm x wq -> step0", "gemm x wk -> step1", "gemm x wv -> step2", "online_softmax step0 step1 step2 -> step3",
+  const Planned planned(variant_graph("multi_head"));
+  CHECK(text_of(planned.plan) == Names_{"gemm x wq -> step0", "gemm x wk -> step1", "gemm x wv -> step2", "online_softmax step0 step1 step2 -> step3",
                                  "gemm wo step3 -> out"});
-  CHECK(planned.tensor("x").role == StepTensor::Role::input);
-  CHECK(planned.tensor("out").role == StepTensor::Role::output);
-  CHECK(planned.tensor("step3").role == StepTensor::Role::stored);
-  CHECK(planned.tensor("step1").dims == Names_{"batch", "heads", "tokens", "depth"});
+  CHECK(tensor(planned.plan, "x").role == StepTensor::Role::input);
+  CHECK(tensor(planned.plan, "out").role == StepTensor::Role::output);
+  CHECK(tensor(planned.plan, "step3").role == StepTensor::Role::stored);
+  CHECK(tensor(planned.plan, "step1").dims == Names_{"batch", "heads", "tokens", "depth"});
 }
 
 TEST_CASE("a step knows which of its dims follow from others of it", "[steps]") {
   // The table of a relative bias has a row for each difference of a query and a key.
-  const Planned bias(build_any(choose_variant("relative_bias", {}).variant), {{{"depth", 64}}, Element::f32, {}});
+  const Planned bias(variant_graph("relative_bias"), {{{{"depth", 64}}, Element::f32, {}}});
   REQUIRE(bias.plan.steps.size() == 2);
   const Step& attention = bias.plan.steps[1];
   REQUIRE(attention.derivations.size() == 1);
@@ -90,10 +73,10 @@ TEST_CASE("a step knows which of its dims follow from others of it", "[steps]") 
 }
 
 TEST_CASE("steps are the same code where body, numbers, storage and known extents are the same", "[steps]") {
-  const Planned planned(multi_head());
+  const Planned planned(variant_graph("multi_head"));
   CHECK(planned.plan.steps[1].identity == planned.plan.steps[2].identity);
   CHECK(planned.plan.steps[0].identity != planned.plan.steps[1].identity);  // queries are scaled
-  const Planned known(multi_head(), {{{"depth", 64}}, Element::f32, {}});
+  const Planned known(variant_graph("multi_head"), {{{{"depth", 64}}, Element::f32, {}}});
   CHECK(known.plan.steps[1].identity != known.plan.steps[2].identity);  // the depth of keys is known, that of values is not
   CHECK(std::ranges::find(known.plan.steps[1].dims, "depth") == known.plan.steps[1].dims.end());
   CHECK(std::ranges::find(planned.plan.steps[1].dims, "depth") != planned.plan.steps[1].dims.end());
@@ -121,7 +104,7 @@ TEST_CASE("a result that another storage or order is wanted of is copied by a st
   g.output("turned", y, {columns, rows});
   g.output("sums", sum(y, columns), {rows});
   g.finish();
-  const Planned planned(g, {{}, Element::f32, {{"half", Element::bf16}}});
+  const Planned planned(g, {{{}, Element::f32, {{"half", Element::bf16}}}});
   std::size_t copies = 0;
   for (const Step& step : planned.plan.steps) copies += step.reason.starts_with("stored as ");
   CHECK(copies == 2);
@@ -131,15 +114,15 @@ TEST_CASE("a result that another storage or order is wanted of is copied by a st
 }
 
 TEST_CASE("a stage that stores two results is one step, and each lies as it is read", "[steps]") {
-  const Planned planned(build(ScaledDotProduct{.lse = true}));
-  CHECK(planned.text() == std::vector<std::string>{"online_softmax q k v -> out lse"});
-  CHECK(planned.tensor("lse").dims == std::vector<std::string>{"batch", "heads", "queries"});
+  const Planned planned(variant_graph("scaled_dot_product", {"lse=true"}));
+  CHECK(text_of(planned.plan) == std::vector<std::string>{"online_softmax q k v -> out lse"});
+  CHECK(tensor(planned.plan, "lse").dims == std::vector<std::string>{"batch", "heads", "queries"});
   CHECK(planned.plan.steps[0].key.types == "f32 f32 f32 -> f32 f32");
 }
 
 TEST_CASE("weights beside a result come from what the softmax divides by, not from stored scores", "[steps]") {
-  const Planned planned(build(MultiHead{.weights = true}));
-  CHECK(planned.text() == std::vector<std::string>{"gemm x wq -> step0", "gemm x wk -> step1", "gemm x wv -> step2",
+  const Planned planned(variant_graph("multi_head", {"weights=true"}));
+  CHECK(text_of(planned.plan) == std::vector<std::string>{"gemm x wq -> step0", "gemm x wk -> step1", "gemm x wv -> step2",
                                                    "online_softmax step0 step1 step2 -> step3 step3_1", "gemm wo step3 -> out",
                                                    "gemm step0 step1 step3_1 -> weights"});
   for (const StepTensor& tensor : planned.plan.tensors) {

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <set>
 
-#include "dsl/variants.h"
 #include "tests/skip.h"
 #include "tests/tools/program.h"
+#include "tests/variant_graph.h"
 #include "tools/measure/caches.h"
 #include "tools/measure/example.h"
 #include "tools/tune/child.h"
@@ -115,7 +115,7 @@ TEST_CASE("a candidate that computes something else loses before it is timed", "
   const Folder folder;
   const std::string right = kernel_of(folder, "causal"), wrong = kernel_of(folder, "scaled_dot_product");
   if (right.empty()) return skip("this CPU is none of the targets");
-  const Graph graph = build_any(choose_variant("causal", {}).variant);
+  const Graph graph = variant_graph("causal");
   Duel duel{{{right, right, wrong, "causal", {call_of(graph, {})}, {call_of(graph, {{"queries", 70}, {"keys", 70}})}}}, 1, {}};
   constexpr double limit_s = 120;
   const DuelAnswer by_interpreter = run_duel(duel, limit_s);

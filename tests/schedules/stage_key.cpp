@@ -2,10 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "codegen/dialect/import.h"
-#include "codegen/passes/compile.h"
-#include "codegen/steps/steps.h"
-#include "dsl/variants.h"
+#include "tests/codegen/planned.h"
+#include "tests/variant_graph.h"
 
 namespace attune {
 namespace {
@@ -24,20 +22,15 @@ struct Diagonal {
 
 /// The keys of the graph's stages, one a stage.
 std::vector<StageKey> keys_of(const Graph& graph, const KnownExtents& known = {}, Element reals = Element::f32) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  StageOptions options;
-  options.specialisation.extents = known;
-  options.specialisation.reals = reals;
-  const StagedModule staged = compile_to_stages(graph, "g", "", options, context);
-  REQUIRE(staged.problem == "");
+  const Planned planned(graph, {{known, reals, {}}});
   std::vector<StageKey> keys;
-  for (const Step& step : kernel_steps(function_of(*staged.module)).steps) keys.push_back(step.key);
+  for (const Step& step : planned.plan.steps) keys.push_back(step.key);
   return keys;
 }
 
 std::vector<StageKey> keys_of(const std::string& variant, std::vector<std::string> settings = {}, const KnownExtents& known = {},
                               Element reals = Element::f32) {
-  return keys_of(build_any(choose_variant(variant, settings).variant), known, reals);
+  return keys_of(variant_graph(variant, settings), known, reals);
 }
 
 }  // namespace
@@ -70,7 +63,7 @@ TEST_CASE("stages that compute or store something else have other keys", "[tuned
 }
 
 TEST_CASE("every stage of every variant has a key that is made of its body", "[tuned]") {
-  for (const std::string_view variant : variant_names())
+  for (const std::string_view variant : names_of_variants())
     for (const StageKey& key : keys_of(std::string(variant))) {
       CAPTURE(variant, key.body);
       CHECK(key.stage == stage_name(key.stage.substr(0, key.stage.rfind('-')), key.body));

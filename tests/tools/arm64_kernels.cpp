@@ -3,10 +3,10 @@
 
 #include <set>
 
-#include "dsl/variants.h"
 #include "tests/skip.h"
 #include "tests/tools/program.h"
 #include "tests/tools/rotary.h"
+#include "tests/variant_graph.h"
 #include "tools/measure/allowance.h"
 #include "tools/measure/example.h"
 #include "tools/measure/stored_array.h"
@@ -36,9 +36,7 @@ Graph graph_of(const Subject& subject) {
   std::vector<std::string> settings;
   for (std::size_t i = 0; i + 1 < subject.words.size(); ++i)
     if (subject.words[i] == "--param") settings.push_back(subject.words[i + 1]);
-  const ChosenVariant chosen = choose_variant(subject.name, settings);
-  REQUIRE(chosen.problem == "");
-  return build_any(chosen.variant);
+  return variant_graph(subject.name, settings);
 }
 
 void compile(const Subject& subject, const std::string& types, const Folder& folder) {

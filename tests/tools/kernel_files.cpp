@@ -4,11 +4,11 @@
 #include <cstring>
 #include <sstream>
 
-#include "dsl/variants.h"
 #include "tests/hostile/small_graph.h"
 #include "tests/skip.h"
 #include "tests/tools/infinite_literals.h"
 #include "tests/tools/program.h"
+#include "tests/variant_graph.h"
 #include "tools/measure/allowance.h"
 #include "tools/measure/example.h"
 
@@ -46,7 +46,7 @@ std::string link_caller(const Folder& folder, const std::string& architecture, c
 }
 
 /// Calls the program, behind an emulator, with random inputs of odd extents; the interpreter says what must come out.
-void check_calls(const Folder& folder, const Words& emulator, const std::string& program, const Graph& graph = build_any(Causal{})) {
+void check_calls(const Folder& folder, const Words& emulator, const std::string& program, const Graph& graph = variant_graph("causal")) {
   for (const auto& [queries, keys, depth] : std::vector<std::array<int, 3>>{{1, 1, 1}, {5, 37, 7}, {37, 5, 64}, {67, 131, 33}, {0, 3, 5}, {3, 0, 5}}) {
     const Shape extents = fill_shape(graph, {{"batch", 1}, {"heads", 3}, {"queries", queries}, {"keys", keys}, {"depth", depth}}).extents;
     Arrays inputs = random_inputs(graph, extents, 7);

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "dsl/variants.h"
 #include "tests/decoder_block.h"
+#include "tests/variant_graph.h"
 #include "tools/measure/allowance.h"
 #include "tools/measure/example.h"
 
@@ -50,7 +50,7 @@ std::string problem_of(const Graph& graph) {
 
 TEST_CASE("random inputs give scores that a softmax does not make one-hot", "[random inputs]") {
   for (const std::int64_t model : {48, 256}) {
-    const Graph graph = build(MultiHead{});
+    const Graph graph = variant_graph("multi_head");
     const Arrays inputs = random_inputs(graph, fill_shape(graph, {{"batch", 1}, {"tokens", 40}, {"model", model}}).extents, 3);
     const Scores found = scores_of(graph, inputs);
     const double deviation = root_mean_square(found.scores);
@@ -64,7 +64,7 @@ TEST_CASE("random inputs give scores that a softmax does not make one-hot", "[ra
 }
 
 TEST_CASE("inputs that saturate nothing are standard normal, and a bias of the variant's own does not make them smaller", "[random inputs]") {
-  for (const Graph& graph : {build(ScaledDotProduct{}), build(Alibi{})}) {
+  for (const Graph& graph : {variant_graph("scaled_dot_product"), variant_graph("alibi")}) {
     const Arrays inputs = random_inputs(graph, fill_shape(graph, {}).extents, 1);
     for (const auto& [name, array] : inputs) {
       INFO(name << ": " << root_mean_square(array.data));
@@ -117,7 +117,7 @@ TEST_CASE("where rounding alone decides, a comparison is refused", "[judge]") {
 }
 
 TEST_CASE("each output has an allowance of its own, and its storage counts where it is", "[judge]") {
-  const Graph graph = build(ScaledDotProduct{.weights = true});
+  const Graph graph = variant_graph("scaled_dot_product", {"weights=true"});
   Arrays inputs = random_inputs(graph, fill_shape(graph, {}).extents, 1);
   for (double& x : inputs.at("v").data) x *= 1e4;
   const auto number = [&](const char* output, const Storages& storages) { return judge(graph, inputs, storages).allowed.at(output).number; };

@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "dsl/variants.h"
+#include "tests/variant_graph.h"
 #include "tools/measure/score_mask.h"
 
 namespace attune {
@@ -254,36 +254,36 @@ TEST_CASE("where only reals of a tensor or computed elements decide, nothing is 
 }
 
 TEST_CASE("only visible pairs count as arithmetic of the products over scores", "[visible]") {
-  const auto flops = [](const AnyVariant& variant, const Shape& shape) {
-    const Graph graph = expanded(build_any(variant));
+  const auto flops = [](const Graph& variant, const Shape& shape) {
+    const Graph graph = expanded(variant);
     const FilledShape filled = fill_shape(graph, shape);
     REQUIRE(filled.problem.empty());
     return matmul_flops(graph, filled.extents, count_visible_pairs(graph, filled.extents, random_inputs(graph, filled.extents, 1)));
   };
   const Shape square{{"batch", 1}, {"heads", 8}, {"queries", 50}, {"keys", 50}, {"depth", 64}};
-  CHECK(flops(ScaledDotProduct{}, square) == Approx(4.0 * 8 * 50 * 50 * 64));
-  CHECK(flops(Causal{}, square) == Approx(4.0 * 8 * (50 * 51 / 2) * 64));
-  CHECK(flops(SlidingWindow{.window = 5}, square) == Approx(4.0 * 8 * (50 * 5 - 10) * 64));
-  CHECK(flops(SoftCap{}, square) == Approx(4.0 * 8 * 50 * 50 * 64));
+  CHECK(flops(variant_graph("scaled_dot_product"), square) == Approx(4.0 * 8 * 50 * 50 * 64));
+  CHECK(flops(variant_graph("causal"), square) == Approx(4.0 * 8 * (50 * 51 / 2) * 64));
+  CHECK(flops(variant_graph("sliding_window", {"window=5"}), square) == Approx(4.0 * 8 * (50 * 5 - 10) * 64));
+  CHECK(flops(variant_graph("soft_cap"), square) == Approx(4.0 * 8 * 50 * 50 * 64));
   // three projections of the tokens in and one out; q k^T over depth, weights v over keys
   const Shape layer{{"batch", 2}, {"tokens", 10}, {"model", 32}, {"heads", 4}, {"depth", 8}, {"value_depth", 6}};
-  CHECK(flops(MultiHead{}, layer) == Approx(2.0 * 2 * 10 * 4 * (32 * (8 + 8 + 6 + 6) + 10 * (8 + 6))));
+  CHECK(flops(variant_graph("multi_head"), layer) == Approx(2.0 * 2 * 10 * 4 * (32 * (8 + 8 + 6 + 6) + 10 * (8 + 6))));
   // wq q and wk k, the sum over hidden for every pair, weights v
   const Shape small{{"batch", 3}, {"queries", 5}, {"keys", 7}, {"hidden", 11}, {"depth", 2}, {"key_depth", 4}, {"value_depth", 6}};
-  CHECK(flops(Additive{}, small) == Approx(2.0 * 3 * (5 * 11 * 2 + 7 * 11 * 4 + 5 * 7 * 11 + 5 * 7 * 6)));
-  CHECK(flops(Causal{}, {{"keys", 0}}) == 0);
+  CHECK(flops(variant_graph("additive"), small) == Approx(2.0 * 3 * (5 * 11 * 2 + 7 * 11 * 4 + 5 * 7 * 11 + 5 * 7 * 6)));
+  CHECK(flops(variant_graph("causal"), {{"keys", 0}}) == 0);
 }
 
 TEST_CASE("the inputs of masks are those that the predicates read", "[visible]") {
-  CHECK(mask_inputs(build_any(Causal{})).empty());
-  CHECK(mask_inputs(build_any(Padded{})) == std::vector<std::string>{"lengths"});
-  CHECK(mask_inputs(build_any(MultiHead{.mask = true, .lengths = true})).size() == 2);
+  CHECK(mask_inputs(variant_graph("causal")).empty());
+  CHECK(mask_inputs(variant_graph("padded")) == std::vector<std::string>{"lengths"});
+  CHECK(mask_inputs(variant_graph("multi_head", {"mask=true", "lengths=true"})).size() == 2);
 }
 
 TEST_CASE("long sequences are counted exactly, too", "[visible]") {
   const std::int64_t n = 32768;
-  const auto count = [&](const AnyVariant& variant) {
-    const Graph graph = expanded(build_any(variant));
+  const auto count = [&](const Graph& variant) {
+    const Graph graph = expanded(variant);
     const Shape extents = fill_shape(graph, {{"batch", 1}, {"heads", 1}, {"queries", n}, {"keys", n}}).extents;
     const VisiblePairs visible = count_visible_pairs(graph, extents, {})[0];
     const Portion blocks = count_visited_blocks(graph, {visible.softmax, "queries", {"batch", "heads"}, 48, 48, 256, 64}, extents, {});
@@ -291,14 +291,14 @@ TEST_CASE("long sequences are counted exactly, too", "[visible]") {
     CHECK(blocks.whole == (n + 47) / 48 * (n / 64));
     return visible.pairs.part;
   };
-  CHECK(count(Causal{}) == n * (n + 1) / 2);
-  CHECK(count(SlidingWindow{.window = 300}) == n * 300 - 300 * 299 / 2);
+  CHECK(count(variant_graph("causal")) == n * (n + 1) / 2);
+  CHECK(count(variant_graph("sliding_window", {"window=300"})) == n * 300 - 300 * 299 / 2);
 }
 
 TEST_CASE("sequences of any length are counted within a doubt that is said", "[visible]") {
   const std::int64_t n = 1'000'000'000;
-  const auto count = [&](const AnyVariant& variant, double right) {
-    const Graph graph = expanded(build_any(variant));
+  const auto count = [&](const Graph& variant, double right) {
+    const Graph graph = expanded(variant);
     const Shape extents = fill_shape(graph, {{"batch", 1}, {"heads", 1}, {"queries", n}, {"keys", n}}).extents;
     const VisiblePairs visible = count_visible_pairs(graph, extents, {})[0];
     const Portion blocks = count_visited_blocks(graph, {visible.softmax, "queries", {"batch", "heads"}, 48, 48, 256, 64}, extents, {});
@@ -310,8 +310,8 @@ TEST_CASE("sequences of any length are counted within a doubt that is said", "[v
     }
   };
   const double length = static_cast<double>(n);
-  count(Causal{}, length * (length + 1) / 2);
-  count(SlidingWindow{.window = 300}, length * 300 - 300 * 299 / 2);
+  count(variant_graph("causal"), length * (length + 1) / 2);
+  count(variant_graph("sliding_window", {"window=300"}), length * 300 - 300 * 299 / 2);
 }
 
 TEST_CASE("where boxes are too many to look at, the portion is right within its doubt", "[visible]") {
