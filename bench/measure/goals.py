@@ -9,7 +9,7 @@ KINDS = ("kernel", "compile_time", "file_size", "growth")
 COUNTS = ("flops", "bytes", "time")
 PEAKS = ("fma", "bf16", "read")
 BESIDE_ON = ("visible", "visited")  # whose arithmetic counts: that of visible pairs, or of all pairs in the blocks that are computed
-PEERS = ("torch", "torch_compiled", "flex", "onnxruntime", "numpy", "by_hand", "adams2019", "mullapudi2016")
+PEERS = ("torch", "torch_compiled", "flex", "onnxruntime", "openvino", "onednn", "numpy", "by_hand", "adams2019", "mullapudi2016")
 GOALS = ("peak", "best_peer", "unaligned", "twin", "most_us", "most_s", "most_kb", "most_workspace_kb", "growth") + tuple(f"peer.{name}" for name in PEERS)
 
 

@@ -7,6 +7,8 @@ import warnings
 import numpy
 
 from cases import LINEAR_STRUCTS, layer_weights, linear_weights, t5_bucket, visible
+from onednn_peer import OneDnn
+from openvino_peer import OpenVino
 from own import to_bf16
 from problem import Skipped
 
@@ -171,11 +173,17 @@ class OnnxRuntime:
         return result.reshape(batch, queries, heads, -1).swapaxes(1, 2)
 
 
+# Peers whose results lie as the kernel's, in the order in which they are loaded: both bring a library of TBB, and the second does with that of the first,
+# which is newer.
+WHOLE_PEERS = {"onednn": OneDnn, "openvino": OpenVino}
+
+
 class Peers:
     """The peers by name. call(name, row, inputs) is prepared to be timed; result(...) is its output in the shape of the kernel's."""
 
     def __init__(self, attune):
         self.attune, self.torch_, self.onnxruntime = attune, None, OnnxRuntime()
+        self.loaded = {}  # peers by name
 
     def set_threads(self, count):
         """Of all that have one number for the process."""
@@ -202,6 +210,10 @@ class Peers:
             return lambda: x @ w.T
         if name == "onnxruntime":
             return self.onnxruntime.call(row, inputs)
+        if name in WHOLE_PEERS:
+            if not self.loaded:
+                self.loaded = {known: load() for known, load in WHOLE_PEERS.items()}
+            return self.loaded[name].call(row, inputs)
         torch = self.torch(row)
         if name == "flex":
             return torch.flex(row, inputs)

@@ -33,7 +33,7 @@ def versions(has_peers):
     found = {"commit": output("git", "rev-parse", "--short", "HEAD")}
     if has_peers:
         from importlib.metadata import version
-        found |= {name: version(name) for name in ("torch", "onnxruntime", "numpy")}
+        found |= {name: version(name) for name in ("torch", "onnxruntime", "openvino", "onednn", "numpy")}
     return found
 
 

@@ -4,8 +4,10 @@ import json
 import pathlib
 import resource
 import subprocess
+import sys
 import tempfile
 import unittest
+from unittest.mock import patch
 
 import numpy
 
@@ -13,7 +15,8 @@ import cases
 from goals import Row, chosen, parse_goals, read_goals
 from judge import judged
 from measure import slope_of
-from problem import Problem
+from peers import Peers
+from problem import Problem, Skipped
 from program import write_json, write_whole
 from timing import Samples, in_turn, paired_ratio
 from tune import begun, shared
@@ -150,6 +153,24 @@ class References(unittest.TestCase):
 
         x = numpy.array([1.0, 1.00390625, 1.01171875, -3.14159274], "float32")  # halfway cases go to even
         self.assertEqual(from_bf16(to_bf16(x)).tolist(), [1.0, 1.0, 1.015625, -3.140625])
+
+
+class PeersThatAreMissing(unittest.TestCase):
+    def test_what_is_not_installed_is_skipped_in_words_and_hides_no_other(self):
+        row, inputs = Row("a", "c", "scaled_dot_product"), {name: numpy.zeros((1, 1, 2, 4), "float32") for name in "qkv"}
+        missing = {name: None for name in ("openvino", "torch", "onnx", "onnxruntime")}
+        with patch.dict(sys.modules, missing), patch.object(sys, "prefix", "/nowhere"):
+            peers = Peers(None)
+            for name, words in (("openvino", "openvino"), ("onednn", "oneDNN: /nowhere/lib/"), ("torch", "torch"), ("onnxruntime", "onnx")):
+                with self.assertRaises(Skipped) as caught:
+                    peers.call(name, row, inputs)
+                self.assertIn(words, str(caught.exception))
+
+    def test_only_what_a_peer_can_do_is_asked_of_it(self):
+        inputs = {name: numpy.zeros((1, 1, 2, 4), "float32") for name in "qkv"}
+        for name, row in (("openvino", Row("a", "c", "scaled_dot_product", type="bf16")), ("onednn", Row("a", "c", "scaled_dot_product", threads=2))):
+            with self.assertRaisesRegex(Skipped, "is measured in f32"):
+                Peers(None).call(name, row, inputs)
 
 
 class Tuning(unittest.TestCase):
