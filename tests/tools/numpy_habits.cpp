@@ -13,7 +13,7 @@ struct Masked {
   std::string kernel = folder / "masked.so";
 
   Masked() {
-    attune_says({"compile", "masked", "--shared", "-o", folder / "."});
+    attune_says({"compile", "masked", "--shared", "--size", "tiny", "-o", folder / "."});
     const std::string path = folder / "";
     const Ran ran = run_program({ATTUNE_PYTHON, "-c", R"(
 import sys, numpy as np

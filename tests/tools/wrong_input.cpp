@@ -199,7 +199,7 @@ TEST_CASE("headers without a right graph are refused with the compiler's sentenc
 
 TEST_CASE("arrays that a kernel does not take are refused in one sentence", "[command line]") {
   const Folder folder;
-  attune_says({"compile", "causal", "--shared", "-o", folder / "."});
+  attune_says({"compile", "causal", "--shared", "--size", "tiny", "-o", folder / "."});
   const auto save = [&](const char* name, const NpyArray& array) {
     REQUIRE(write_npy(folder / name, array));
     return std::string(folder / name);
