@@ -3,6 +3,7 @@
 ///   attune-bench-autoscheduled adams2019 causal BATCH HEADS QUERIES KEYS DEPTH VALUE_DEPTH THREADS NAME FILE.o
 #include <Halide.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <iostream>

@@ -1,6 +1,7 @@
 // Kernels of single stages and the peaks of the machine, one thread, through Google Benchmark.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 

@@ -1,9 +1,7 @@
 /// Array: a tensor of doubles with named dims, for the interpreter.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <new>
 #include <span>
@@ -15,6 +13,13 @@ namespace attune {
 
 /// The extent of every dim of a graph.
 using DimExtents = std::map<Name, std::int64_t, std::less<>>;
+
+/// Whether there are no elements. A loop of its own: <algorithm> and <functional> would be a quarter of what a compiler reads for a variant.
+inline bool has_zero(std::span<const std::int64_t> extents) {
+  for (const std::int64_t extent : extents)
+    if (extent == 0) return true;
+  return false;
+}
 
 /// Row-major: the last dim is the innermost. Integers and booleans are exact in a double up to 2^53.
 struct Array {
@@ -31,7 +36,7 @@ struct Array {
 
   /// The product of the extents; throws std::bad_alloc where no memory holds so many.
   std::size_t element_count() const {
-    if (std::ranges::find(extents, 0) != extents.end()) return 0;
+    if (has_zero(extents)) return 0;
     std::size_t count = 1;
     for (const std::int64_t extent : extents)
       if (__builtin_mul_overflow(count, static_cast<std::size_t>(extent), &count) || count > data.max_size()) throw std::bad_alloc();
@@ -63,7 +68,7 @@ class Walk {
   /// Calls visit(offsets) for every index, the last dim fastest. A box without indices takes no time, whatever its other extents are.
   template <class Visit>
   void run(Visit visit) {
-    if (std::ranges::find(extents_, 0) == extents_.end()) descend(0, visit);
+    if (!has_zero(extents_)) descend(0, visit);
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "tests/random_graph.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 

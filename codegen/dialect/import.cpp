@@ -1,5 +1,7 @@
 #include "codegen/dialect/import.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <mlir/IR/Builders.h>
 #include <mlir/IR/Verifier.h>

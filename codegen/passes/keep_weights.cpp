@@ -1,5 +1,6 @@
 #include "codegen/passes/keep_weights.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 

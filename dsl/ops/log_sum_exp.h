@@ -1,7 +1,6 @@
 /// The logarithm of a sum of exponentials along a dim: what a softmax divides by, and what partial results of attention are merged by.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -30,7 +29,7 @@ struct LogSumExp {
 
   /// Those of its two parts, of which one may be the other's opposite: relative to the larger.
   double rounded_size(const DimExtents& extents, double result) const {
-    return std::abs(result) + std::log(std::max(1.0, static_cast<double>(extents.at(over))));
+    return std::abs(result) + std::log(std::fmax(1.0, static_cast<double>(extents.at(over))));
   }
   static constexpr double roundings = 3;
 

@@ -1,5 +1,6 @@
 #include "samples/sentence_similarity/kernels.h"
 
+#include <algorithm>
 #include <array>
 
 #include "minilm_attention.h"

@@ -1,6 +1,7 @@
 #include "schedules/common/softmax_math.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "codegen/halide/numbers/opaque_real.h"

@@ -1,6 +1,7 @@
 #include "schedules/gpu/gpu_grid.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "schedules/common/tiles.h"

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include "codegen/halide/numbers/bf16.h"

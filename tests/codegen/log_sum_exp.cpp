@@ -1,6 +1,7 @@
 /// Kernels that store the logarithm of what a softmax divides by beside the result, with every schedule, and what is made of it.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

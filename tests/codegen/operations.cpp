@@ -1,6 +1,7 @@
 /// Each operation on its own: a kernel of nothing else against the interpreter, on odd extents and special values.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>

@@ -1,5 +1,7 @@
 #include "codegen/plan/stage_plan.h"
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "dsl/interpret.h"

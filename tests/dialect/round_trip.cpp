@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "codegen/dialect/import.h"
 #include "dsl/variants.h"
 #include "tests/operation_examples.h"

@@ -1,6 +1,7 @@
 /// Functions of doubles while a program is compiled, and the angles of positions.
 #include "dsl/constexpr_math.h"
 
+#include <algorithm>
 #include <numbers>
 #include <random>
 

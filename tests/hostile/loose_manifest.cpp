@@ -2,6 +2,7 @@
 
 #include <HalideRuntime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 

@@ -1,6 +1,7 @@
 /// Random: what a trial draws from, the same on every machine for the same seed.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <random>

@@ -1,5 +1,6 @@
 #include "codegen/halide/numbers/lowered.h"
 
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,6 +1,7 @@
 /// Random graphs of pointwise operations, evaluated over any number that the operations work on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <span>

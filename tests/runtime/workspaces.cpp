@@ -1,4 +1,5 @@
 /// With a caller's workspace a call allocates nothing; one that is too small is refused.
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstddef>

@@ -1,5 +1,7 @@
 #include "tools/tune/budget.h"
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 namespace attune {

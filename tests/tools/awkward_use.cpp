@@ -1,6 +1,8 @@
 /// The command line where things go wrong around it: full disks, closed pipes, signals, folders with spaces.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "tests/tools/headers.h"
 #include "tests/tools/program.h"
 #include "tools/npy.h"

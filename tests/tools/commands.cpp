@@ -1,9 +1,9 @@
 #include <catch2/catch.hpp>
 
-#include <fstream>
-
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>

@@ -107,6 +107,7 @@ TEST_CASE("text that is nested without end is refused before it is parsed", "[ho
 TEST_CASE("what a header's code does beside describing a graph ends no command", "[hostile graphs]") {
   const Folder folder;
   const std::string header = folder.write("moody.h", R"(#include "dsl/variants/attention.h"
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 inline int deeper(int n) {

@@ -1,6 +1,7 @@
 /// Whether the comparison of kernels with the interpreter can fail: faults that are planted into the graphs are found.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>

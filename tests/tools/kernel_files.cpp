@@ -1,6 +1,7 @@
 /// Kernel files where they are used: on CPUs that this machine is not, and without anything beside them.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <sstream>
 

@@ -1,6 +1,7 @@
 #include "tools/npy.h"
 
 #include <catch2/catch.hpp>
+#include <algorithm>
 #include <random>
 
 #include "tests/folder.h"

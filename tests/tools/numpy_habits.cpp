@@ -1,6 +1,8 @@
 // Arrays as NumPy's users have them, saved by numpy.save and taken by attune run.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "tests/tools/program.h"
 #include "tools/npy.h"
 

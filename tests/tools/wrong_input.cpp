@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <sstream>

@@ -1,5 +1,7 @@
 #include "tools/tune/limit.h"
 
+#include <functional>
+
 namespace attune {
 
 std::int64_t learned_limit(const std::function<double(std::int64_t extent)>& ratio, std::int64_t most) {

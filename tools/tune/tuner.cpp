@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 
 #include "tools/tune/budget.h"
 #include "tools/tune/builder.h"

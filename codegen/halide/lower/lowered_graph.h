@@ -1,6 +1,7 @@
 /// LoweredGraph: the values of a stage's graph as Halide expressions at coordinates, and as intervals over blocks.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 

@@ -1,6 +1,7 @@
 #include "codegen/halide/lower/stage_body.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "codegen/plan/score_masks.h"
 
