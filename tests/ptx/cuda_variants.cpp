@@ -1,0 +1,55 @@
+/// Every variant in kernels for CUDA, whose PTX is interpreted: no GPU is asked.
+#include <catch2/catch.hpp>
+
+#include <dlfcn.h>
+
+#include "tests/codegen/fitting_shape.h"
+#include "tests/codegen/kernel_case.h"
+#include "tests/variant_graph.h"
+
+namespace attune {
+namespace {
+
+/// The interpreter stands where the runtime and Halide's look for the driver: a library of its name that is there already.
+void load_driver() {
+  INFO("the driver " PTX_DRIVER);
+  REQUIRE(dlopen(PTX_DRIVER, RTLD_NOW | RTLD_GLOBAL) != nullptr);
+}
+
+void check_on_cuda(const std::string& variant, const KernelOptions& given) {
+  CAPTURE(variant, given.types, given.settings);
+  KernelOptions options = given;
+  options.target = "cuda";
+  const KernelCase kernel(variant, options);
+  for (const char* shape : {"batch=1,heads=1,group=1,queries=1,keys=1,tokens=1,memory_tokens=1,depth=1",
+                            "batch=1,heads=3,group=2,queries=5,keys=37,tokens=7,memory_tokens=37,depth=16,value_depth=3,model=9",
+                            "batch=2,heads=2,group=1,queries=37,keys=5,tokens=37,memory_tokens=5,depth=40,model=24",
+                            "batch=1,heads=1,group=1,queries=129,keys=37,tokens=65,memory_tokens=1,depth=64,model=16"})
+    CHECK(kernel.difference(fitting(shape, kernel.graph()), 1) == "");
+}
+
+}  // namespace
+
+TEST_CASE("every variant on CUDA agrees with the interpreter", "[cuda]") {
+  load_driver();
+  for (const std::string_view variant : names_of_variants()) check_on_cuda(std::string(variant), {});
+}
+
+TEST_CASE("variants of bf16 on CUDA agree with the interpreter", "[cuda]") {
+  load_driver();
+  for (const char* variant : {"causal", "grouped_query", "multi_head"}) check_on_cuda(variant, {.types = "bf16"});
+}
+
+TEST_CASE("optional parts of variants on CUDA agree with the interpreter", "[cuda]") {
+  load_driver();
+  check_on_cuda("multi_head", {.settings = {"weights=true", "mask=true", "dropout=0.1", "lengths=true", "biases=true"}});
+  check_on_cuda("scaled_dot_product", {.settings = {"lse=true"}});
+}
+
+TEST_CASE("a call without elements on CUDA is right", "[cuda]") {
+  load_driver();
+  const KernelCase kernel("causal", {.target = "cuda"});
+  for (const char* shape : {"queries=5,keys=0", "queries=0,keys=5"}) CHECK(kernel.difference(shape, 1) == "");
+}
+
+}  // namespace attune

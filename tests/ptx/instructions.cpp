@@ -1,0 +1,137 @@
+/// Single instructions beside values worked out from the manual of PTX (ISA 7.0).
+#include <catch2/catch.hpp>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "tests/ptx/module.h"
+
+namespace attune::ptx {
+namespace {
+
+/// Operands and results as bits: reals are given as floats.
+std::uint64_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
+std::uint64_t bits(int x) { return static_cast<std::uint32_t>(x); }
+std::uint64_t bits(unsigned x) { return x; }
+std::uint64_t bits(std::int64_t x) { return static_cast<std::uint64_t>(x); }
+std::uint64_t bits(std::uint64_t x) { return x; }
+
+template <class... Operands>
+std::uint64_t result_of(std::string_view name, Operands... operands) {
+  INFO(std::string(name));
+  const Rule* rule = find_rule(name);
+  REQUIRE(rule != nullptr);
+  REQUIRE(rule->operands == static_cast<int>(sizeof...(operands)));
+  const std::uint64_t values[] = {bits(operands)...};
+  return rule->compute(values);
+}
+
+template <class Result, class... Operands>
+void check(std::string_view name, Result expected, Operands... operands) {
+  INFO(std::string(name));
+  CHECK(result_of(name, operands...) == bits(expected));
+}
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+constexpr int largest = std::numeric_limits<int>::max(), smallest = std::numeric_limits<int>::min();
+
+}  // namespace
+
+TEST_CASE("integers wrap around, and their products are wide or in halves", "[ptx]") {
+  check("add.s32", smallest, largest, 1);
+  check("sub.s32", largest, smallest, 1);
+  check("add.s64", std::int64_t{-1}, std::int64_t{1}, std::int64_t{-2});
+  check("mul.lo.s32", 0x7ffffffa, 0x40000001, -6);
+  check("mul.wide.s32", std::int64_t{-6}, -2, 3);
+  check("mul.wide.u32", std::int64_t{0xfffffffeLL * 3}, -2, 3);
+  check("mul.hi.u32", 0xfffffffeU, 0xffffffffU, 0xffffffffU);
+  check("mad.lo.s32", 5, 3, 4, -7);
+  check("mad.lo.s64", std::int64_t{-1} << 33, std::int64_t{1} << 33, std::int64_t{-2}, std::int64_t{1} << 33);
+  check("div.s32", -3, -7, 2);
+  check("rem.s32", -1, -7, 2);
+  check("abs.s32", 7, -7);
+  check("neg.s32", -7, 7);
+  check("min.s32", -1, -1, 1);
+  check("min.u32", 1U, 0xffffffffU, 1U);
+  check("max.s64", std::int64_t{3}, std::int64_t{-3}, std::int64_t{3});
+}
+
+TEST_CASE("bits are shifted, taken out and joined", "[ptx]") {
+  check("shl.b32", 0, 1, 32);
+  check("shl.b32", 0x80, 1, 7);
+  check("shr.u32", 0x0fffffffU, 0xffffffffU, 4U);
+  check("shr.s32", -1, -8, 40);
+  check("shr.s32", -4, -8, 1);
+  check("shr.u64", std::uint64_t{1}, std::uint64_t{1} << 63, 63U);
+  check("shr.u64", std::uint64_t{0}, std::uint64_t{1} << 63, 64U);
+  check("shf.l.wrap.b32", 3U, 0x80000001U, 1U, 1U);
+  check("shf.l.wrap.b32", 5U, 0xffffffffU, 5U, 32U);
+  check("bfe.u32", 0x56U, 0x12345678U, 8U, 8U);
+  check("bfe.u32", 0U, 0x12345678U, 8U, 0U);
+  check("bfe.u32", 0x12U, 0x12345678U, 24U, 32U);
+  check("bfe.u32", 0U, 0x12345678U, 40U, 8U);
+  check("and.b32", 0x10U, 0x11U, 0x32U);
+  check("or.b32", 0x33U, 0x11U, 0x32U);
+  check("xor.b32", 0x23U, 0x11U, 0x32U);
+  check("not.b32", 0xfffffff0U, 0xfU);
+  check("low half of mov.b32", 0x5678U, 0x12345678U);
+  check("high half of mov.b32", 0x1234U, 0x12345678U);
+  check("high half of mov.b64", 9U, (std::uint64_t{9} << 32) + 7);
+}
+
+TEST_CASE("reals are rounded once, and NaN is the other one's of a minimum", "[ptx]") {
+  const float near_one = 1 + 0x1p-12F;
+  check("fma.rn.f32", 0x1p-24F, near_one, near_one, -(1 + 0x1p-11F));
+  check("mul.f32", 1 + 0x1p-11F, near_one, near_one);  // 2^-24 more is a tie, and goes to the even one
+  check("add.f32", 16777216.0F, 16777216.0F, 1.0F);
+  check("div.rn.f32", 1.0F / 3, 1.0F, 3.0F);
+  check("rcp.rn.f32", infinity, 0.0F);
+  check("sqrt.rn.f32", 1.5F, 2.25F);
+  check("min.f32", 1.0F, nan, 1.0F);
+  check("max.f32", 1.0F, 1.0F, nan);
+  check("copysign.f32", -2.0F, -1.0F, 2.0F);
+  check("abs.f32", 2.0F, -2.0F);
+  check("neg.f32", -0.0F, 0.0F);
+}
+
+TEST_CASE("numbers become others as the rounding says", "[ptx]") {
+  check("cvt.rn.f32.s32", 16777216.0F, 16777217);
+  check("cvt.rn.f32.s32", 16777220.0F, 16777219);
+  check("cvt.rn.f32.u32", 4294967296.0F, 0xffffffffU);
+  check("cvt.rn.f32.s64", -0x1p40F, -(std::int64_t{1} << 40));
+  check("cvt.rzi.s32.f32", 2, 2.9F);
+  check("cvt.rzi.s32.f32", -2, -2.9F);
+  check("cvt.rzi.s32.f32", 0, nan);
+  check("cvt.rzi.s32.f32", largest, 3e9F);
+  check("cvt.rzi.s32.f32", smallest, -infinity);
+  check("cvt.s64.s32", std::int64_t{-5}, -5);
+  check("cvt.u64.u32", std::uint64_t{0xfffffffbU}, -5);
+  check("cvt.u32.u64", 7U, (std::uint64_t{9} << 32) + 7);
+}
+
+TEST_CASE("comparisons with NaN hold only where they say unordered", "[ptx]") {
+  for (const char* name : {"setp.lt.f32", "setp.le.f32", "setp.gt.f32", "setp.ge.f32", "setp.eq.f32", "setp.ne.f32", "setp.num.f32"}) check(name, 0, nan, 1.0F);
+  for (const char* name : {"setp.neu.f32", "setp.nan.f32"}) check(name, 1, 1.0F, nan);
+  check("setp.ne.f32", 1, 1.0F, 2.0F);
+  check("setp.eq.f32", 1, 0.0F, -0.0F);
+  check("setp.lt.s32", 1, -1, 0);
+  check("setp.lt.u32", 0, -1, 0);
+  check("setp.eq.b16", 1, 0x70001, 0x50001);
+  check("selp.b32", 3, 3, 4, 1);
+  check("selp.b32", 4, 3, 4, 0);
+}
+
+TEST_CASE("an instruction that no kernel of Attune contains is refused by its name", "[ptx]") {
+  const std::string begin = ".version 7.0\n.target sm_80\n.visible .entry k(\n)\n{\n", end = "\tret;\n}\n";
+  CHECK(parse(begin + end).at("k").instructions.size() == 1);
+  CHECK_THROWS_WITH(parse(begin + "\ttex.2d.v4.f32.f32 \t{%r1, %r2, %r3, %r4}, [%rd1, {%r5, %r6}];\n" + end),
+                    "PTX, line 6: 'tex.2d.v4.f32.f32 \t{%r1, %r2, %r3, %r4}, [%rd1, {%r5, %r6}];' is none of the instructions that kernels of Attune contain");
+  CHECK_THROWS_WITH(parse(begin + "\tld.b32 \t%r1, [%rd1];\n" + end), Catch::EndsWith("is none of the instructions that kernels of Attune contain"));
+  CHECK_THROWS_WITH(parse(begin + "\tadd.s32 \t%r1, %r2;\n" + end), Catch::EndsWith("has another number of operands"));
+  CHECK_THROWS_WITH(parse(begin + "\tmov.b32 \t%r1, nowhere;\n" + end), Catch::EndsWith("names 'nowhere', which is neither a register nor a number"));
+  CHECK_THROWS_WITH(parse(begin + "\tld.param.b32 \t%r1, [k_param_0];\n" + end), Catch::EndsWith("reads what is no parameter"));
+  CHECK_THROWS_WITH(parse(begin + "\tbra \t$L__BB0_1;\n" + end), "PTX, kernel 'k': no instruction has the label '$L__BB0_1'");
+}
+
+}  // namespace attune::ptx

@@ -1,0 +1,57 @@
+/// Executes a kernel's grid as a GPU would say it does: blocks of warps of 32 lanes, in lockstep where lanes are at the same instruction.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/ptx/module.h"
+
+namespace attune::ptx {
+
+/// The memory of a device: arrays whose bytes know whether they were written.
+class DeviceMemory {
+ public:
+  struct Array {
+    std::unique_ptr<std::byte[]> bytes;
+    std::vector<bool> is_written;
+  };
+
+  /// The address of so many bytes, none of them written.
+  std::uint64_t allocate(std::size_t bytes);
+  /// False if no array begins there.
+  bool free(std::uint64_t address);
+  /// Copies of the host; false if no array holds all of these bytes.
+  bool write(std::uint64_t address, const void* from, std::size_t bytes);
+  bool read(std::uint64_t address, void* to, std::size_t bytes);
+  /// The array that holds all of these bytes, and where they begin in it; nullptr if none does.
+  Array* find(std::uint64_t address, std::size_t bytes, std::size_t& offset);
+
+ private:
+  std::map<std::uint64_t, Array> arrays_;  // by address
+};
+
+struct Launch {
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::size_t shared_bytes = 0;  ///< beside what the kernel declares
+  std::vector<std::byte> parameters;  ///< as the entry's offsets say
+};
+
+/// What a launch did, summed over its warps.
+struct Counts {
+  std::map<std::string, std::uint64_t, std::less<>> instructions;  ///< by whole name; of a warp's instruction one, however many lanes it has
+  std::uint64_t global_accesses = 0;  ///< of warps
+  std::uint64_t global_sectors = 0;   ///< of 32 bytes, that these touch
+  std::uint64_t shared_accesses = 0;  ///< of warps
+  std::uint64_t bank_conflicts = 0;   ///< times that one of these takes a bank of 4 bytes beyond the first
+};
+
+/// Empty, or what is wrong, with the kernel, the block, the thread and the instruction: an access outside of arrays or of what nobody wrote, or that is
+/// not aligned; two threads of a block that touch a byte of shared memory between barriers, one of them writing; a barrier that some threads end without.
+std::string run(const Entry& entry, const Launch& launch, DeviceMemory& memory, Counts& counts);
+
+}  // namespace attune::ptx

@@ -1,0 +1,260 @@
+#include "tests/ptx/module.h"
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+
+namespace attune::ptx {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n";
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// The parts between commas that stand outside of braces and brackets.
+std::vector<std::string_view> parts_of(std::string_view text) {
+  std::vector<std::string_view> parts;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : ',';
+    depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+    if (c != ',' || depth > 0) continue;
+    if (const std::string_view part = trimmed(text.substr(begin, i - begin)); !part.empty()) parts.push_back(part);
+    begin = i + 1;
+  }
+  return parts;
+}
+
+/// "b32" is four bytes.
+int bytes_of(std::string_view type) {
+  int bits = 0;
+  if (type.size() > 1) std::from_chars(type.data() + 1, type.data() + type.size(), bits);
+  return bits / 8;
+}
+
+constexpr std::string_view special_names[] = {"%tid.x",   "%tid.y",   "%tid.z",    "%ntid.x",   "%ntid.y",   "%ntid.z", "%ctaid.x",
+                                              "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid"};
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : rest_(text) {}
+
+  std::map<std::string, Entry, std::less<>> run() {
+    while (next_line()) {
+      if (text_.empty() || text_.starts_with(".version") || text_.starts_with(".target") || text_.starts_with(".address_size")) continue;
+      if (text_.starts_with(".visible .entry ")) {
+        Entry entry = parse_entry();
+        entries_.emplace(entry.name, std::move(entry));
+      } else if (text_.find(".shared") != std::string_view::npos) {
+        declare(shared_, shared_bytes_);
+      } else {
+        refuse("is none of what kernels of Attune declare");
+      }
+    }
+    return std::move(entries_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw std::runtime_error("PTX, line " + std::to_string(line_) + ": '" + std::string(text_) + "' " + what);
+  }
+
+  /// Sets the line without its comment.
+  bool next_line() {
+    if (rest_.empty()) return false;
+    const std::size_t end = rest_.find('\n');
+    text_ = rest_.substr(0, end);
+    rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+    text_ = trimmed(text_.substr(0, text_.find("//")));
+    ++line_;
+    return true;
+  }
+
+  /// ".shared .align 16 .b8 name[64];", and without a number what a launch adds.
+  void declare(std::map<std::string, std::size_t, std::less<>>& places, std::size_t& size) {
+    const std::size_t bracket = text_.find('['), name = text_.find_last_of(blanks, bracket) + 1, align = text_.find(".align ");
+    if (bracket == std::string_view::npos || text_.find(".b8 ") == std::string_view::npos) refuse("is no array of bytes");
+    std::size_t count = 0, alignment = 1;
+    std::from_chars(text_.data() + bracket + 1, text_.data() + text_.size(), count);
+    if (align != std::string_view::npos) std::from_chars(text_.data() + align + 7, text_.data() + text_.size(), alignment);
+    size = (size + alignment - 1) / alignment * alignment;
+    places.emplace(text_.substr(name, bracket - name), size);
+    size += count;
+  }
+
+  Entry parse_entry() {
+    constexpr std::size_t words = std::string_view(".visible .entry ").size();
+    Entry entry;
+    entry.name = std::string(trimmed(text_.substr(words, text_.find('(') - words)));
+    while (next_line() && text_ != "{")
+      if (text_.starts_with(".param")) parse_parameter(entry);
+    registers_.clear();
+    labels_.clear();
+    local_.clear();
+    std::vector<std::pair<std::size_t, std::string>> branches;
+    while (next_line() && text_ != "}") parse_statement(entry, branches);
+    for (const auto& [at, label] : branches) {
+      const auto place = labels_.find(label);
+      if (place == labels_.end()) throw std::runtime_error("PTX, kernel '" + entry.name + "': no instruction has the label '" + label + "'");
+      entry.instructions[at].target = place->second;
+    }
+    entry.shared_bytes = shared_bytes_;
+    entry.register_count = static_cast<int>(registers_.size());
+    return entry;
+  }
+
+  /// ".param .u64 .ptr .align 1 name,"
+  void parse_parameter(Entry& entry) {
+    const std::string_view line = text_.ends_with(',') ? text_.substr(0, text_.size() - 1) : text_;
+    const std::size_t type = line.find_first_not_of(blanks, std::string_view(".param").size()) + 1;
+    const auto bytes = static_cast<std::size_t>(bytes_of(line.substr(type, line.find_first_of(blanks, type) - type)));
+    if (bytes == 0) refuse("is no parameter of a number");
+    entry.parameter_bytes = (entry.parameter_bytes + bytes - 1) / bytes * bytes;
+    entry.parameters.push_back({std::string(line.substr(line.find_last_of(blanks) + 1)), entry.parameter_bytes, bytes});
+    entry.parameter_bytes += bytes;
+  }
+
+  void parse_statement(Entry& entry, std::vector<std::pair<std::size_t, std::string>>& branches) {
+    if (text_.empty() || text_.starts_with(".reg ")) return;
+    if (text_.starts_with(".local ")) return declare(local_, entry.local_bytes);
+    if (text_.starts_with(".shared ")) return declare(shared_, shared_bytes_);
+    if (text_.ends_with(':')) {
+      labels_.emplace(text_.substr(0, text_.size() - 1), entry.instructions.size());
+      return;
+    }
+    Instruction instruction;
+    instruction.text = std::string(text_);
+    instruction.line = line_;
+    std::string_view line = text_;
+    // "{ .reg .b16 tmp; mov.b32 {tmp, %rs1}, %r1; }": what goes to tmp is nobody's
+    if (line.starts_with("{ .reg ")) line = trimmed(line.substr(line.find(';') + 1));
+    line = line.substr(0, line.find(';'));
+    if (line.starts_with('@')) {
+      const std::size_t end = line.find_first_of(blanks);
+      instruction.guard_value = line[1] != '!';
+      instruction.guard = register_of(line.substr(instruction.guard_value ? 1 : 2, end - (instruction.guard_value ? 1 : 2)));
+      line = trimmed(line.substr(end));
+    }
+    const std::size_t end = line.find_first_of(blanks);
+    const std::string_view name = line.substr(0, end);
+    const std::vector<std::string_view> parts = end == std::string_view::npos ? std::vector<std::string_view>() : parts_of(line.substr(end));
+    if (name == "bra" || name == "bra.uni") {
+      instruction.kind = Instruction::Kind::branch;
+      branches.emplace_back(entry.instructions.size(), std::string(parts.at(0)));
+    } else if (name == "ret") {
+      instruction.kind = Instruction::Kind::end;
+    } else if (name == "bar.sync" || name == "barrier.sync") {
+      instruction.kind = Instruction::Kind::barrier;
+    } else if (name.starts_with("mov.b") && parts.size() == 2 && parts[0].starts_with('{')) {
+      return parse_halves(entry, std::move(instruction), name, parts);
+    } else if (name.starts_with("ld.") || name.starts_with("st.")) {
+      parse_access(entry, instruction, name, parts);
+    } else {
+      const Rule* rule = find_rule(name);
+      if (rule == nullptr) refuse("is none of the instructions that kernels of Attune contain");
+      if (static_cast<int>(parts.size()) != rule->operands + 1) refuse("has another number of operands");
+      instruction.compute = rule->compute;
+      instruction.results = {register_of(parts[0])};
+      for (std::size_t i = 1; i < parts.size(); ++i) instruction.operands.push_back(operand_of(parts[i]));
+    }
+    entry.instructions.push_back(std::move(instruction));
+  }
+
+  /// "mov.b32 {%rs1, %rs2}, %r1;": the low half and the high one, an instruction for each that is wanted.
+  void parse_halves(Entry& entry, Instruction instruction, std::string_view name, const std::vector<std::string_view>& parts) {
+    const std::vector<std::string_view> halves = parts_of(parts[0].substr(1, parts[0].size() - 2));
+    instruction.operands = {operand_of(parts[1])};
+    for (std::size_t half = 0; half < halves.size(); ++half) {
+      const Rule* rule = find_rule(std::string(half == 0 ? "low half of " : "high half of ") + std::string(name));
+      if (rule == nullptr || halves.size() != 2) refuse("is none of the instructions that kernels of Attune contain");
+      if (halves[half] == "tmp") continue;
+      instruction.compute = rule->compute;
+      instruction.results = {register_of(halves[half])};
+      entry.instructions.push_back(instruction);
+    }
+  }
+
+  /// "ld.global.nc.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1+16];"
+  void parse_access(const Entry& entry, Instruction& instruction, std::string_view name, const std::vector<std::string_view>& parts) {
+    const bool is_load = name.starts_with("ld.");
+    instruction.kind = is_load ? Instruction::Kind::load : Instruction::Kind::store;
+    std::size_t elements = 1;
+    bool has_space = false;
+    for (name.remove_prefix(3); !name.empty();) {
+      const std::string_view word = name.substr(0, name.find('.'));
+      name.remove_prefix(std::min(name.size(), word.size() + 1));
+      if (word == "param") instruction.space = Space::param, has_space = true;
+      else if (word == "global") instruction.space = Space::global, has_space = true;
+      else if (word == "shared") instruction.space = Space::shared, has_space = true;
+      else if (word == "local") instruction.space = Space::local, has_space = true;
+      else if (word == "v2" || word == "v4") elements = word == "v2" ? 2 : 4;
+      else if (word == "nc") continue;
+      else if (name.empty() && bytes_of(word) > 0) instruction.bytes = bytes_of(word), instruction.is_signed = word[0] == 's';
+      else refuse("is none of the instructions that kernels of Attune contain");
+    }
+    if (!has_space || instruction.bytes == 0 || parts.size() != 2) refuse("is none of the instructions that kernels of Attune contain");
+    std::string_view values = parts[is_load ? 0 : 1], place = parts[is_load ? 1 : 0];
+    if (values.starts_with('{')) values = values.substr(1, values.size() - 2);
+    for (const std::string_view value : parts_of(values)) {
+      if (is_load) instruction.results.push_back(register_of(value));
+      else instruction.operands.push_back(operand_of(value));
+    }
+    if ((is_load ? instruction.results.size() : instruction.operands.size()) != elements) refuse("has another number of elements");
+    if (!place.starts_with('[')) refuse("has no address");
+    place = place.substr(1, place.size() - 2);
+    const std::size_t plus = place.find('+');
+    if (plus != std::string_view::npos) {
+      const std::string_view offset = place.substr(plus + 1);
+      std::from_chars(offset.data(), offset.data() + offset.size(), instruction.offset);
+    }
+    place = place.substr(0, plus);
+    if (instruction.space != Space::param) {
+      instruction.address = operand_of(place);
+      return;
+    }
+    const auto parameter = std::ranges::find(entry.parameters, place, &Entry::Parameter::name);
+    if (parameter == entry.parameters.end()) refuse("reads what is no parameter");
+    instruction.address.value = parameter->offset;
+  }
+
+  int register_of(std::string_view name) {
+    if (!name.starts_with('%')) refuse("has something else than a register where a result is");
+    const auto [place, is_new] = registers_.try_emplace(std::string(name), static_cast<int>(registers_.size()));
+    return place->second;
+  }
+
+  /// Registers, "%tid.x", names of arrays, "-3", "0f3F800000".
+  Operand operand_of(std::string_view text) {
+    if (const auto special = std::ranges::find(special_names, text); special != std::end(special_names))
+      return {Operand::Kind::special, static_cast<std::uint64_t>(special - special_names)};
+    if (text.starts_with('%')) return {Operand::Kind::reg, static_cast<std::uint64_t>(register_of(text))};
+    for (const auto* places : {&shared_, &local_})
+      if (const auto place = places->find(text); place != places->end()) return {Operand::Kind::number, place->second};
+    std::uint64_t bits = 0;
+    if (text.starts_with("0f") || text.starts_with("0x")) {
+      const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), bits, 16);
+      if (error == std::errc() && end == text.data() + text.size()) return {Operand::Kind::number, bits};
+    }
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) refuse("names '" + std::string(text) + "', which is neither a register nor a number");
+    return {Operand::Kind::number, static_cast<std::uint64_t>(number)};
+  }
+
+  std::string_view rest_, text_;
+  int line_ = 0;
+  std::map<std::string, Entry, std::less<>> entries_;
+  std::map<std::string, int, std::less<>> registers_;
+  std::map<std::string, std::size_t, std::less<>> labels_, shared_, local_;
+  std::size_t shared_bytes_ = 0;
+};
+
+}  // namespace
+
+std::map<std::string, Entry, std::less<>> parse(std::string_view text) { return Parser(text).run(); }
+
+}  // namespace attune::ptx

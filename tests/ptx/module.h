@@ -1,0 +1,73 @@
+/// PTX, the text of CUDA's kernels, as instructions that a test can execute: those that Attune's kernels contain, and no others.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attune::ptx {
+
+/// What a thread is told of its place, in the order of the names of PTX: %tid.x to %nctaid.z, %laneid.
+enum class Special { tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z, laneid };
+
+/// A register, a number, or a place; of registers and numbers the bits, those of narrower types in the low ones.
+struct Operand {
+  enum class Kind { reg, number, special };
+  Kind kind = Kind::number;
+  std::uint64_t value = 0;  ///< number of the register, the bits, or a Special
+};
+
+/// The result of up to four operands.
+using Compute = std::uint64_t (*)(const std::uint64_t* operands);
+
+enum class Space { param, global, shared, local };
+
+struct Instruction {
+  enum class Kind { compute, load, store, branch, barrier, end };
+  Kind kind = Kind::compute;
+  std::string text;  ///< as it is written, for sentences
+  int line = 0;      ///< of the module, from 1
+  int guard = -1;    ///< a predicate's register: lanes where it is as `guard_value` says execute the instruction
+  bool guard_value = true;
+  Compute compute = nullptr;
+  std::vector<Operand> operands;  ///< of a store what is stored, one for each element of a vector
+  std::vector<int> results;       ///< registers; of a load one for each element of a vector
+  Space space = Space::global;    ///< of loads and stores
+  int bytes = 0;                  ///< of one element
+  bool is_signed = false;         ///< a load extends it by its sign
+  Operand address;
+  std::int64_t offset = 0;
+  std::size_t target = 0;  ///< of a branch: the number of an instruction
+};
+
+/// A kernel.
+struct Entry {
+  struct Parameter {
+    std::string name;
+    std::size_t offset = 0, bytes = 0;
+  };
+  std::string name;
+  std::vector<Parameter> parameters;
+  std::size_t parameter_bytes = 0;
+  int register_count = 0;
+  std::size_t shared_bytes = 0;  ///< beside what a launch adds, which begins there
+  std::size_t local_bytes = 0;   ///< of one thread
+  std::vector<Instruction> instructions;
+};
+
+/// The kernels of a module by name. std::runtime_error with a line and what stands there: an instruction that is none of those that Attune's kernels
+/// contain, or a name that is not declared.
+std::map<std::string, Entry, std::less<>> parse(std::string_view text);
+
+/// The instruction's computation by its whole name ("fma.rn.f32") and how many operands it takes; nullptr if it is none of them.
+struct Rule {
+  std::string_view name;
+  int operands;
+  Compute compute;
+};
+const Rule* find_rule(std::string_view name);
+
+}  // namespace attune::ptx
