@@ -47,6 +47,12 @@ def visible(row, inputs, i, j):
     return None
 
 
+def visible_of_all(row, inputs):
+    """The same for all pairs of a call's queries and keys."""
+    queries, keys = inputs["q"].shape[-2], inputs["k"].shape[-2]
+    return visible(row, inputs, numpy.arange(queries)[:, None], numpy.arange(keys)[None, :])
+
+
 def make_inputs(row, shape, manifest):
     """Random arrays for the tensors of the manifest, as the storage rounds them; weights so that sums stay about 1."""
     random = numpy.random.default_rng(1)

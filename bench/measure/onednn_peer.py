@@ -8,7 +8,7 @@ import sys
 
 import numpy
 
-from cases import visible
+from cases import visible_of_all
 from problem import Skipped
 
 # Of oneapi/dnnl/dnnl_common_types.h and dnnl_graph_types.h, oneDNN 3.13.
@@ -104,7 +104,7 @@ class OneDnn:
         tensors = [self.tensor(x.shape) for x in given]
         scores = self.operation(graph, MATMUL, tensors[:2], pairs, flags=[TRANSPOSE_B])
         scores = self.operation(graph, MULTIPLY, [scores, tensors[2]], pairs)
-        seen = visible(row, inputs, numpy.arange(queries)[:, None], numpy.arange(k.shape[2])[None, :])
+        seen = visible_of_all(row, inputs)
         if seen is not None:
             given.append(numpy.where(seen, 0, -numpy.inf).astype("float32")[None, None])
             tensors.append(self.tensor(given[-1].shape))

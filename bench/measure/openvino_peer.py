@@ -2,7 +2,7 @@
 
 import numpy
 
-from cases import LINEAR_STRUCTS, layer_weights, linear_weights, visible
+from cases import LINEAR_STRUCTS, layer_weights, linear_weights, visible_of_all
 from problem import Skipped
 
 
@@ -31,7 +31,7 @@ class OpenVino:
             x = self.parameter(inputs["x"])
             return self.prepared(row, self.layer(row, inputs, x), [x], [inputs["x"]])
         arrays = self.heads_alike(*(inputs[name] for name in "qkv"))
-        seen = visible(row, inputs, numpy.arange(inputs["q"].shape[-2])[:, None], numpy.arange(inputs["k"].shape[-2])[None, :])
+        seen = visible_of_all(row, inputs)
         parameters = [self.parameter(x) for x in arrays]
         if row.kernel == "causal":
             return self.prepared(row, self.ops.scaled_dot_product_attention(*parameters, causal=True), parameters, arrays)

@@ -6,7 +6,7 @@ import warnings
 
 import numpy
 
-from cases import LINEAR_STRUCTS, layer_weights, linear_weights, t5_bucket, visible
+from cases import LINEAR_STRUCTS, layer_weights, linear_weights, t5_bucket, visible_of_all
 from onednn_peer import OneDnn
 from openvino_peer import OpenVino
 from own import to_bf16
@@ -43,7 +43,7 @@ class Torch:
         functional = self.torch.nn.functional
         q, k, v = (self.tensor(heads_in_one(inputs[n]), row) for n in "qkv")
         options = {"enable_gqa": True} if q.shape[1] != k.shape[1] else {}
-        seen = visible(row, inputs, numpy.arange(q.shape[2])[:, None], numpy.arange(k.shape[2])[None, :])
+        seen = visible_of_all(row, inputs)
         if row.kernel == "causal":
             options["is_causal"] = True
         elif seen is not None:
