@@ -1,11 +1,11 @@
 #include "codegen/dialect/import.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <mlir/IR/Builders.h>
 #include <mlir/IR/Verifier.h>
 #include <mlir/Parser/Parser.h>
+
+#include <algorithm>
 
 #include "codegen/dialect/identifier.h"
 #include "codegen/dialect/nesting.h"

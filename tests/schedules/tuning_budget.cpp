@@ -1,8 +1,8 @@
 #include "tools/tune/budget.h"
 
-#include <algorithm>
-
 #include <catch2/catch.hpp>
+
+#include <algorithm>
 
 namespace attune {
 namespace {

@@ -1,0 +1,34 @@
+/// The arrays of a device, for the interpreter of PTX.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace attune::ptx {
+
+/// Arrays whose bytes know whether they were written.
+class DeviceMemory {
+ public:
+  struct Array {
+    std::unique_ptr<std::byte[]> bytes;
+    std::vector<bool> is_written;
+  };
+
+  /// The address of so many bytes, none of them written.
+  std::uint64_t allocate(std::size_t bytes);
+  /// False if no array begins there.
+  bool free(std::uint64_t address);
+  /// Copies of the host; false if no array holds all of these bytes.
+  bool write(std::uint64_t address, const void* from, std::size_t bytes);
+  bool read(std::uint64_t address, void* to, std::size_t bytes);
+  /// The array that holds all of these bytes, and where they begin in it; nullptr if none does.
+  Array* find(std::uint64_t address, std::size_t bytes, std::size_t& offset);
+
+ private:
+  std::map<std::uint64_t, Array> arrays_;  // by address
+};
+
+}  // namespace attune::ptx
