@@ -48,6 +48,7 @@ using Module = std::map<std::string, Entry, std::less<>>;
 
 std::mutex guard;
 DeviceMemory memory;
+attune::ptx::DriverLog driver_log;
 int context = 0;  // its address is the context
 
 Result failed(const std::string& problem) {
@@ -140,7 +141,13 @@ int cuModuleLoadData(void** made, const void* image) {
     return invalid_image;
   }
 }
-int cuModuleLoadDataEx(void** made, const void* image, unsigned, void*, void**) { return cuModuleLoadData(made, image); }
+int cuModuleLoadDataEx(void** made, const void* image, unsigned count, const int* options, void* const* values) {
+  constexpr int max_registers = 0;
+  driver_log.registers_at_most = 0;
+  for (unsigned i = 0; i < count; ++i)
+    if (options[i] == max_registers) driver_log.registers_at_most = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[i]));
+  return cuModuleLoadData(made, image);
+}
 int cuModuleUnload(void* module) {
   delete static_cast<Module*>(module);
   return success;
@@ -199,6 +206,9 @@ int cuMemcpy3D_v2(const Copy3D* copy) {
   return success;
 }
 
+/// No function of CUDA.
+attune::ptx::DriverLog* ptx_driver_log() { return &driver_log; }
+
 int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, void*,
                    void** parameters, void**) {
   const std::scoped_lock lock(guard);
@@ -206,8 +216,7 @@ int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gr
   attune::ptx::Launch launch{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, std::vector<std::byte>(entry.parameter_bytes)};
   if (grid_x == 0 || grid_y == 0 || grid_z == 0 || block_x == 0 || block_y == 0 || block_z == 0) return failed("kernel '" + entry.name + "': a launch without threads");
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) std::memcpy(launch.parameters.data() + entry.parameters[i].offset, parameters[i], entry.parameters[i].bytes);
-  attune::ptx::Counts counts;
-  const std::string problem = attune::ptx::run(entry, launch, memory, counts);
+  const std::string problem = attune::ptx::run(entry, launch, memory, driver_log.counts);
   return problem.empty() ? success : failed(problem);
 }
 

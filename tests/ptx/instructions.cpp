@@ -50,10 +50,14 @@ TEST_CASE("integers wrap around, and their products are wide or in halves", "[pt
   check("mad.lo.s64", std::int64_t{-1} << 33, std::int64_t{1} << 33, std::int64_t{-2}, std::int64_t{1} << 33);
   check("div.s32", -3, -7, 2);
   check("rem.s32", -1, -7, 2);
+  check("div.u32", 0x7fffffffU, 0xffffffffU, 2U);
+  check("rem.u32", 15U, 0xffffffffU, 16U);
   check("abs.s32", 7, -7);
   check("neg.s32", -7, 7);
   check("min.s32", -1, -1, 1);
   check("min.u32", 1U, 0xffffffffU, 1U);
+  check("min.u16", 1U, 0x1ffffU, 0x50001U);
+  check("max.u16", 0xffffU, 0xffffU, 1U);
   check("max.s64", std::int64_t{3}, std::int64_t{-3}, std::int64_t{3});
 }
 
@@ -71,12 +75,17 @@ TEST_CASE("bits are shifted, taken out and joined", "[ptx]") {
   check("bfe.u32", 0U, 0x12345678U, 8U, 0U);
   check("bfe.u32", 0x12U, 0x12345678U, 24U, 32U);
   check("bfe.u32", 0U, 0x12345678U, 40U, 8U);
+  check("and.b16", 0x10U, 0x70011U, 0x70032U);
   check("and.b32", 0x10U, 0x11U, 0x32U);
   check("or.b32", 0x33U, 0x11U, 0x32U);
   check("xor.b32", 0x23U, 0x11U, 0x32U);
   check("not.b32", 0xfffffff0U, 0xfU);
   check("low half of mov.b32", 0x5678U, 0x12345678U);
   check("high half of mov.b32", 0x1234U, 0x12345678U);
+  check("shl.b64", std::uint64_t{5} << 40, std::uint64_t{5}, 40U);
+  check("shl.b64", std::uint64_t{0}, std::uint64_t{5}, 64U);
+  check("pair of mov.b32", 0x12345678U, 0x5678U, 0x1234U);
+  check("pair of mov.b64", (std::uint64_t{9} << 32) + 0xffffffffU, -1, 9);
   check("high half of mov.b64", 9U, (std::uint64_t{9} << 32) + 7);
 }
 
@@ -88,6 +97,11 @@ TEST_CASE("reals are rounded once, and NaN is the other one's of a minimum", "[p
   check("div.rn.f32", 1.0F / 3, 1.0F, 3.0F);
   check("rcp.rn.f32", infinity, 0.0F);
   check("sqrt.rn.f32", 1.5F, 2.25F);
+  check("ex2.approx.ftz.f32", 0.125F, -3.0F);
+  check("ex2.approx.ftz.f32", 0x1p-126F, -126.0F);
+  check("ex2.approx.ftz.f32", 0.0F, -126.5F);
+  check("ex2.approx.ftz.f32", 0.0F, -infinity);
+  check("ex2.approx.ftz.f32", 1.0F, 0x1p-130F);
   check("min.f32", 1.0F, nan, 1.0F);
   check("max.f32", 1.0F, 1.0F, nan);
   check("copysign.f32", -2.0F, -1.0F, 2.0F);

@@ -268,6 +268,7 @@ class BlockRun {
 
 std::string run(const Entry& entry, const Launch& launch, DeviceMemory& memory, Counts& counts) {
   std::vector<std::uint64_t> executed(entry.instructions.size());
+  counts.shared_bytes = std::max(counts.shared_bytes, entry.shared_bytes + launch.shared_bytes);
   std::string problem;
   std::array<std::uint32_t, 3> place{};
   for (place[2] = 0; place[2] < launch.grid[2] && problem.empty(); ++place[2])

@@ -26,6 +26,13 @@ struct Counts {
   std::uint64_t global_sectors = 0;   ///< of 32 bytes, that these touch
   std::uint64_t shared_accesses = 0;  ///< of warps
   std::uint64_t bank_conflicts = 0;   ///< times that one of these takes a bank of 4 bytes beyond the first
+  std::size_t shared_bytes = 0;       ///< of a block, the most of any launch
+};
+
+/// What a program has done with the interpreter so far.
+struct DriverLog {
+  Counts counts;                    ///< of all launches since somebody last emptied them
+  unsigned registers_at_most = 0;   ///< of a thread, as the last module was loaded; 0: as many as there are
 };
 
 /// Empty, or what is wrong, with the kernel, the block, the thread and the instruction: an access outside of arrays or of what nobody wrote, or that is

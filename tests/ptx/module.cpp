@@ -151,6 +151,8 @@ class Parser {
       instruction.kind = Instruction::Kind::barrier;
     } else if (name.starts_with("mov.b") && parts.size() == 2 && parts[0].starts_with('{')) {
       return parse_halves(entry, std::move(instruction), name, parts);
+    } else if (name.starts_with("mov.b") && parts.size() == 2 && parts[1].starts_with('{')) {
+      parse_pair(instruction, name, parts);
     } else if (name.starts_with("ld.") || name.starts_with("st.")) {
       parse_access(entry, instruction, name, parts);
     } else {
@@ -176,6 +178,16 @@ class Parser {
       instruction.results = {register_of(halves[half])};
       entry.instructions.push_back(instruction);
     }
+  }
+
+  /// "mov.b64 %rd1, {%r1, %r2};": the low half and the high one together.
+  void parse_pair(Instruction& instruction, std::string_view name, const std::vector<std::string_view>& parts) {
+    const std::vector<std::string_view> halves = parts_of(parts[1].substr(1, parts[1].size() - 2));
+    const Rule* rule = find_rule("pair of " + std::string(name));
+    if (rule == nullptr || halves.size() != 2) refuse("is none of the instructions that kernels of Attune contain");
+    instruction.compute = rule->compute;
+    instruction.results = {register_of(parts[0])};
+    for (const std::string_view half : halves) instruction.operands.push_back(operand_of(half));
   }
 
   /// "ld.global.nc.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1+16];"

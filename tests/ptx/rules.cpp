@@ -40,6 +40,11 @@ constexpr auto multiply_add = [](auto a, auto b, auto c) { return static_cast<de
 constexpr auto divide = [](float a, float b) { return a / b; };
 constexpr auto reciprocal = [](float a) { return 1 / a; };
 constexpr auto fused = [](float a, float b, float c) { return std::fma(a, b, c); };
+/// The machine's lies within 2 ulp. Operands and results below 2^-126 are 0.
+constexpr auto power_of_2 = [](float a) {
+  const float result = std::exp2(std::fabs(a) < std::numeric_limits<float>::min() ? 0.0F : a);
+  return result < std::numeric_limits<float>::min() ? 0.0F : result;
+};
 constexpr auto both = [](auto a, auto b) { return static_cast<decltype(a)>(a & b); };
 constexpr auto either = [](auto a, auto b) { return static_cast<decltype(a)>(a | b); };
 constexpr auto one_of_both = [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); };
@@ -61,6 +66,9 @@ constexpr auto size_of_integer = [](std::int32_t a) { return a < 0 ? static_cast
 constexpr auto quotient = [](std::int32_t a, std::int32_t b) { return b == 0 ? -1 : b == -1 ? static_cast<std::int32_t>(-static_cast<std::uint32_t>(a)) : a / b; };
 constexpr auto remainder_of = [](std::int32_t a, std::int32_t b) { return b == 0 ? a : b == -1 ? 0 : a % b; };
 
+constexpr auto quotient_unsigned = [](std::uint32_t a, std::uint32_t b) { return b == 0 ? ~0U : a / b; };
+constexpr auto remainder_unsigned = [](std::uint32_t a, std::uint32_t b) { return b == 0 ? a : a % b; };
+
 template <class Wide, class Narrow>
 std::uint64_t multiply_wide(const std::uint64_t* x) {
   return bits_of(static_cast<Wide>(as<Narrow>(x[0])) * static_cast<Wide>(as<Narrow>(x[1])));
@@ -74,6 +82,7 @@ constexpr T shift_right(T a, std::uint32_t by) {
   return by >= 8 * sizeof a ? T{0} : a >> by;
 }
 std::uint64_t shift_right_signed(const std::uint64_t* x) { return bits_of(as<std::int32_t>(x[0]) >> std::min(as<std::uint32_t>(x[1]), 31U)); }
+std::uint64_t shift_left_wide(const std::uint64_t* x) { return as<std::uint32_t>(x[1]) > 63 ? 0 : x[0] << x[1]; }
 /// The high half of b:a shifted left by the low five bits of c.
 constexpr auto funnel_left = [](std::uint32_t a, std::uint32_t b, std::uint32_t c) { return c % 32 == 0 ? b : b << c % 32 | a >> (32 - c % 32); };
 
@@ -122,6 +131,7 @@ constexpr Rule rules[] = {
     {"add.f32", 2, of<float, add>},
     {"add.s32", 2, of<u32, add>},
     {"add.s64", 2, of<u64, add>},
+    {"and.b16", 2, of<std::uint16_t, both>},
     {"and.b32", 2, of<u32, both>},
     {"and.b64", 2, of<u64, both>},
     {"and.pred", 2, of<u64, both>},
@@ -137,6 +147,8 @@ constexpr Rule rules[] = {
     {"cvta.to.global.u64", 1, of<u64, same>},
     {"div.rn.f32", 2, of<float, divide>},
     {"div.s32", 2, of<s32, quotient>},
+    {"div.u32", 2, of<u32, quotient_unsigned>},
+    {"ex2.approx.ftz.f32", 1, of<float, power_of_2>},
     {"fma.rn.f32", 3, of<float, fused>},
     {"high half of mov.b32", 1, [](const u64* x) { return x[0] >> 16 & 0xffff; }},
     {"high half of mov.b64", 1, [](const u64* x) { return x[0] >> 32; }},
@@ -147,10 +159,12 @@ constexpr Rule rules[] = {
     {"max.f32", 2, of<float, greatest_number>},
     {"max.s32", 2, of<s32, greatest>},
     {"max.s64", 2, of<s64, greatest>},
+    {"max.u16", 2, of<std::uint16_t, greatest>},
     {"max.u32", 2, of<u32, greatest>},
     {"min.f32", 2, of<float, least_number>},
     {"min.s32", 2, of<s32, least>},
     {"min.s64", 2, of<s64, least>},
+    {"min.u16", 2, of<std::uint16_t, least>},
     {"min.u32", 2, of<u32, least>},
     {"mov.b16", 1, of<u64, same>},
     {"mov.b32", 1, of<u64, same>},
@@ -169,8 +183,11 @@ constexpr Rule rules[] = {
     {"or.b32", 2, of<u32, either>},
     {"or.b64", 2, of<u64, either>},
     {"or.pred", 2, of<u64, either>},
+    {"pair of mov.b32", 2, [](const u64* x) { return (x[1] & 0xffff) << 16 | (x[0] & 0xffff); }},
+    {"pair of mov.b64", 2, [](const u64* x) { return x[1] << 32 | (x[0] & 0xffffffff); }},
     {"rcp.rn.f32", 1, of<float, reciprocal>},
     {"rem.s32", 2, of<s32, remainder_of>},
+    {"rem.u32", 2, of<u32, remainder_unsigned>},
     {"selp.b16", 3, select},
     {"selp.b32", 3, select},
     {"selp.b64", 3, select},
@@ -204,6 +221,7 @@ constexpr Rule rules[] = {
     {"setp.num.f32", 2, whether<float, is_ordered>},
     {"shf.l.wrap.b32", 3, of<u32, funnel_left>},
     {"shl.b32", 2, of<u32, shift_left>},
+    {"shl.b64", 2, shift_left_wide},
     {"shr.s32", 2, shift_right_signed},
     {"shr.u32", 2, of<u32, shift_right<u32>>},
     {"shr.u64", 2, [](const u64* x) { return shift_right<u64>(x[0], as<u32>(x[1])); }},
