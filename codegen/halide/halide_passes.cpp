@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "codegen/halide/rewrites/private_registers.h"
 #include "codegen/halide/rewrites/store_beside.h"
 
 namespace attune {
@@ -173,7 +174,7 @@ class Passes {
     s = bound_constant_extent_loops(s);
     s = unroll_loops(s);
     s = simplify(vectorize_loops(s, functions_));
-    if (target_.has_gpu_feature()) s = fuse_gpu_thread_loops(s);
+    if (target_.has_gpu_feature()) s = with_private_registers(fuse_gpu_thread_loops(s));
     return simplify(rewrite_interleavings(s));
   }
 

@@ -7,6 +7,7 @@
 #include "codegen/halide/rewrites/memory_checks.h"
 #include "codegen/halide/rewrites/prefetch_results.h"
 #include "codegen/halide/rewrites/rare_lanes.h"
+#include "codegen/halide/rewrites/seen_conditions.h"
 #include "codegen/halide/rewrites/stack_budget.h"
 #include "codegen/halide/rewrites/store_beside.h"
 
@@ -22,6 +23,8 @@ void add_late_rewrites(Halide::Pipeline& pipeline, const Stored& stored, bool is
   if (is_gpu) {
     // The launches have their grids, of numbers that are defined.
     allow_empty_on_devices(pipeline);
+    // Nothing infers bounds any more.
+    see_conditions(pipeline);
     // Compilers for devices make no FMAs that may be relied on.
     take_rare_way(pipeline);
     // All reals are there: those that drivers' compilers must not know become arguments.
