@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+
 #include "runtime/words.h"
 
 namespace attune {
@@ -23,7 +25,11 @@ std::string driver_problem(attune_device device) {
     return problem;
   }
   if (device == attune_cuda) {
-    static const std::string problem = load("libcuda.so.1");
+    static const std::string problem = [] {
+      // Halide's runtime lets CUDA's compiler take 64 registers a thread unless this says otherwise: kernels have their sums in more, and would spill them.
+      setenv("HL_CUDA_JIT_MAX_REGISTERS", "255", 0);
+      return load("libcuda.so.1");
+    }();
     return problem;
   }
   return {};

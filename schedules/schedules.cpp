@@ -41,11 +41,11 @@ constexpr std::array online_softmax_schedules = {
     Schedule<OnlineSoftmax>{"online_softmax", false, online_softmax_parameters, online_softmax_problem, online_softmax, online_softmax_blocks, {}, online_softmax_registers},
     Schedule<OnlineSoftmax>{"split_keys", false, split_keys_parameters, split_keys_problem, split_keys, split_keys_blocks, SizeClass::few},
     Schedule<OnlineSoftmax>{"whole_rows", false, whole_rows_parameters, nullptr, whole_rows, whole_rows_blocks, SizeClass::tiny},
-    Schedule<OnlineSoftmax>{"gpu_unfused_softmax", true, gpu_unfused_softmax_parameters, nullptr, gpu_unfused_softmax},
+    Schedule<OnlineSoftmax>{"gpu_online_softmax", true, gpu_online_softmax_parameters, gpu_online_softmax_problem, gpu_online_softmax, gpu_online_softmax_blocks},
 };
 constexpr std::array gemm_schedules = {
     Schedule<Gemm>{"gemm", false, gemm_parameters, nullptr, gemm, nullptr, {}, gemm_registers},
-    Schedule<Gemm>{"gpu_gemm", true, gpu_gemm_parameters, nullptr, gpu_gemm},
+    Schedule<Gemm>{"gpu_gemm", true, gpu_gemm_parameters, gpu_gemm_problem, gpu_gemm},
 };
 constexpr std::array row_softmax_schedules = {
     Schedule<RowSoftmax>{"row_softmax", false, row_softmax_parameters, nullptr, row_softmax},

@@ -65,7 +65,7 @@ ScheduleAnswer<Body> choose_schedule(const Machine& machine, SizeClass size, con
   bool is_named = false;
   std::optional<int> nearest;
   for (const Schedule<Body>& schedule : schedules<Body>()) {
-    if (schedule.is_for_gpu != machine.is_gpu) continue;
+    if (schedule.is_for_gpu != machine.is_gpu()) continue;
     is_named = schedule.name == choice.name;
     if (chosen == nullptr || is_named || schedule.made_for == size) chosen = &schedule;
     if (is_named) break;

@@ -40,7 +40,7 @@ class StepPipelining {
       if (!answer.problem.empty()) return;
       answer.schedule = {std::string(chosen.schedule->name), chosen.parameters, chosen.origin, chosen.file, {}, {}, chosen.is_for_size};
       if (chosen.schedule->blocks != nullptr) answer.schedule.blocks = chosen.schedule->blocks(chosen.parameters);
-      if (machine_.is_gpu) return;
+      if (machine_.is_gpu()) return;
       for (const auto& of : sizes_of_calls<std::remove_cvref_t<decltype(body)>>())
         if (of.size == size_)
           for (ExtentLimit& limit : of.limits(body, chosen.small_up_to)) {
@@ -57,7 +57,6 @@ class StepPipelining {
     with_body([&](const auto& body) {
       const auto chosen = chosen_for(body);
       stored_ = chosen.schedule->build(finished(body), extents_, machine_, chosen.parameters);
-      note_scores(body);
     });
     make_output();
     return std::move(made_);
@@ -153,12 +152,6 @@ class StepPipelining {
     change = [before = change, element](const Halide::Expr& value, const Coordinates& at) { return as_stored(before ? before(value, at) : value, element); };
   }
 
-  void note_scores(const OnlineSoftmax& body) {
-    score_dims_ = body.batch;
-    score_dims_.insert(score_dims_.end(), {body.queries, body.keys});
-  }
-  void note_scores(const auto&) {}
-
   void make_output() {
     std::vector<Halide::Func> results;
     const auto add = [&](Halide::Func func, const std::vector<std::string>& dims) {
@@ -168,21 +161,7 @@ class StepPipelining {
     add(stored_.func, stored_.dims);
     for (const StoredBeside& result : stored_.beside) add(result.func, result.dims);
     made_.pipeline = Halide::Pipeline(results);
-    if (machine_.is_gpu) limit_scores();
-    add_late_rewrites(made_.pipeline, stored_, machine_.is_gpu);
-  }
-
-  /// On devices, which store scores whole: no more of them than Halide's 32-bit indices tell apart.
-  void limit_scores() {
-    if (score_dims_.empty()) return;
-    Halide::Expr count = Halide::cast<std::int64_t>(1);
-    std::string names;
-    for (const std::string& dim : score_dims_) {
-      count = count * Halide::cast<std::int64_t>(extents_.at(dim));
-      names += (names.empty() ? "" : " x ") + dim;
-    }
-    made_.pipeline.add_requirement(count <= Halide::Expr(std::int64_t{0x7fffffff}), "what a stage stores as [" + names + "] has", count,
-                                      "elements; on devices it must be 2147483647 at most");
+    add_late_rewrites(made_.pipeline, stored_, machine_.is_gpu());
   }
 
   const KernelSteps& plan_;
@@ -194,7 +173,6 @@ class StepPipelining {
   std::vector<Halide::Argument> extent_arguments_;
   std::map<std::string, Source, std::less<>> sources_;
   Stored stored_;
-  std::vector<std::string> score_dims_;  // of an online softmax
   StepPipeline made_;
 };
 

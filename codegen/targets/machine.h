@@ -5,13 +5,17 @@
 
 namespace attune {
 
+enum class Device { cpu, opencl, cuda };
+
 /// `vector_bytes` is 64, 32 or 16; `registers` is the number of vector registers.
 struct Machine {
   std::string name;  ///< of the target
   int vector_bytes = 64;
   int registers = 32;
   bool has_bf16_dot = false;
-  bool is_gpu = false;
+  Device device = Device::cpu;
+
+  bool is_gpu() const { return device != Device::cpu; }
 };
 
 }  // namespace attune

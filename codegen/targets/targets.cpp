@@ -47,7 +47,7 @@ std::string target_names() {
 }
 
 Machine machine_of(const TargetInfo& target) {
-  return {std::string(target.name), target.vector_bytes, target.registers, target.has_bf16_dot, target.device != Device::cpu};
+  return {std::string(target.name), target.vector_bytes, target.registers, target.has_bf16_dot, target.device};
 }
 
 }  // namespace attune

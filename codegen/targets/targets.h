@@ -10,8 +10,6 @@
 
 namespace attune {
 
-enum class Device { cpu, opencl, cuda };
-
 struct TargetInfo {
   std::string_view name;
   std::string_view halide;       ///< as Halide spells it, without a runtime

@@ -38,16 +38,24 @@ Expr Flat::extent() const {
 }
 
 void Flat::place(Expr index, Coordinates& at) const {
-  for (std::size_t n = dims_.size(); n-- > 0;) {
-    if (n == 0) {
-      at[dims_[n]] = within(index, extents_[n]);
-      return;
-    }
+  place_unpromised(std::move(index), at);
+  for (std::size_t n = 0; n < dims_.size(); ++n) at[dims_[n]] = within(at[dims_[n]], extents_[n]);
+}
+
+void Flat::place_unpromised(Expr index, Coordinates& at) const {
+  for (std::size_t n = dims_.size(); n-- > 1;) {
     // A divisor that is known to be positive is not checked for 0.
     const Expr extent = Halide::max(extents_[n], 1);
-    at[dims_[n]] = within(index % extent, extents_[n]);
+    at[dims_[n]] = index % extent;
     index = index / extent;
   }
+  if (!dims_.empty()) at[dims_[0]] = index;
+}
+
+Expr Flat::index(const Coordinates& at) const {
+  Expr index = 0;
+  for (std::size_t n = 0; n < dims_.size(); ++n) index = index * extents_[n] + at.at(dims_[n]);
+  return Halide::Internal::simplify(index);
 }
 
 Tiled::Tiled(std::vector<std::string> dims, const Extents& extents, int size) : size_(size) {

@@ -36,6 +36,11 @@ class Flat {
   Halide::Expr extent() const;
   /// Adds the coordinates of `index`, which lies in [0, extent() - 1].
   void place(Halide::Expr index, Coordinates& at) const;
+  /// The same without promises of where they lie: for conditions of which Halide is to make conditions of what is computed under them alone. It moves
+  /// no promise.
+  void place_unpromised(Halide::Expr index, Coordinates& at) const;
+  /// The index of coordinates: what place() is given.
+  Halide::Expr index(const Coordinates& at) const;
   std::size_t size() const { return dims_.size(); }
 
  private:

@@ -1,4 +1,4 @@
-/// The stage templates of GPUs: plain tiles, one kernel for each Func that is stored. Any rank up to 8, any extents from 0 up, which may be
+/// The stage templates of GPUs. Any rank up to 8, any extents from 0 up, which may be
 /// unknown (codegen/halide/rewrites/empty_on_devices.h).
 #pragma once
 
@@ -6,6 +6,7 @@
 
 #include "codegen/halide/bodies/stage.h"
 #include "codegen/targets/machine.h"
+#include "schedules/records/block_sizes.h"
 #include "schedules/records/parameters.h"
 
 namespace attune {
@@ -14,19 +15,23 @@ namespace attune {
 std::vector<Parameter> gpu_pointwise_parameters(const Machine& machine, SizeClass size);
 Stored gpu_pointwise(const Pointwise& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
-/// `block_columns` x `block_rows` threads a block, of which each keeps `thread_columns` x `thread_rows` sums in registers.
+/// `block_columns` x `block_rows` threads a block, of which each keeps `thread_columns` x `thread_rows` sums in registers; operands pass through shared
+/// memory, `over_chunk` elements of the contracted dims at once.
 std::vector<Parameter> gpu_gemm_parameters(const Machine& machine, SizeClass size);
-/// Operands are read from global memory: nothing is staged in the memory that a block shares.
+std::string gpu_gemm_problem(const Machine& machine, const std::vector<Parameter>& values);
 Stored gpu_gemm(const Gemm& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
 /// As gpu_pointwise; a thread walks a row to find its maximum and its sum.
 std::vector<Parameter> gpu_row_softmax_parameters(const Machine& machine, SizeClass size);
 Stored gpu_row_softmax(const RowSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
-/// As gpu_gemm, for the scores and for the weighted sum of values alike.
-std::vector<Parameter> gpu_unfused_softmax_parameters(const Machine& machine, SizeClass size);
-/// An online softmax in four kernels: scores, their maximum and sum by row, and the weighted sum of the values. Unlike on CPUs the scores
-/// are stored whole, batch x queries x keys in f32, and masked blocks are computed like all others.
-Stored gpu_unfused_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
+/// A block of threads keeps the state of `block_rows` x `thread_rows` queries in registers and walks the blocks of `block_columns` x `thread_keys` keys in
+/// which something may be visible; operands pass through shared memory, `over_chunk` elements of the contracted dims and `value_chunk` values a
+/// thread at once. A thread has up to `thread_values` columns of the result; where the result has more than a block's, the scores are computed again.
+std::vector<Parameter> gpu_online_softmax_parameters(const Machine& machine, SizeClass size);
+std::string gpu_online_softmax_problem(const Machine& machine, const std::vector<Parameter>& values);
+BlockSizes gpu_online_softmax_blocks(const std::vector<Parameter>& values);
+/// FlashAttention-2 (Dao 2023) without tensor cores: no score is stored. With a log-sum-exp the states of all rows are stored once.
+Stored gpu_online_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
 }  // namespace attune

@@ -19,16 +19,14 @@ namespace {
 
 const Var thread_x("thread_x"), thread_y("thread_y");
 
-std::vector<Var> vars_of(const std::vector<std::string>& dims) { return {dims.rbegin(), dims.rend()}; }
-
-/// The index, from 0 to extent - 1, hidden from bounds inference: a select on it would narrow what a thread computes of the value that
-/// it selects, so that the thread's registers were too few.
-Expr hidden(const Expr& index, const Expr& extent) { return within(index & 0x7fffffff, extent); }
+std::vector<Var> all_vars_of(const std::vector<std::string>& dims) { return {dims.rbegin(), dims.rend()}; }
 
 /// The index, at the end of the extent where it is beyond: threads of the last block compute elements that are not stored.
 Expr at_most_last(const Expr& index, const Expr& extent) { return Halide::clamp(index, 0, extent - 1); }
 
 }  // namespace
+
+Expr hidden_index(const Expr& index, const Expr& extent) { return within(index & 0x7fffffff, extent); }
 
 GpuTile gpu_tile(const std::vector<Parameter>& values) {
   const auto value = [&](std::string_view name) {
@@ -66,7 +64,7 @@ void run_on_gpu(Func func, const GpuGrid& grid, const Extents& extents, const Gp
     threads.emplace_back(thread_y);
     blocks.emplace_back(block_y);
   }
-  for (const Var& var : vars_of(grid.dims))
+  for (const Var& var : all_vars_of(grid.dims))
     if (var.name() != grid.columns && var.name() != grid.rows) blocks.emplace_back(var);
   order.insert(order.end(), threads.begin(), threads.end());
   order.insert(order.end(), blocks.begin(), blocks.end());
@@ -84,12 +82,12 @@ void run_on_gpu(Func func, const GpuGrid& grid, const Extents& extents, const Gp
 
 Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const GpuTile& tile) {
   const GpuGrid& grid = reduction.grid;
-  const std::vector<Var> vars = vars_of(grid.dims);
+  const std::vector<Var> vars = all_vars_of(grid.dims);
   Coordinates at, clamped;
   for (const std::string& dim : grid.dims) at[dim] = clamped[dim] = Var(dim);
   for (const std::string& dim : {grid.columns, grid.rows})
     if (!dim.empty()) {
-      at[dim] = hidden(Var(dim), extents.at(dim));
+      at[dim] = hidden_index(Var(dim), extents.at(dim));
       clamped[dim] = at_most_last(Var(dim), extents.at(dim));
     }
   std::vector<VarOrRVar> order;

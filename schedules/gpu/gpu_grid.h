@@ -32,6 +32,10 @@ GpuGrid gpu_grid(const std::vector<std::string>& dims, const std::function<bool(
 /// dim, which is the only one of which CUDA allows more than 65535. No extent may be 0.
 void run_on_gpu(Halide::Func func, const GpuGrid& grid, const Extents& extents, const GpuTile& tile);
 
+/// The index, from 0 to extent - 1, hidden from bounds inference: a select on it would narrow what a thread computes of the value that
+/// it selects, so that the thread's registers were too few.
+Halide::Expr hidden_index(const Halide::Expr& index, const Halide::Expr& extent);
+
 /// result(at) = finish(value, at), with value = initial, and then step(value, at and an index) for each index along `over`.
 struct GpuReduction {
   std::string name;

@@ -58,22 +58,15 @@ TEST_CASE("explain says of each stage which schedule a call takes, and whose cod
   CHECK(codes == std::vector<int>{0, 1, 1, 3, 4});
 }
 
-TEST_CASE("explain says what is kept in memory, and how much of it", "[command line]") {
-  const Words shape = {"--shape", "batch=1,heads=2,queries=1000,keys=500"};
-  const auto explained = [&](Words words) {
-    words.insert(words.begin(), {"explain", "causal"});
-    return attune_says(words);
-  };
-  CHECK_THAT(explained({"--target", "x86-64-v3"}), Catch::Contains("keeps     tiles of scores alone, never all of them\n"));
-  for (const char* target : {"opencl", "cuda"}) {
-    CHECK_THAT(explained({"--target", target}), Catch::Contains("keeps     scores [batch x heads x queries x keys], row maxima [batch x heads x queries], "
-                                                                "row sums [batch x heads x queries] as f32\n") && !Catch::Contains("never"));
-    // 4 bytes of 2 x 1000 x 500 scores, and of 2 x 1000 maxima and sums
-    CHECK_THAT(explained({"--target", target, shape[0], shape[1]}), Catch::Contains(" as f32: 4.016 MB\n"));
+TEST_CASE("explain says that no target stores the scores of attention, and which blocks are visited", "[command line]") {
+  const Words shape = {"--shape", "batch=1,heads=2,queries=1000,keys=1000,depth=64"};
+  for (const char* target : {"x86-64-v3", "opencl", "cuda"}) {
+    const std::string text = attune_says({"explain", "causal", "--target", target, shape[0], shape[1]});
+    CHECK_THAT(text, Catch::Contains("keeps     tiles of scores alone, never all of them\n") && !Catch::Contains("Stores "));
   }
-  const json gpu = json::parse(explained({"--target", "cuda", "--json", shape[0], shape[1]}));
-  CHECK(gpu["stages"][0]["kept"][0] == json{{"what", "scores"}, {"dims", {"batch", "heads", "queries", "keys"}}, {"bytes", 4e6}});
-  CHECK(json::parse(explained({"--target", "x86-64-v3", "--json"}))["stages"][0]["kept"].empty());
+  // Tiles of 64 queries x 32 keys: of 16 rows of tiles, row n of 31 or 32 visits 2 (n + 1).
+  const json gpu = json::parse(attune_says({"explain", "causal", "--target", "cuda", "--json", shape[0], shape[1]}));
+  CHECK(gpu["stages"][0]["blocks"] == json{{"visited", 2 * 272}, {"all", 2 * 16 * 32}, {"doubt", 0}});
 }
 
 namespace {

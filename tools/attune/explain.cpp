@@ -50,17 +50,6 @@ std::string calls_text(const SizeRule& sizes, const SizeRule::Entry& entry) {
   return entry.limits.empty() ? "all others" : "calls with " + limits_text(entry.limits);
 }
 
-std::string kept_text(const StageReport& stage, const Call* call) {
-  if (stage.kept.empty()) return "tiles of scores alone, never all of them";
-  std::string text;
-  double bytes = 0;
-  for (const KeptTable& table : stage.kept) {
-    text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", table.what, fmt::join(table.dims, " x "));
-    if (call != nullptr) bytes += bytes_of(table, call->extents);
-  }
-  return text + (call != nullptr ? fmt::format(" as f32: {:.4g} MB", bytes * 1e-6) : " as f32");
-}
-
 void print_stage(const KernelReport& report, std::size_t number, const Call* call) {
   const StageReport& stage = report.stages[number];
   fmt::print("\n  stage {} of {}: {}\n", number + 1, report.stages.size(), stage.kind);
@@ -68,7 +57,7 @@ void print_stage(const KernelReport& report, std::size_t number, const Call* cal
   for (const ResultReport& result : stage.writes) fmt::print("    stores    {} [{}]\n", result.name, fmt::join(result.dims, " x "));
   if (!stage.operations.empty()) fmt::print("    computes  {}\n", fmt::join(stage.operations, ", "));
   fmt::print("    because   {}\n", stage.reason);
-  if (stage.walk) fmt::print("    keeps     {}\n", kept_text(stage, call));
+  if (stage.walk) fmt::print("    keeps     tiles of scores alone, never all of them\n");
   if (stage.code != number) fmt::print("    code      that of stage {}\n", stage.code + 1);
   for (const SizeRule::Entry& entry : stage.sizes.entries) {
     const bool is_taken = call != nullptr && call->work.sizes[number] == entry.size;
@@ -129,13 +118,6 @@ Json lines_of(const std::string& text) {
   return lines;
 }
 
-Json json_of(const std::vector<KeptTable>& kept, const Call* call) {
-  Json tables = Json::array();
-  for (const KeptTable& table : kept)
-    tables.push_back({{"what", table.what}, {"dims", table.dims}, {"bytes", call != nullptr ? Json(bytes_of(table, call->extents)) : Json()}});
-  return tables;
-}
-
 Json json_of(const Portion& portion, const char* part) { return {{part, portion.part}, {"all", portion.whole}, {"doubt", portion.doubt}}; }
 
 Json json_of(const Call& call) {
@@ -159,7 +141,6 @@ void explain_in_json(const Prepared& prepared, const std::string& types, const K
     Json writes = Json::array();
     for (const ResultReport& result : stage.writes) writes.push_back({{"name", result.name}, {"dims", result.dims}});
     Json one = {{"kind", stage.kind}, {"reason", stage.reason}, {"reads", stage.reads}, {"writes", writes}, {"operations", stage.operations}, {"code", stage.code}};
-    one["kept"] = json_of(stage.kept, call);
     one["key"] = stage.key.stage;
     one["types"] = stage.key.types;
     one["body"] = lines_of(stage.key.body);

@@ -54,8 +54,6 @@ std::vector<StoredScores> stored_scores(const KernelReport& report) {
     std::optional<StoredScores> found;
     for (const ResultReport& result : report.stages[i].writes)
       if (!found) found = scores_in(result.dims, pairs);
-    for (const KeptTable& table : report.stages[i].kept)
-      if (!found) found = scores_in(table.dims, pairs);
     if (!found) continue;
     found->stage = i;
     stored.push_back(*found);
@@ -66,7 +64,6 @@ std::vector<StoredScores> stored_scores(const KernelReport& report) {
 double stored_bytes(const StageReport& stage, const Shape& extents) {
   double bytes = 0;
   for (const ResultReport& result : stage.writes) bytes += elements(result.dims, extents) * result.element_bytes;
-  for (const KeptTable& table : stage.kept) bytes += bytes_of(table, extents);
   return bytes;
 }
 

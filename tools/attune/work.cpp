@@ -54,17 +54,6 @@ std::string add_walks(const Graph& graph, bool fuse, std::vector<StageReport>& s
   return {};
 }
 
-/// The schedules for GPUs compute a softmax in steps, with tables between them.
-void add_kept_tables(KernelReport& report) {
-  for (StageReport& stage : report.stages) {
-    if (!stage.walk) continue;
-    const Node& softmax = report.staged.node(stage.walk->softmax);
-    const Names& pairs = softmax.type.dims;
-    const Names rows = pairs.without({std::get<Softmax>(softmax.op).over});
-    stage.kept = {{"scores", {pairs.begin(), pairs.end()}}, {"row maxima", {rows.begin(), rows.end()}}, {"row sums", {rows.begin(), rows.end()}}};
-  }
-}
-
 /// A window hides nearly all blocks and a triangle shows nearly all of those that are visited; a mask that shows less than half of
 /// what is visited, and leaves out less than 60 % of all, shows a bit of everything. Of a few blocks nothing is said.
 bool hides_few_blocks(const Portion& pairs, const Portion& blocks) {
@@ -97,14 +86,7 @@ KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target) {
   report.staged = to_graph(function);
   report.owner = context;
   if (std::string problem = add_walks(report.staged, prepared.staging.fuse, report.stages); !problem.empty()) return fail(std::move(problem));
-  if (target.device != Device::cpu) add_kept_tables(report);
   return report;
-}
-
-double bytes_of(const KeptTable& table, const Shape& extents) {
-  double bytes = sizeof(float);
-  for (const std::string& dim : table.dims) bytes *= static_cast<double>(extents.find(dim)->second);
-  return bytes;
 }
 
 Portion Work::all_blocks() const {

@@ -12,13 +12,6 @@
 
 namespace attune {
 
-/// What the schedule of a stage keeps in memory besides the result, as f32.
-struct KeptTable {
-  std::string what;               ///< "scores"
-  std::vector<std::string> dims;
-};
-double bytes_of(const KeptTable& table, const Shape& extents);
-
 /// What a stage stores, as other stages find it in memory.
 struct ResultReport {
   std::string name;
@@ -40,7 +33,6 @@ struct StageReport {
   /// The schedule for the extents of all dims.
   const StepSchedule& schedule_for(const Shape& extents) const { return schedules.at(sizes.size_of(extents)); }
   std::optional<KeyWalk> walk;          ///< of an online_softmax: all but its tiles
-  std::vector<KeptTable> kept;          ///< of an online_softmax on a GPU; on a CPU its scores stand in tiles
 };
 
 struct KernelReport {

@@ -33,12 +33,13 @@ struct Reducer {
 class BlockRanges {
  public:
   BlockRanges(std::string name, std::function<Lowered(const Coordinates&)> element, std::vector<std::string> dims, const Extents& extents,
-              int vector_bytes)
+              const Machine& machine)
       : name_(std::move(name)),
         element_(std::move(element)),
         dims_(std::move(dims)),
         extents_(extents),
-        vector_bytes_(vector_bytes),
+        vector_bytes_(machine.vector_bytes),
+        is_gpu_(machine.is_gpu()),
         is_boolean_(holds_truth()) {}
 
   std::optional<Interval<Lowered>> over(const Block& block) {
@@ -73,6 +74,7 @@ class BlockRanges {
     const auto smaller = [](const Expr& a, const Expr& b) { return min(a, b); };
     const auto larger = [](const Expr& a, const Expr& b) { return max(a, b); };
     const Reducer least{"_least", &Halide::Type::max, smaller}, greatest{"_greatest", &Halide::Type::min, larger};
+    if (parts == nullptr && is_gpu_) return {of_elements_on_device(sizes, least), of_elements_on_device(sizes, greatest)};
     if (parts == nullptr) return {of_elements(sizes, least), of_elements(sizes, greatest)};
     return {of_parts(sizes, least, parts->second.least, parts->first), of_parts(sizes, greatest, parts->second.greatest, parts->first)};
   }
@@ -124,8 +126,24 @@ class BlockRanges {
     Func blocks(name_of(sizes, reducer));
     blocks(numbers) = (part.types()[0].*reducer.none)();
     blocks(numbers) = reducer.step(blocks(numbers), part(at));
-    blocks.compute_root();
-    return blocks;
+    return is_gpu_ ? on_device(blocks, numbers) : blocks.compute_root();
+  }
+
+  /// One element after the other.
+  Func of_elements_on_device(const Sizes& sizes, const Reducer& reducer) const {
+    const RDom within_block = domain(sizes);
+    const std::vector<Expr> numbers = numbers_of(sizes);
+    Coordinates at;
+    int reduced = 0;
+    for (std::size_t n = 0; n < sizes.size(); ++n) {
+      const Expr index = sizes[n] > 1 ? numbers[n] * sizes[n] + within_block[reduced++] : numbers[n];
+      at[dim(n)] = max(min(index, extents_.at(dim(n)) - 1), 0);
+    }
+    const Expr element = stored(element_(at).expr);
+    Func blocks(name_of(sizes, reducer));
+    blocks(numbers) = (element.type().*reducer.none)();
+    blocks(numbers) = reducer.step(blocks(numbers), element);
+    return on_device(blocks, numbers);
   }
 
   /// A row of blocks is first reduced to a line along the innermost dim, by vectors, and the line then to an element for each block.
@@ -168,6 +186,25 @@ class BlockRanges {
     return blocks;
   }
 
+  /// A thread for each block of elements.
+  static Func on_device(const Func& blocks, const std::vector<Expr>& numbers) {
+    constexpr int threads = 64;
+    Func stored(blocks.name() + "_stored");
+    std::vector<Var> vars;
+    for (const Expr& number : numbers) vars.emplace_back(number.as<Halide::Internal::Variable>()->name);
+    stored(vars) = blocks(vars);
+    stored.compute_root();
+    Var all = vars[0], group, thread;
+    for (std::size_t n = 1; n < vars.size(); ++n) {
+      const Var both;
+      stored.fuse(all, vars[n], both);
+      all = both;
+    }
+    stored.split(all, group, thread, threads, Halide::TailStrategy::GuardWithIf).gpu_blocks(group).gpu_threads(thread);
+    Func(blocks).compute_at(stored, thread);
+    return stored;
+  }
+
   /// Truth values as bytes.
   static Expr stored(const Expr& e) { return e.type().is_bool() ? Halide::cast<std::uint8_t>(e) : e; }
 
@@ -176,6 +213,7 @@ class BlockRanges {
   const std::vector<std::string> dims_;
   const Extents& extents_;
   const int vector_bytes_;
+  const bool is_gpu_;
   const bool is_boolean_;
   std::map<Sizes, Table> tables_;
 };
@@ -184,7 +222,7 @@ class BlockRanges {
 
 BlockSource block_ranges(const std::string& name, std::function<Lowered(const Coordinates&)> element, std::vector<std::string> dims,
                          const Extents& extents, const Machine& machine) {
-  auto ranges = std::make_shared<BlockRanges>(name, std::move(element), std::move(dims), extents, machine.vector_bytes);
+  auto ranges = std::make_shared<BlockRanges>(name, std::move(element), std::move(dims), extents, machine);
   return [ranges](const Block& block) { return ranges->over(block); };
 }
 

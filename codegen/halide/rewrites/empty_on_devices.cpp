@@ -44,7 +44,7 @@ bool is_of_arguments(const AssertStmt& check) {
   Expr message = check.message;
   while (const Let* let = message.as<Let>()) message = let->body;
   const Call* error = message.as<Call>();
-  return error != nullptr && error->name != "halide_error_requirement_failed" && error->name != "halide_error_buffer_allocation_too_large";
+  return error != nullptr && error->name != "halide_error_buffer_allocation_too_large";
 }
 
 class AllowEmpty : public IRMutator {

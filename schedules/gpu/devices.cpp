@@ -1,0 +1,41 @@
+#include "schedules/gpu/devices.h"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+using Halide::Expr;
+
+namespace attune {
+namespace {
+
+struct DeviceRow {
+  Device device;
+  const char *power_of_2, *maximum;  // by their names in the language of the device's compiler
+  std::int64_t shared_bytes;         // that every such device grants a block without being asked for more
+};
+constexpr DeviceRow rows[] = {
+    {Device::cuda, "llvm.nvvm.ex2.approx.ftz.f", "llvm.maxnum.f32", 48 << 10},
+    {Device::opencl, "native_exp2", "fmax", 32 << 10},
+};
+
+const DeviceRow& row_of(Device device) { return *std::ranges::find(rows, device, &DeviceRow::device); }
+
+Expr call(const char* function, const std::vector<Expr>& arguments) {
+  return Halide::Internal::Call::make(Halide::Float(32), function, arguments, Halide::Internal::Call::PureExtern);
+}
+
+}  // namespace
+
+Expr power_of_2_on(Device device, const Expr& x) { return call(row_of(device).power_of_2, {x}); }
+
+Expr maximum_on(Device device, const Expr& a, const Expr& b) { return call(row_of(device).maximum, {a, b}); }
+
+std::string shared_memory_problem(std::string_view schedule, Device device, std::int64_t elements) {
+  const std::int64_t bytes = elements * 4, granted = row_of(device).shared_bytes;
+  if (bytes <= granted) return {};
+  return "schedule '" + std::string(schedule) + "': a block of threads would share " + std::to_string(bytes) + " bytes of memory, and the device grants " +
+         std::to_string(granted) + "; make a block, what a thread has, or a chunk smaller";
+}
+
+}  // namespace attune

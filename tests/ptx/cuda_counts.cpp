@@ -1,0 +1,83 @@
+/// What kernels for CUDA do, counted while their PTX is interpreted: blocks visited, loads, conflicts of banks, memory that blocks share.
+#include <catch2/catch.hpp>
+
+#include "tests/codegen/kernel_case.h"
+#include "tests/ptx/driver.h"
+
+namespace attune {
+namespace {
+
+/// The schedule's parameters by name, of which the counts follow.
+struct Softmax {
+  int block_columns = 8, block_rows = 16, thread_rows = 4, thread_keys = 4;
+  int queries() const { return block_rows * thread_rows; }
+  int keys() const { return block_columns * thread_keys; }
+  std::string text() const {
+    return "gpu_online_softmax,block_columns=" + std::to_string(block_columns) + ",block_rows=" + std::to_string(block_rows) +
+           ",thread_rows=" + std::to_string(thread_rows) + ",thread_keys=" + std::to_string(thread_keys);
+  }
+};
+
+std::uint64_t of(const ptx::Counts& counts, std::string_view instruction) {
+  const auto found = counts.instructions.find(instruction);
+  return found == counts.instructions.end() ? 0 : found->second;
+}
+
+ptx::Counts counted(const std::string& variant, const KernelOptions& options, const std::string& shape) {
+  const KernelCase kernel(variant, options);
+  CHECK(kernel.difference(shape, 1) == "");
+  const Shape extents = fill_shape(kernel.graph(), parse_shape(shape, "shape").extents).extents;
+  const Arrays inputs = random_inputs(kernel.graph(), extents, 1);
+  return counts_of([&] { kernel.outputs(extents, inputs); });
+}
+
+/// Blocks of queries x keys that a call visits: a thread has a power of 2 for each of its pairs and two for each of its rows in every one of them.
+std::uint64_t visited(const std::string& variant, const std::vector<std::string>& settings, const std::string& shape) {
+  const Softmax softmax;
+  const ptx::Counts counts = counted(variant, {.settings = settings, .target = "cuda", .schedule = softmax.text()}, shape);
+  const auto warps = static_cast<std::uint64_t>(softmax.block_columns * softmax.block_rows / 32), rows = static_cast<std::uint64_t>(softmax.thread_rows);
+  const std::uint64_t each = warps * (rows * static_cast<std::uint64_t>(softmax.thread_keys) + 2 * rows);
+  CHECK(of(counts, "ex2.approx.ftz.f32") % each == 0);
+  return of(counts, "ex2.approx.ftz.f32") / each;
+}
+
+}  // namespace
+
+TEST_CASE("attention on CUDA visits the blocks in which something is visible, and no other", "[cuda]") {
+  load_driver();
+  // Blocks are 64 queries x 32 keys: 4 x 8 of them.
+  const std::string shape = "batch=1,heads=1,queries=256,keys=256,depth=8";
+  CHECK(visited("scaled_dot_product", {}, shape) == 32);
+  CHECK(visited("causal", {}, shape) == 2 + 4 + 6 + 8);
+  // Row n of tiles sees keys from 64 n - 31 to 64 n + 63.
+  CHECK(visited("sliding_window", {"window=32"}, shape) == 2 + 3 + 3 + 3);
+}
+
+TEST_CASE("attention on CUDA keeps what its threads own in registers and shares memory nearly without conflicts", "[cuda]") {
+  load_driver();
+  for (const int depth : {64, 128}) {
+    INFO("depth " << depth);
+    const std::string known = "depth=" + std::to_string(depth), both = known + ",value_" + known;
+    const ptx::Counts counts =
+        counted("scaled_dot_product", {.target = "cuda", .set = {known, "value_" + known}}, "batch=1,heads=1,queries=64,keys=64," + both);
+    for (const auto& [instruction, count] : counts.instructions) CHECK_THAT(instruction, !Catch::Contains(".local"));
+    CHECK(counts.shared_bytes <= 48 << 10);
+    CHECK(driver_log().registers_at_most == 255);
+    // Two products of 64 x 64 x depth by 32 lanes; what is more is the state's.
+    const auto products = static_cast<std::uint64_t>(2 * 64 * 64 * depth / 32), fmas = of(counts, "fma.rn.f32");
+    CHECK(fmas >= products);
+    CHECK(static_cast<double>(fmas) < 1.02 * static_cast<double>(products));
+    // All loads of the products are of 128 bits; conflicts are those of rows' maxima and of weights on their way.
+    CHECK(of(counts, "ld.shared.v4.b32") > 14 * of(counts, "ld.shared.b32"));
+    CHECK(20 * counts.bank_conflicts < 2 * counts.shared_accesses);
+  }
+}
+
+TEST_CASE("products on CUDA keep their sums in registers and load without conflicts", "[cuda]") {
+  load_driver();
+  const ptx::Counts counts = counted("single_head", {.target = "cuda", .set = {"model=64", "depth=64", "value_depth=64"}}, "tokens=64,model=64,depth=64,value_depth=64");
+  for (const auto& [instruction, count] : counts.instructions) CHECK_THAT(instruction, !Catch::Contains(".local"));
+  CHECK(10 * counts.bank_conflicts < counts.shared_accesses);
+}
+
+}  // namespace attune
