@@ -1,6 +1,8 @@
 /// What kernels for CUDA do, counted while their PTX is interpreted: blocks visited, loads, conflicts of banks, memory that blocks share.
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include "tests/codegen/kernel_case.h"
 #include "tests/ptx/driver.h"
 
@@ -23,18 +25,30 @@ std::uint64_t of(const ptx::Counts& counts, std::string_view instruction) {
   return found == counts.instructions.end() ? 0 : found->second;
 }
 
-ptx::Counts counted(const std::string& variant, const KernelOptions& options, const std::string& shape) {
-  const KernelCase kernel(variant, options);
-  CHECK(kernel.difference(shape, 1) == "");
-  const Shape extents = fill_shape(kernel.graph(), parse_shape(shape, "shape").extents).extents;
-  const Arrays inputs = random_inputs(kernel.graph(), extents, 1);
-  return counts_of([&] { kernel.outputs(extents, inputs); });
+/// A call that agrees with the interpreter of graphs.
+struct Counted {
+  Arrays inputs;
+  ptx::Counts counts;
+
+  Counted(const std::string& variant, const KernelOptions& options, const std::string& shape) {
+    const KernelCase kernel(variant, options);
+    CHECK(kernel.difference(shape, 1) == "");
+    const Shape extents = fill_shape(kernel.graph(), parse_shape(shape, "shape").extents).extents;
+    inputs = random_inputs(kernel.graph(), extents, 1);
+    counts = counts_of([&] { kernel.outputs(extents, inputs); });
+  }
+};
+
+/// Blocks are 64 queries x 32 keys: 4 x 8 of them.
+const std::string shape = "batch=1,heads=1,queries=256,keys=256,depth=8";
+
+Counted called(const std::string& variant, const std::vector<std::string>& settings = {}) {
+  return Counted(variant, {.settings = settings, .target = "cuda", .schedule = Softmax().text()}, shape);
 }
 
 /// Blocks of queries x keys that a call visits: a thread has a power of 2 for each of its pairs and two for each of its rows in every one of them.
-std::uint64_t visited(const std::string& variant, const std::vector<std::string>& settings, const std::string& shape) {
+std::uint64_t visited(const ptx::Counts& counts) {
   const Softmax softmax;
-  const ptx::Counts counts = counted(variant, {.settings = settings, .target = "cuda", .schedule = softmax.text()}, shape);
   const auto warps = static_cast<std::uint64_t>(softmax.block_columns * softmax.block_rows / 32), rows = static_cast<std::uint64_t>(softmax.thread_rows);
   const std::uint64_t each = warps * (rows * static_cast<std::uint64_t>(softmax.thread_keys) + 2 * rows);
   CHECK(of(counts, "ex2.approx.ftz.f32") % each == 0);
@@ -45,12 +59,15 @@ std::uint64_t visited(const std::string& variant, const std::vector<std::string>
 
 TEST_CASE("attention on CUDA visits the blocks in which something is visible, and no other", "[cuda]") {
   load_driver();
-  // Blocks are 64 queries x 32 keys: 4 x 8 of them.
-  const std::string shape = "batch=1,heads=1,queries=256,keys=256,depth=8";
-  CHECK(visited("scaled_dot_product", {}, shape) == 32);
-  CHECK(visited("causal", {}, shape) == 2 + 4 + 6 + 8);
+  CHECK(visited(called("scaled_dot_product").counts) == 32);
+  CHECK(visited(called("causal").counts) == 2 + 4 + 6 + 8);
   // Row n of tiles sees keys from 64 n - 31 to 64 n + 63.
-  CHECK(visited("sliding_window", {"window=32"}, shape) == 2 + 3 + 3 + 3);
+  CHECK(visited(called("sliding_window", {"window=32"}).counts) == 2 + 3 + 3 + 3);
+  // What is in memory decides, too: each row of tiles sees the keys up to the length.
+  const Counted padded = called("padded");
+  const double length = padded.inputs.at("lengths").data.at(0);
+  CHECK(length < 256);
+  CHECK(visited(padded.counts) == 4 * static_cast<std::uint64_t>(std::ceil(length / 32)));
 }
 
 TEST_CASE("attention on CUDA keeps what its threads own in registers and shares memory nearly without conflicts", "[cuda]") {
@@ -58,8 +75,7 @@ TEST_CASE("attention on CUDA keeps what its threads own in registers and shares 
   for (const int depth : {64, 128}) {
     INFO("depth " << depth);
     const std::string known = "depth=" + std::to_string(depth), both = known + ",value_" + known;
-    const ptx::Counts counts =
-        counted("scaled_dot_product", {.target = "cuda", .set = {known, "value_" + known}}, "batch=1,heads=1,queries=64,keys=64," + both);
+    const ptx::Counts counts = Counted("scaled_dot_product", {.target = "cuda", .set = {known, "value_" + known}}, "batch=1,heads=1,queries=64,keys=64," + both).counts;
     for (const auto& [instruction, count] : counts.instructions) CHECK_THAT(instruction, !Catch::Contains(".local"));
     CHECK(counts.shared_bytes <= 48 << 10);
     CHECK(driver_log().registers_at_most == 255);
@@ -75,7 +91,8 @@ TEST_CASE("attention on CUDA keeps what its threads own in registers and shares 
 
 TEST_CASE("products on CUDA keep their sums in registers and load without conflicts", "[cuda]") {
   load_driver();
-  const ptx::Counts counts = counted("single_head", {.target = "cuda", .set = {"model=64", "depth=64", "value_depth=64"}}, "tokens=64,model=64,depth=64,value_depth=64");
+  const ptx::Counts counts =
+      Counted("single_head", {.target = "cuda", .set = {"model=64", "depth=64", "value_depth=64"}}, "tokens=64,model=64,depth=64,value_depth=64").counts;
   for (const auto& [instruction, count] : counts.instructions) CHECK_THAT(instruction, !Catch::Contains(".local"));
   CHECK(10 * counts.bank_conflicts < counts.shared_accesses);
 }
