@@ -1,0 +1,100 @@
+/// The Funcs of a gpu_online_softmax stage and their schedule; used by gpu_online_softmax.cpp alone.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "codegen/halide/bodies/stage.h"
+#include "codegen/targets/machine.h"
+#include "schedules/common/scores.h"
+#include "schedules/common/softmax_math.h"
+#include "schedules/common/tiles.h"
+#include "schedules/gpu/devices.h"
+#include "schedules/gpu/gpu_block.h"
+
+namespace attune {
+
+/// Threads are `columns` x `rows` a block. A thread has `thread_rows` queries, `thread_keys` keys of each block of keys and `thread_values` columns of
+/// the result; operands are staged `over` elements of the contracted dims, and `staged_keys` values a thread, at once.
+struct GpuSoftmaxTiles {
+  int columns, rows, thread_rows, thread_keys, thread_values, over, staged_keys;
+
+  int queries() const { return rows * thread_rows; }
+  int keys() const { return columns * thread_keys; }
+  int values() const { return columns * thread_values; }
+};
+
+class GpuSoftmax {
+ public:
+  GpuSoftmax(const OnlineSoftmax& body, const Extents& extents, Device device, const GpuSoftmaxTiles& tiles);
+  Stored build();
+
+ private:
+  BlockThreads threads() const { return {tiles_.columns, tiles_.rows, tiles_.thread_rows}; }
+  bool has_product() const { return !body_.score && !body_.over.empty(); }
+  bool is_base_2() const { return is_plain_product(body_); }
+  Halide::Expr power(const Halide::Expr& x) const { return power_of_2_on(device_, x); }
+  Halide::Expr larger(const Halide::Expr& a, const Halide::Expr& b) const { return maximum_on(device_, a, b); }
+  Halide::Expr key_place(const Halide::Expr& key) const { return Halide::Expr(key_block_) * tiles_.keys() + key; }
+  Halide::Expr key_of(const Halide::Expr& key) const { return clamped(key_place(key), keys_, false); }
+  Halide::Expr key_in_block(const Halide::Expr& number, const Halide::Expr& thread) const { return number * tiles_.columns + thread; }
+  Flat over() const { return {body_.over, extents_}; }
+
+  // gpu_online_softmax.cpp: what is computed
+  /// No more columns and chunks than known extents need.
+  GpuSoftmaxTiles fitted(GpuSoftmaxTiles tiles) const;
+  /// The dims of the grid, of which the last is walked fastest: those of the batch, tiles of columns and blocks of queries.
+  Flat blocks_of_threads() const;
+  Coordinates place_of(const Halide::Expr& block) const;
+  Coordinates at_query(const Halide::Expr& row) const;
+  /// The column of the value tile that a thread's element is: neighbouring threads have neighbouring vectors.
+  Halide::Expr column_of(const Halide::Expr& element, const Halide::Expr& thread) const;
+  /// Chunks of the operands in shared memory. Beyond the contracted dims and the last key they are 0.
+  void define_operands();
+  bool is_whole_chunks() const;
+  Coordinates score_coordinates() const;
+  void define_scores();
+  void define_weights();
+  /// Some element of the two blocks may be visible.
+  Halide::Expr may_be_visible(const Halide::Expr& key_block) const;
+  /// (o for each of a thread's columns, m, l of the thread's own keys); m is the same for all threads of a row.
+  void define_state();
+
+  // gpu_online_softmax_schedule.cpp: what is stored, when and where it is computed
+  /// The result of a row and one of a thread's columns, whose states and totals of all threads are given.
+  Halide::Expr result(const Halide::FuncRef& state, const Halide::Expr& element, const Halide::Expr& total, const Coordinates& at) const;
+  /// Of a row over all threads.
+  Halide::Expr total(const std::function<Halide::Expr(int thread)>& of_thread) const;
+  static Coordinates at_vars(const std::vector<std::string>& dims);
+  /// One kernel: each block of threads stores what it has of the result.
+  Stored stored_by_the_kernel();
+  /// The states of all rows are stored, and what is stored of each row and element is made of them in kernels of their own.
+  Stored stored_with_log_sum_exp();
+  /// Everything that a block of threads computes, for the Func that it stores.
+  void schedule_block(Halide::Func& kernel, const Halide::VarOrRVar& block);
+  void schedule_product(Halide::Func& product);
+  void schedule_partial();
+
+  static constexpr const char *query_block = "query block", *value_tile = "value tile";  ///< dims of the grid beside those of the batch
+
+  const OnlineSoftmax& body_;
+  const Extents& extents_;
+  const Device device_;
+  const GpuSoftmaxTiles tiles_;
+  const Halide::Expr queries_, keys_, depth_;  // extents
+  const Flat grid_;  // all blocks of threads, as one index
+
+  const Halide::Var in_chunk_{"in_chunk"}, chunk_{"chunk"}, row_{"row"}, key_{"key"}, column_{"column"}, element_{"element"}, number_{"number"}, thread_{"thread"};
+  const Halide::Var key_block_{"key_block"}, block_{"block"};  // a block of keys; a block of threads
+  Halide::Func query_{"query"};  // [in chunk, row, chunk, block]
+  Halide::Func key_operand_{"key"};  // [in chunk, key of block, chunk, key block, block]
+  Halide::Func value_{"value"};  // [column of tile, key of block, key block, block]
+  Halide::Func product_{"product"}, scores_{"scores"}, weights_{"weights"}, shared_weights_{"shared_weights"};  // [number, thread, row, key block, block]
+  Halide::Func thread_maximum_{"thread_maximum"}, reference_{"reference"};  // [thread, row, key block, block]
+  Halide::Func partial_{"partial"};  // [element, thread, row, key block, block]
+  Halide::Func state_{"state"}, totals_{"totals"};  // [thread, row, block]
+  Halide::RDom over_, keys_of_block_, blocks_;
+};
+
+}  // namespace attune
