@@ -38,13 +38,12 @@ class GpuGemm {
 
   Stored build() {
     define_sums();
-    const RDom all(0, thread_columns_, 0, threads_.thread_rows, 0, threads_.columns, 0, threads_.rows, 0, grid_.extent(), "all");
+    RDom all(0, thread_columns_, 0, threads_.thread_rows, 0, threads_.columns, 0, threads_.rows, 0, grid_.extent(), "all");
     const Expr row = all[3] * threads_.thread_rows + all[1];
     Coordinates at;
     grid_.place(all[4], at);
     const Expr whole_row = at.at(row_block) * tile_rows() + row, whole_column = at.at(column_block) * tile_columns() + column_of(all[0], all[2]);
-    RDom stored = all;
-    stored.where(opaque_condition(whole_row < rows_.extent() && whole_column < columns_.extent()));
+    all.where(opaque_condition(whole_row < rows_.extent() && whole_column < columns_.extent()));
     rows_.place(within(whole_row, rows_.extent()), at);
     columns_.place(within(whole_column, columns_.extent()), at);
     const Expr sum = sums_(all[0], all[2], row, all[4]), value = body_.finish ? body_.finish(sum, at) : sum;

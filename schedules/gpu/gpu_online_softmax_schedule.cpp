@@ -35,13 +35,12 @@ Coordinates GpuSoftmax::at_vars(const std::vector<std::string>& dims) {
 }
 
 Stored GpuSoftmax::stored_by_the_kernel() {
-  const RDom all(0, tiles_.thread_values, 0, tiles_.thread_rows, 0, tiles_.columns, 0, tiles_.rows, 0, grid_.extent(), "all");
+  RDom all(0, tiles_.thread_values, 0, tiles_.thread_rows, 0, tiles_.columns, 0, tiles_.rows, 0, grid_.extent(), "all");
   const RVar element = all[0], of_thread = all[1], thread = all[2], threads_y = all[3], block = all[4];
   const Expr row = threads_y * tiles_.thread_rows + of_thread;
   const Coordinates blocks = place_of(block);
   const Expr query = blocks.at(query_block) * tiles_.queries() + row, column = blocks.at(value_tile) * tiles_.values() + column_of(element, thread);
-  RDom stored = all;
-  stored.where(opaque_condition(query < queries_ && column < depth_));
+  all.where(opaque_condition(query < queries_ && column < depth_));
   Coordinates at = blocks;
   at[body_.queries] = within(query, queries_);
   at[body_.value_depth] = within(column, depth_);
