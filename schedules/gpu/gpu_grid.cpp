@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schedules/common/tiles.h"
+#include "schedules/gpu/gpu_block.h"
 #include "schedules/records/parameters.h"
 
 using Halide::Expr;
@@ -18,8 +19,6 @@ namespace attune {
 namespace {
 
 const Var thread_x("thread_x"), thread_y("thread_y");
-
-std::vector<Var> all_vars_of(const std::vector<std::string>& dims) { return {dims.rbegin(), dims.rend()}; }
 
 /// The index, at the end of the extent where it is beyond: threads of the last block compute elements that are not stored.
 Expr at_most_last(const Expr& index, const Expr& extent) { return Halide::clamp(index, 0, extent - 1); }
@@ -64,7 +63,7 @@ void run_on_gpu(Func func, const GpuGrid& grid, const Extents& extents, const Gp
     threads.emplace_back(thread_y);
     blocks.emplace_back(block_y);
   }
-  for (const Var& var : all_vars_of(grid.dims))
+  for (const Var& var : vars_of_memory(grid.dims))
     if (var.name() != grid.columns && var.name() != grid.rows) blocks.emplace_back(var);
   order.insert(order.end(), threads.begin(), threads.end());
   order.insert(order.end(), blocks.begin(), blocks.end());
@@ -82,7 +81,7 @@ void run_on_gpu(Func func, const GpuGrid& grid, const Extents& extents, const Gp
 
 Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const GpuTile& tile) {
   const GpuGrid& grid = reduction.grid;
-  const std::vector<Var> vars = all_vars_of(grid.dims);
+  const std::vector<Var> vars = vars_of_memory(grid.dims);
   Coordinates at, clamped;
   for (const std::string& dim : grid.dims) at[dim] = clamped[dim] = Var(dim);
   for (const std::string& dim : {grid.columns, grid.rows})
@@ -126,9 +125,7 @@ Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const
 }
 
 Expr value_at(const Func& func, const std::vector<std::string>& dims, const Coordinates& at) {
-  std::vector<Expr> arguments;
-  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) arguments.push_back(at.at(*dim));
-  return func(arguments);
+  return func(place_in_memory(dims, at));
 }
 
 }  // namespace attune
