@@ -34,7 +34,8 @@ struct Schedule {
 template <class Body>
 std::span<const Schedule<Body>> schedules();
 
-/// A size of call that stages with this body tell apart on CPUs: a call has it if all limits hold; `small_up_to` is that of the schedule's record.
+/// A size of call that stages with this body tell apart, on devices where a schedule is made for it: a call has it if all limits hold; `small_up_to` is
+/// that of the schedule's record.
 template <class Body>
 struct SizeOfCall {
   SizeClass size;
@@ -54,8 +55,8 @@ struct ScheduleAnswer : ParameterAnswer {
 template <class Body>
 ScheduleInfo info_of(const Schedule<Body>& s, std::string_view stage = {}) {
   ScheduleInfo info{s.name, stage, s.is_for_gpu, s.parameters, s.problem, {}, s.made_for, s.blocks, s.registers};
-  if (!s.is_for_gpu)
-    for (const SizeOfCall<Body>& of : sizes_of_calls<Body>()) info.limited.push_back(of.size);
+  for (const SizeOfCall<Body>& of : sizes_of_calls<Body>())
+    if (!s.is_for_gpu || s.made_for == of.size) info.limited.push_back(of.size);
   return info;
 }
 /// The one that the command line names; else that of the nearest record for the stage and size; else the default.

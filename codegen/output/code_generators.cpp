@@ -30,7 +30,7 @@ StepSchedules schedules_of(const KernelSteps& plan, const Step& step, const Targ
     if (!answer.problem.empty()) return {{}, {}, std::move(answer.problem)};
     schedules.of.emplace(size, std::move(answer.schedule));
   }
-  schedules.rule = size_rule(schedules.of, plan.known, target);
+  schedules.rule = size_rule(schedules.of, plan.known);
   return schedules;
 }
 

@@ -50,10 +50,10 @@ bool SizeRule::keep_only(SizeClass size) {
   return true;
 }
 
-SizeRule size_rule(const std::map<SizeClass, StepSchedule>& schedules, const KnownExtents& known, const TargetInfo& target) {
+SizeRule size_rule(const std::map<SizeClass, StepSchedule>& schedules, const KnownExtents& known) {
   SizeRule rule;
   for (const SizeClass size : size_classes) {
-    if (target.device != Device::cpu || size == SizeClass::large) break;
+    if (size == SizeClass::large) break;
     const StepSchedule& schedule = schedules.at(size);
     // All schedules have values for small calls; for tiny ones and few queries only those do that are made, or were chosen by a record, for them.
     if (schedule.limits.empty() || (size != SizeClass::small && !schedule.is_made_for_size)) continue;

@@ -27,6 +27,6 @@ struct SizeRule {
 };
 
 /// From what the schedules say, one for each size, and the extents that are known already.
-SizeRule size_rule(const std::map<SizeClass, StepSchedule>& schedules, const KnownExtents& known, const TargetInfo& target);
+SizeRule size_rule(const std::map<SizeClass, StepSchedule>& schedules, const KnownExtents& known);
 
 }  // namespace attune

@@ -1,8 +1,30 @@
 #include "schedules/common/scores.h"
 
+#include <algorithm>
+
 using Halide::Expr;
 
 namespace attune {
+namespace {
+
+bool have(const OnlineSoftmax& body, const std::string& dim) {
+  return std::ranges::find(body.key.dims, dim) != body.key.dims.end() || std::ranges::find(body.value.dims, dim) != body.value.dims.end();
+}
+
+}  // namespace
+
+std::vector<std::string> dims_of_keys(const OnlineSoftmax& body) {
+  std::vector<std::string> dims = body.batch;
+  std::erase_if(dims, [&](const std::string& dim) { return !have(body, dim); });
+  return dims;
+}
+
+std::vector<std::string> dims_of_rows(const OnlineSoftmax& body) {
+  std::vector<std::string> dims = body.batch;
+  std::erase_if(dims, [&](const std::string& dim) { return have(body, dim); });
+  dims.push_back(body.queries);
+  return dims;
+}
 
 bool is_plain_product(const OnlineSoftmax& body) { return !body.change && !body.score && !body.combine; }
 

@@ -9,6 +9,12 @@ namespace attune {
 /// Nothing happens to the product of queries and keys but the mask: base 2 can be folded into the query.
 bool is_plain_product(const OnlineSoftmax& body);
 
+/// The dims of the batch that keys or values have: one of each makes up what attention walks its keys for.
+std::vector<std::string> dims_of_keys(const OnlineSoftmax& body);
+
+/// The other dims of the batch and the queries: rows that share keys and values, so that a tile may have rows of several heads.
+std::vector<std::string> dims_of_rows(const OnlineSoftmax& body);
+
 /// Adds the coordinates of the contracted dims, given innermost first.
 void place_over(const OnlineSoftmax& body, const Exprs& indices, Coordinates& at);
 

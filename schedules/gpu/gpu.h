@@ -21,7 +21,7 @@ std::vector<Parameter> gpu_gemm_parameters(const Machine& machine, SizeClass siz
 std::string gpu_gemm_problem(const Machine& machine, const std::vector<Parameter>& values);
 Stored gpu_gemm(const Gemm& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
-/// As gpu_pointwise; a thread walks a row to find its maximum and its sum.
+/// As gpu_pointwise; `block_columns` threads walk a row to find its maximum and its sum.
 std::vector<Parameter> gpu_row_softmax_parameters(const Machine& machine, SizeClass size);
 Stored gpu_row_softmax(const RowSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
@@ -33,5 +33,12 @@ std::string gpu_online_softmax_problem(const Machine& machine, const std::vector
 BlockSizes gpu_online_softmax_blocks(const std::vector<Parameter>& values);
 /// FlashAttention-2 (Dao 2023) without tensor cores: no score is stored. With a log-sum-exp the states of all rows are stored once.
 Stored gpu_online_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
+
+/// As gpu_online_softmax for few queries: a block of threads has `split_tile` keys, and its rows are the queries of all heads that share them. The
+/// states of all splits are stored, and merged by a second kernel.
+std::vector<Parameter> gpu_split_keys_parameters(const Machine& machine, SizeClass size);
+std::string gpu_split_keys_problem(const Machine& machine, const std::vector<Parameter>& values);
+BlockSizes gpu_split_keys_blocks(const std::vector<Parameter>& values);
+Stored gpu_split_keys(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
 }  // namespace attune

@@ -94,10 +94,13 @@ Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const
     if (!dim.empty()) order.emplace_back(Var(dim));
 
   Func value(reduction.name + "_value"), result(reduction.name);
-  value(vars) = reduction.initial;
-  if (reduction.over.empty()) {
-    value(vars) = reduction.step(value(vars), clamped);
-  } else {
+  value(vars) = Halide::Tuple(reduction.initial);
+  const auto values = [&] {
+    Exprs all;
+    for (std::size_t n = 0; n < reduction.initial.size(); ++n) all.push_back(value(vars)[static_cast<int>(n)]);
+    return all;
+  };
+  if (!reduction.over.empty()) {
     Halide::Region ranges;
     for (auto dim = reduction.over.rbegin(); dim != reduction.over.rend(); ++dim) ranges.emplace_back(0, extents.at(*dim));
     const Halide::RDom loops(ranges, reduction.name + "_over");
@@ -106,9 +109,9 @@ Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const
       clamped[reduction.over[n]] = loops[i];
       order.insert(order.begin() + (grid.dims.empty() ? 0 : (grid.rows.empty() ? 1 : 2)), Halide::RVar(loops[i].name()));
     }
-    value(vars) = reduction.step(value(vars), clamped);
   }
-  result(vars) = reduction.finish ? reduction.finish(value(vars), at) : value(vars);
+  value(vars) = Halide::Tuple(reduction.step(values(), clamped));
+  result(vars) = reduction.finish(values(), at);
   run_on_gpu(result, grid, extents, tile);
   if (grid.dims.empty()) return result;
 
@@ -122,10 +125,6 @@ Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const
     update.unroll(Var(dim));
   }
   return result;
-}
-
-Expr value_at(const Func& func, const std::vector<std::string>& dims, const Coordinates& at) {
-  return func(place_in_memory(dims, at));
 }
 
 }  // namespace attune

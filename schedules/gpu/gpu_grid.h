@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/halide/bodies/stage.h"
+#include "schedules/common/softmax_math.h"
 #include "schedules/records/parameters.h"
 
 namespace attune {
@@ -36,19 +37,17 @@ void run_on_gpu(Halide::Func func, const GpuGrid& grid, const Extents& extents, 
 /// it selects, so that the thread's registers were too few.
 Halide::Expr hidden_index(const Halide::Expr& index, const Halide::Expr& extent);
 
-/// result(at) = finish(value, at), with value = initial, and then step(value, at and an index) for each index along `over`.
+/// result(at) = finish(values, at), with values = initial, and then step(values, at and an index) for each index along `over`, once without any.
 struct GpuReduction {
   std::string name;
   GpuGrid grid;
   std::vector<std::string> over;
-  Halide::Expr initial;
-  std::function<Halide::Expr(Halide::Expr value, const Coordinates& at)> step, finish;
+  Exprs initial;
+  std::function<Exprs(const Exprs& values, const Coordinates& at)> step;
+  std::function<Halide::Expr(const Exprs& values, const Coordinates& at)> finish;
 };
 
 /// The reduction as run_on_gpu computes it; each thread has its values in registers.
 Halide::Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const GpuTile& tile);
-
-/// The value of a Func over the dims at coordinates.
-Halide::Expr value_at(const Halide::Func& func, const std::vector<std::string>& dims, const Coordinates& at);
 
 }  // namespace attune

@@ -13,23 +13,31 @@ using Halide::Expr;
 using Halide::RDom;
 
 namespace attune {
-namespace {
-
-GpuSoftmaxTiles tiles_from(const std::vector<Parameter>& values) {
-  const auto value = [&](std::string_view name) { return static_cast<int>(value_of(values, name)); };
-  return {value("block_columns"), value("block_rows"), value("thread_rows"), value("thread_keys"), value("thread_values"), value("over_chunk"), value("value_chunk")};
+GpuSoftmaxTiles::GpuSoftmaxTiles(const std::vector<Parameter>& parameters) {
+  const auto value = [&](std::string_view name) { return static_cast<int>(value_of(parameters, name)); };
+  columns = value("block_columns");
+  rows = value("block_rows");
+  thread_rows = value("thread_rows");
+  thread_keys = value("thread_keys");
+  thread_values = value("thread_values");
+  over = value("over_chunk");
+  staged_keys = value("value_chunk");
 }
 
-}  // namespace
+std::int64_t GpuSoftmaxTiles::shared_elements() const {
+  const std::int64_t padded_rows = queries() + row_padding;
+  const std::int64_t products = over * queries() + (over + row_padding) * keys(), sums = keys() * padded_rows + values() * staged_keys * columns;
+  return products + sums + 2 * columns * padded_rows;
+}
 
 GpuSoftmax::GpuSoftmax(const OnlineSoftmax& body, const Extents& extents, Device device, const GpuSoftmaxTiles& tiles)
     : body_(body),
       extents_(extents),
       device_(device),
       tiles_(fitted(tiles)),
-      queries_(extents.at(body.queries)),
       keys_(extents.at(body.keys)),
       depth_(extents.at(body.value_depth)),
+      rows_(tiles.has_splits() ? dims_of_rows(body) : std::vector{body.queries}, extents),
       grid_(blocks_of_threads()) {}
 
 Stored GpuSoftmax::build() {
@@ -37,8 +45,7 @@ Stored GpuSoftmax::build() {
   define_scores();
   define_weights();
   define_state();
-  if (body_.log_sum_exp) return stored_with_log_sum_exp();
-  return stored_by_the_kernel();
+  return body_.log_sum_exp || tiles_.has_splits() ? stored_from_states() : stored_by_the_kernel();
 }
 
 GpuSoftmaxTiles GpuSoftmax::fitted(GpuSoftmaxTiles tiles) const {
@@ -49,11 +56,16 @@ GpuSoftmaxTiles GpuSoftmax::fitted(GpuSoftmaxTiles tiles) const {
 }
 
 Flat GpuSoftmax::blocks_of_threads() const {
-  std::vector<std::string> dims = body_.batch;
-  dims.insert(dims.end(), {value_tile, query_block});
   Extents extents = extents_;
   extents[value_tile] = tiles_of(depth_, tiles_.values());
-  extents[query_block] = tiles_of(queries_, tiles_.queries());
+  extents[row_tile] = tiles_of(rows_.extent(), tiles_.queries());
+  std::vector<std::string> dims = tiles_.has_splits() ? dims_of_keys(body_) : body_.batch;
+  if (tiles_.has_splits()) {
+    // Without keys, too, there are states of which the result is made.
+    extents[split] = Halide::max(tiles_of(keys_, tiles_.split_tile), 1);
+    dims.emplace_back(split);
+  }
+  dims.insert(dims.end(), {value_tile, row_tile});
   return {dims, extents};
 }
 
@@ -63,9 +75,11 @@ Coordinates GpuSoftmax::place_of(const Expr& block) const {
   return at;
 }
 
-Coordinates GpuSoftmax::at_query(const Expr& row) const {
+Coordinates GpuSoftmax::at_row(const Expr& row) const {
   Coordinates at = place_of(block_);
-  at[body_.queries] = clamped(at.at(query_block) * tiles_.queries() + row, queries_, false);
+  const Expr index = clamped(at.at(row_tile) * tiles_.queries() + row, rows_.extent(), false);
+  if (rows_.size() == 1) at[body_.queries] = index;
+  else rows_.place(index, at);
   return at;
 }
 
@@ -77,7 +91,7 @@ void GpuSoftmax::define_operands() {
   if (has_product()) {
     const Expr index = Expr(chunk_) * tiles_.over + Expr(in_chunk_), extent = over().extent();
     const auto staged = [&](const Expr& element) { return is_whole_chunks() ? element : Halide::select(opaque_condition(index < extent), element, 0.f); };
-    Coordinates at = at_query(row_);
+    Coordinates at = at_row(row_);
     over().place(clamped(index, extent, false), at);
     if (body_.query) query_(in_chunk_, row_, chunk_, block_) = staged(query_of_product(body_, at));
     at[body_.keys] = key_of(key_);
@@ -96,7 +110,7 @@ bool GpuSoftmax::is_whole_chunks() const {
 }
 
 Coordinates GpuSoftmax::score_coordinates() const {
-  Coordinates at = at_query(row_);
+  Coordinates at = at_row(row_);
   at[body_.keys] = key_of(key_in_block(number_, thread_));
   return at;
 }
@@ -141,16 +155,25 @@ void GpuSoftmax::define_weights() {
                        value_(column_of(element_, thread_), key_in_block(keys_of_block_.y, keys_of_block_.x), key_block_, block_);
 }
 
-Expr GpuSoftmax::may_be_visible(const Expr& key_block) const {
-  if (!body_.visibility) return {};
+Expr GpuSoftmax::block_of_keys(const Coordinates& blocks, const Expr& in_split) const {
+  return tiles_.has_splits() ? blocks.at(split) * (tiles_.split_tile / tiles_.keys()) + in_split : in_split;
+}
+
+Expr GpuSoftmax::may_be_visible() const {
   Coordinates at;
   grid_.place_unpromised(block_, at);
-  const Expr first_row = at.at(query_block) * tiles_.queries(), first_key = key_block * tiles_.keys();
+  const Expr key_block = block_of_keys(at, blocks_.x), first_key = key_block * tiles_.keys();
+  const Expr exists = tiles_.has_splits() ? first_key < keys_ : Expr();
+  if (!body_.visibility) return exists;
   Block block;
-  for (const std::string& dim : body_.batch) block[dim] = {at.at(dim), at.at(dim)};
-  block[body_.queries] = {first_row, Halide::min(first_row + tiles_.queries(), queries_) - 1, at.at(query_block), tiles_.queries()};
+  // Of a batch dim that the grid lacks a tile may have any rows.
+  for (const std::string& dim : body_.batch) block[dim] = at.contains(dim) ? Span{at.at(dim), at.at(dim)} : Span{0, extents_.at(dim) - 1};
+  const Expr first_row = at.at(row_tile) * tiles_.queries(), queries = extents_.at(body_.queries);
+  if (rows_.size() == 1) block[body_.queries] = {first_row, Halide::min(first_row + tiles_.queries(), queries) - 1, at.at(row_tile), tiles_.queries()};
+  else block[body_.queries] = {0, queries - 1};
   block[body_.keys] = {first_key, Halide::min(first_key + tiles_.keys(), keys_) - 1, key_block, tiles_.keys()};
-  return body_.visibility(block).possibly;
+  const Expr visible = body_.visibility(block).possibly;
+  return exists.defined() ? exists && visible : visible;
 }
 
 void GpuSoftmax::define_state() {
@@ -158,8 +181,8 @@ void GpuSoftmax::define_state() {
   std::vector<Expr> none(static_cast<std::size_t>(tiles_.thread_values), 0.f);
   none.insert(none.end(), {Expr(std::numeric_limits<float>::lowest()), Expr(0.f)});
   state_(row) = Halide::Tuple(none);
-  blocks_ = RDom(0, tiles_of(keys_, tiles_.keys()), "key_blocks");
-  if (const Expr visible = may_be_visible(blocks_.x); visible.defined()) blocks_.where(opaque_condition(visible));
+  blocks_ = RDom(0, tiles_.has_splits() ? Expr(tiles_.split_tile / tiles_.keys()) : tiles_of(keys_, tiles_.keys()), "key_blocks");
+  if (const Expr visible = may_be_visible(); visible.defined()) blocks_.where(opaque_condition(visible));
   const Exprs of_block = {thread_, row_, blocks_.x, block_};
   const Halide::FuncRef before = state_(row);
   const int values = tiles_.thread_values;
@@ -188,19 +211,16 @@ std::vector<Parameter> gpu_online_softmax_parameters(const Machine& machine, Siz
 
 std::string gpu_online_softmax_problem(const Machine& machine, const std::vector<Parameter>& values) {
   if (std::string problem = multiple_problem("gpu_online_softmax", values, "thread_keys", "value_chunk"); !problem.empty()) return problem;
-  const GpuSoftmaxTiles tiles = tiles_from(values);
-  const std::int64_t queries = tiles.queries(), keys = tiles.keys(), rows = queries + row_padding;
-  const std::int64_t products = tiles.over * queries + (tiles.over + row_padding) * keys, sums = keys * rows + tiles.values() * tiles.staged_keys * tiles.columns;
-  return shared_memory_problem("gpu_online_softmax", machine.device, products + sums + 2 * tiles.columns * rows);
+  return shared_memory_problem("gpu_online_softmax", machine.device, GpuSoftmaxTiles(values).shared_elements());
 }
 
 BlockSizes gpu_online_softmax_blocks(const std::vector<Parameter>& values) {
-  const GpuSoftmaxTiles tiles = tiles_from(values);
+  const GpuSoftmaxTiles tiles(values);
   return {tiles.queries(), tiles.queries(), tiles.keys(), tiles.keys()};
 }
 
 Stored gpu_online_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
-  return GpuSoftmax(body, extents, machine.device, tiles_from(values)).build();
+  return GpuSoftmax(body, extents, machine.device, GpuSoftmaxTiles(values)).build();
 }
 
 }  // namespace attune

@@ -18,24 +18,6 @@ namespace {
 
 constexpr float lowest = std::numeric_limits<float>::lowest();
 
-bool contains(const std::vector<std::string>& dims, const std::string& dim) { return std::ranges::find(dims, dim) != dims.end(); }
-
-/// The dims of the batch that keys or values have.
-std::vector<std::string> shared_dims(const OnlineSoftmax& body) {
-  std::vector<std::string> dims;
-  for (const std::string& dim : body.batch)
-    if (contains(body.key.dims, dim) || contains(body.value.dims, dim)) dims.push_back(dim);
-  return dims;
-}
-
-std::vector<std::string> row_dims(const OnlineSoftmax& body) {
-  std::vector<std::string> dims;
-  for (const std::string& dim : body.batch)
-    if (!contains(body.key.dims, dim) && !contains(body.value.dims, dim)) dims.push_back(dim);
-  dims.push_back(body.queries);
-  return dims;
-}
-
 bool is_whole_vectors(const Expr& extent, int lanes) { return fixed_value(extent).value_or(1) % lanes == 0; }
 
 }  // namespace
@@ -46,8 +28,8 @@ SplitKeysStage::SplitKeysStage(const OnlineSoftmax& body, const Extents& extents
       tiles_(tiles),
       keys_(extents.at(body.keys)),
       depth_(extents.at(body.value_depth)),
-      batch_(vars_of(body.batch, shared_dims(body))),
-      rows_(row_dims(body), extents),
+      batch_(vars_of(body.batch, dims_of_keys(body))),
+      rows_(dims_of_rows(body), extents),
       row_tiles_(tiles_of(rows_.extent(), tiles.rows)),
       splits_(Halide::max(tiles_of(keys_, tiles.split_tile), 1)),
       keys_are_whole_(!body.over.empty() && is_whole_vectors(extents.at(body.over.back()), tiles.lanes)),
@@ -68,14 +50,14 @@ Expr SplitKeysStage::row_index(const Expr& row, const Expr& row_tile) const {
 
 Coordinates SplitKeysStage::batch_coordinates() const {
   Coordinates at;
-  for (const std::string& dim : shared_dims(body_)) at[dim] = Var(dim);
+  for (const std::string& dim : dims_of_keys(body_)) at[dim] = Var(dim);
   return at;
 }
 
 /// Those of the batch and of the row at row_ and row_tile_.
 Coordinates SplitKeysStage::row_coordinates() const {
   Coordinates at = batch_coordinates();
-  const std::vector<std::string> dims = row_dims(body_);
+  const std::vector<std::string> dims = dims_of_rows(body_);
   if (dims.size() == 1) {
     at[dims[0]] = row_index(row_, row_tile_);
     return at;
@@ -91,7 +73,7 @@ Expr SplitKeysStage::first_key() const { return split_ * tiles_.split_tile + blo
 
 /// Rows, once for all blocks of keys; lanes beyond the contracted dim repeat its last element.
 void SplitKeysStage::define_query_panel() {
-  const std::vector<std::string> dims = row_dims(body_);
+  const std::vector<std::string> dims = dims_of_rows(body_);
   if (dims.size() > 1) {
     Coordinates at;
     rows_.place(row_index(row_, row_tile_), at);
@@ -184,8 +166,8 @@ Expr SplitKeysStage::is_visited(const Expr& block) const {
   const Expr first = split_ * tiles_.split_tile + block * tiles_.key_tile, exists = first < keys_;
   if (!body_.visible || !body_.visibility) return exists;
   Block box;
-  for (const std::string& dim : shared_dims(body_)) box[dim] = {Var(dim), Var(dim)};
-  for (const std::string& dim : row_dims(body_)) box[dim] = {0, extents_.at(dim) - 1};
+  for (const std::string& dim : dims_of_keys(body_)) box[dim] = {Var(dim), Var(dim)};
+  for (const std::string& dim : dims_of_rows(body_)) box[dim] = {0, extents_.at(dim) - 1};
   const int blocks_in_split = tiles_.split_tile / tiles_.key_tile;
   box[body_.keys] = {first, min(first + tiles_.key_tile, keys_) - 1, split_ * blocks_in_split + block, tiles_.key_tile};
   return exists && body_.visibility(box).possibly;
@@ -218,7 +200,7 @@ void SplitKeysStage::define_out() {
   if (log_sum_exp_.is_wanted()) {
     Coordinates at = batch_coordinates();
     rows_.place(row_index(row_, row_tile_), at);
-    for (const std::string& dim : row_dims(body_)) at[dim] = within(at[dim], extents_.at(dim));
+    for (const std::string& dim : dims_of_rows(body_)) at[dim] = within(at[dim], extents_.at(dim));
     kept_total_(row) = log_sum_exp_.storing(total_(row), maximum_of_splits_(row) * ln_2, at);
   }
   sum_(joined({lane_, vector_}, row)) = 0.f;
@@ -226,7 +208,7 @@ void SplitKeysStage::define_out() {
 
   Coordinates at = batch_coordinates();
   Expr index = 0;
-  for (const std::string& dim : row_dims(body_)) {
+  for (const std::string& dim : dims_of_rows(body_)) {
     at[dim] = Var(dim);
     index = index * extents_.at(dim) + at[dim];
   }

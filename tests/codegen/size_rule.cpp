@@ -35,7 +35,7 @@ std::string text_of(const SizeRule& rule) {
 }  // namespace
 
 TEST_CASE("a call takes the first schedules whose limits hold", "[size]") {
-  const SizeRule rule = size_rule(attention(), {}, cpu());
+  const SizeRule rule = size_rule(attention(), {});
   CHECK(text_of(rule) == "few queries keys; small queries; large");
   const auto size = [&](std::int64_t queries, std::int64_t keys) { return rule.size_of({{"queries", queries}, {"keys", keys}}); };
   CHECK(size(1, 65) == SizeClass::few);
@@ -48,37 +48,37 @@ TEST_CASE("a call takes the first schedules whose limits hold", "[size]") {
 }
 
 TEST_CASE("known extents leave out what no call can take", "[size]") {
-  CHECK(text_of(size_rule(attention(), {{"queries", 1}}, cpu())) == "few keys; small");
-  CHECK(text_of(size_rule(attention(), {{"queries", 1}, {"keys", 4096}}, cpu())) == "few");
-  CHECK(text_of(size_rule(attention(), {{"queries", 8}}, cpu())) == "small");
-  CHECK(text_of(size_rule(attention(), {{"queries", 17}}, cpu())) == "large");
-  CHECK(text_of(size_rule(attention(), {{"keys", 64}}, cpu())) == "small queries; large");
+  CHECK(text_of(size_rule(attention(), {{"queries", 1}})) == "few keys; small");
+  CHECK(text_of(size_rule(attention(), {{"queries", 1}, {"keys", 4096}})) == "few");
+  CHECK(text_of(size_rule(attention(), {{"queries", 8}})) == "small");
+  CHECK(text_of(size_rule(attention(), {{"queries", 17}})) == "large");
+  CHECK(text_of(size_rule(attention(), {{"keys", 64}})) == "small queries; large");
 }
 
 TEST_CASE("limits of a schedule hold together, and one without any does not mind", "[size]") {
   std::map<SizeClass, StepSchedule> schedules = attention(false);
-  CHECK(text_of(size_rule(schedules, {}, cpu())) == "small queries; large");
+  CHECK(text_of(size_rule(schedules, {})) == "small queries; large");
   schedules[SizeClass::small].limits.push_back({"queries", 0, 7});
   schedules[SizeClass::small].limits.push_back({"tokens", 0, 9});
-  const SizeRule rule = size_rule(schedules, {}, cpu());
+  const SizeRule rule = size_rule(schedules, {});
   CHECK(text_of(rule) == "small queries tokens; large");
   CHECK(rule.size_of({{"queries", 7}, {"tokens", 9}}) == SizeClass::small);
   CHECK(rule.size_of({{"queries", 8}, {"tokens", 9}}) == SizeClass::large);
   schedules[SizeClass::small].limits.clear();
-  CHECK(text_of(size_rule(schedules, {}, cpu())) == "large");
+  CHECK(text_of(size_rule(schedules, {})) == "large");
 }
 
 TEST_CASE("tiny calls come before all others", "[size]") {
-  const SizeRule rule = size_rule(attention(true, true), {}, cpu());
+  const SizeRule rule = size_rule(attention(true, true), {});
   CHECK(text_of(rule) == "tiny queries keys; few queries keys; small queries; large");
   const auto size = [&](std::int64_t queries, std::int64_t keys) { return rule.size_of({{"queries", queries}, {"keys", keys}}); };
   CHECK(size(1, 1) == SizeClass::tiny);
   CHECK(size(32, 32) == SizeClass::tiny);
   CHECK(size(1, 33) == SizeClass::small);
   CHECK(size(33, 1) == SizeClass::large);
-  CHECK(text_of(size_rule(attention(true, true), {{"queries", 8}}, cpu())) == "tiny keys; small");
-  CHECK(text_of(size_rule(attention(true, true), {{"queries", 8}, {"keys", 8}}, cpu())) == "tiny");
-  CHECK(text_of(size_rule(attention(true, true), {{"keys", 33}}, cpu())) == "small queries; large");
+  CHECK(text_of(size_rule(attention(true, true), {{"queries", 8}})) == "tiny keys; small");
+  CHECK(text_of(size_rule(attention(true, true), {{"queries", 8}, {"keys", 8}})) == "tiny");
+  CHECK(text_of(size_rule(attention(true, true), {{"keys", 33}})) == "small queries; large");
 }
 
 TEST_CASE("keys of the queries' own sequence limit calls by its name", "[size]") {
@@ -120,26 +120,33 @@ TEST_CASE("a record may choose another schedule than the default of a size", "[s
 TEST_CASE("a size is left out if no extent keeps its limits", "[size]") {
   std::map<SizeClass, StepSchedule> schedules = attention();
   schedules[SizeClass::few].limits = {{"tokens", 0, 4}, {"tokens", 65}};
-  CHECK(text_of(size_rule(schedules, {}, cpu())) == "small queries; large");
+  CHECK(text_of(size_rule(schedules, {})) == "small queries; large");
 }
 
 TEST_CASE("a size is left out if an earlier one takes all its calls", "[size]") {
   std::map<SizeClass, StepSchedule> schedules = attention(true, true);
   schedules[SizeClass::small].limits.push_back({"keys", 0, 32});
-  CHECK(text_of(size_rule(schedules, {}, cpu())) == "tiny queries keys; few queries keys; large");
-  CHECK(text_of(size_rule(attention(true, true), {{"keys", 8}}, cpu())) == "tiny queries; large");
+  CHECK(text_of(size_rule(schedules, {})) == "tiny queries keys; few queries keys; large");
+  CHECK(text_of(size_rule(attention(true, true), {{"keys", 8}})) == "tiny queries; large");
 }
 
 TEST_CASE("all calls may take the schedules for one size", "[size]") {
-  SizeRule rule = size_rule(attention(true, true), {{"queries", 8}}, cpu());
+  SizeRule rule = size_rule(attention(true, true), {{"queries", 8}});
   CHECK(!rule.keep_only(SizeClass::few));
   CHECK(text_of(rule) == "tiny keys; small");
   CHECK(rule.keep_only(SizeClass::tiny));
   CHECK(text_of(rule) == "tiny");
 }
 
-TEST_CASE("a kernel for a GPU has one schedule", "[size]") {
-  CHECK(text_of(size_rule(attention(), {}, *find_target("opencl"))) == "large");
+TEST_CASE("devices tell apart the calls that a schedule of theirs is made for", "[size]") {
+  const auto rules = [](const char* variant) {
+    const Planned planned(variant_graph(variant));
+    std::string text;
+    for (const Step& step : planned.plan.steps) text += text_of(schedules_of(planned.plan, step, *find_target("cuda"), {}).rule) + ".";
+    return text;
+  };
+  CHECK(rules("grouped_query") == "few queries keys; large.");
+  CHECK(rules("multi_head") == "large.large.large.large.large.");  // its queries are as many as its keys
 }
 
 }  // namespace attune

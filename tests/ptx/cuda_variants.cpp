@@ -43,6 +43,26 @@ TEST_CASE("attention on CUDA of several tiles of values agrees with the interpre
   }
 }
 
+TEST_CASE("attention of few queries and many keys on CUDA agrees with the interpreter", "[cuda]") {
+  load_driver();
+  // Splits of 64 keys, of which calls have up to 5; rows of several heads, in one tile and in three.
+  const std::string splits = "gpu_split_keys,size=few,split_tile=64";
+  const auto check = [&](const std::string& variant, const KernelOptions& given) {
+    CAPTURE(variant);
+    KernelOptions options = given;
+    options.target = "cuda";
+    options.schedule = splits;
+    const KernelCase kernel(variant, options);
+    for (const char* shape : {"batch=2,heads=2,group=3,queries=1,keys=65,depth=1,value_depth=3", "batch=1,heads=2,group=4,queries=5,keys=300,depth=40,value_depth=33"})
+      CHECK(kernel.difference(fitting(shape, kernel.graph()), 1) == "");
+  };
+  for (const char* variant : {"grouped_query", "causal_offset", "sinks", "document", "padded", "masked", "alibi", "soft_cap", "additive"}) check(variant, {});
+  check("grouped_query", {.types = "bf16"});
+  check("scaled_dot_product", {.settings = {"lse=true"}});
+  const KernelCase known("grouped_query", {.target = "cuda", .schedule = splits, .set = {"queries=1", "group=3", "depth=64", "value_depth=64"}});
+  for (const char* shape : {"keys=129", "batch=2,heads=2,keys=200"}) CHECK(known.difference(shape, 1) == "");
+}
+
 TEST_CASE("variants of bf16 on CUDA agree with the interpreter", "[cuda]") {
   load_driver();
   for (const char* variant : {"causal", "grouped_query", "multi_head"}) check_on_cuda(variant, {.types = "bf16"});
