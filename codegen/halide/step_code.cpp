@@ -161,7 +161,7 @@ class StepPipelining {
     add(stored_.func, stored_.dims);
     for (const StoredBeside& result : stored_.beside) add(result.func, result.dims);
     made_.pipeline = Halide::Pipeline(results);
-    add_late_rewrites(made_.pipeline, stored_, machine_.is_gpu());
+    add_late_rewrites(made_.pipeline, stored_, machine_.device);
   }
 
   const KernelSteps& plan_;

@@ -46,6 +46,13 @@ Counted called(const std::string& variant, const std::vector<std::string>& setti
   return Counted(variant, {.settings = settings, .target = "cuda", .schedule = Softmax().text()}, shape);
 }
 
+constexpr const char* wide_load = "ld.global.nc.v2.b64";
+
+Counted called_with_depth(const std::string& depth) {
+  const std::string known = "depth=" + depth, values = "value_depth=" + depth;
+  return Counted("scaled_dot_product", {.target = "cuda", .set = {known, values}}, "batch=1,heads=1,queries=64,keys=64," + known + "," + values);
+}
+
 /// Blocks of queries x keys that a call visits: a thread has a power of 2 for each of its pairs and two for each of its rows in every one of them.
 std::uint64_t visited(const ptx::Counts& counts) {
   const Softmax softmax;
@@ -87,6 +94,25 @@ TEST_CASE("attention on CUDA keeps what its threads own in registers and shares 
     CHECK(of(counts, "ld.shared.v4.b32") > 14 * of(counts, "ld.shared.b32"));
     CHECK(20 * counts.bank_conflicts < 2 * counts.shared_accesses);
   }
+}
+
+TEST_CASE("attention on CUDA loads what lies at multiples of 16 bytes by 128 bits, and the rest as it can", "[cuda]") {
+  load_driver();
+  const auto counts = [](const std::string& depth) { return called_with_depth(depth).counts; };
+  // 64 queries, keys and values of 64 elements, the queries for each of two blocks of keys: a warp loads 128 elements at once.
+  CHECK(of(counts("64"), wide_load) == 4 * 64 * 64 / 128);
+  CHECK(of(counts("64"), "ld.global.nc.b32") == 0);
+  CHECK(of(counts("33"), wide_load) < of(counts("33"), "ld.global.nc.b32"));
+}
+
+TEST_CASE("few queries of heads that share keys on CUDA read keys and values once", "[cuda]") {
+  load_driver();
+  const ptx::Counts counts = Counted("grouped_query", {.target = "cuda", .set = {"depth=64", "value_depth=64"}},
+                                     "batch=1,heads=2,group=4,queries=1,keys=512,depth=64,value_depth=64").counts;
+  // Beside keys and values of two heads there are queries, for each block of keys, and the states of splits.
+  const double sectors = static_cast<double>(counts.global_sectors), once = 2.0 * 2 * 512 * 64 * 4 / 32;
+  CHECK(sectors > once);
+  CHECK(sectors < 1.2 * once);
 }
 
 TEST_CASE("products on CUDA keep their sums in registers and load without conflicts", "[cuda]") {

@@ -133,6 +133,7 @@ int cuPointerGetAttribute(void* value, int, std::uint64_t) {
 }
 
 int cuModuleLoadData(void** made, const void* image) {
+  driver_log.modules.emplace_back(static_cast<const char*>(image));
   try {
     *made = new Module(attune::ptx::parse(static_cast<const char*>(image)));
     return success;

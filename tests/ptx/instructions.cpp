@@ -120,7 +120,9 @@ TEST_CASE("numbers become others as the rounding says", "[ptx]") {
   check("cvt.rzi.s32.f32", largest, 3e9F);
   check("cvt.rzi.s32.f32", smallest, -infinity);
   check("cvt.s64.s32", std::int64_t{-5}, -5);
+  check("cvt.u64.u16", std::uint64_t{0xfffe}, std::uint16_t{0xfffe});
   check("cvt.u64.u32", std::uint64_t{0xfffffffbU}, -5);
+  check("cvt.u32.u16", 0xfffeU, std::uint16_t{0xfffe});
   check("cvt.u32.u64", 7U, (std::uint64_t{9} << 32) + 7);
 }
 

@@ -32,6 +32,7 @@ struct Counts {
 /// What a program has done with the interpreter so far.
 struct DriverLog {
   Counts counts;                    ///< of all launches since somebody last emptied them
+  std::vector<std::string> modules;  ///< the PTX of those that were loaded since somebody last emptied this
   unsigned registers_at_most = 0;   ///< of a thread, as the last module was loaded; 0: as many as there are
 };
 

@@ -10,17 +10,18 @@
 #include "codegen/halide/rewrites/seen_conditions.h"
 #include "codegen/halide/rewrites/stack_budget.h"
 #include "codegen/halide/rewrites/store_beside.h"
+#include "codegen/halide/rewrites/wide_loads.h"
 
 namespace attune {
 
-void add_late_rewrites(Halide::Pipeline& pipeline, const Stored& stored, bool is_gpu) {
+void add_late_rewrites(Halide::Pipeline& pipeline, const Stored& stored, Device device) {
   // Results beside the first get their stores before anything looks for stores.
   if (!stored.beside.empty()) store_beside(pipeline);
   // Behind Halide's bounds, which are not to see what the numbers stand for; before the steps that read loops' extents.
   define_numbers(pipeline, stored.numbers);
   turn_last_first(pipeline, stored.func, stored.last_first);
   if (stored.sums.defined()) prefetch_results(pipeline, stored.func, stored.sums);
-  if (is_gpu) {
+  if (device != Device::cpu) {
     // The launches have their grids, of numbers that are defined.
     allow_empty_on_devices(pipeline);
     // Nothing infers bounds any more.
@@ -29,6 +30,8 @@ void add_late_rewrites(Halide::Pipeline& pipeline, const Stored& stored, bool is
     take_rare_way(pipeline);
     // All reals are there: those that drivers' compilers must not know become arguments.
     find_opaque_reals_on_host(pipeline);
+    // Indices are flat, and no pass looks for loads any more.
+    if (device == Device::cuda) load_wide(pipeline);
   } else {
     // Vectors are made; a condition that is lifted may then stand around a branch.
     branch_on_rare_lanes(pipeline);
