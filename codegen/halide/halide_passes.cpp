@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "codegen/halide/rewrites/private_registers.h"
+#include "codegen/halide/rewrites/trimmed_loops.h"
 #include "codegen/halide/rewrites/store_beside.h"
 
 namespace attune {
@@ -174,7 +175,7 @@ class Passes {
     s = bound_constant_extent_loops(s);
     s = unroll_loops(s);
     s = simplify(vectorize_loops(s, functions_));
-    if (target_.has_gpu_feature()) s = with_private_registers(fuse_gpu_thread_loops(s));
+    if (target_.has_gpu_feature()) s = with_trimmed_loops(with_private_registers(fuse_gpu_thread_loops(s)));
     return simplify(rewrite_interleavings(s));
   }
 

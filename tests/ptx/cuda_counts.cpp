@@ -64,6 +64,15 @@ std::uint64_t visited(const ptx::Counts& counts) {
 
 }  // namespace
 
+TEST_CASE("attention on CUDA waits for nobody in blocks that it leaves out at the ends of a row", "[cuda]") {
+  load_driver();
+  const auto barriers = [](const Counted& called) { return static_cast<double>(of(called.counts, "bar.sync")) / static_cast<double>(visited(called.counts)); };
+  const double whole = barriers(called("scaled_dot_product"));
+  CHECK(whole > 1);
+  CHECK(barriers(called("causal")) == Approx(whole).epsilon(0.05));
+  CHECK(barriers(called("sliding_window", {"window=32"})) == Approx(whole).epsilon(0.1));
+}
+
 TEST_CASE("attention on CUDA visits the blocks in which something is visible, and no other", "[cuda]") {
   load_driver();
   CHECK(visited(called("scaled_dot_product").counts) == 32);

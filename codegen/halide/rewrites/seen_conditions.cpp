@@ -14,4 +14,6 @@ class SeeConditions final : public Halide::Internal::IRMutator {
 
 void see_conditions(Halide::Pipeline& pipeline) { pipeline.add_custom_lowering_pass(new SeeConditions); }
 
+Halide::Expr seen_condition(const Halide::Expr& condition) { return SeeConditions().mutate(condition); }
+
 }  // namespace attune

@@ -9,4 +9,7 @@ namespace attune {
 /// the lowering for devices, when bounds are known.
 void see_conditions(Halide::Pipeline& pipeline);
 
+/// One of them.
+Halide::Expr seen_condition(const Halide::Expr& condition);
+
 }  // namespace attune
