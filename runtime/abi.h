@@ -69,7 +69,7 @@ struct attune_condition_v1 {
   int64_t maximum;
 };
 
-enum attune_device { attune_cpu = 0, attune_opencl = 1, attune_cuda = 2 };
+enum attune_device { attune_cpu = 0, attune_opencl = 1, attune_cuda = 2, attune_vulkan = 3 };
 
 /* One compiled body of a step. A call takes the first target of the kernel that the machine has, those that were tuned for its CPU before
    others, and whose codes take the extents; of the step's codes for it the first whose conditions hold. A caller may name a device or a target, whose codes alone are looked at then.

@@ -32,6 +32,16 @@ std::string driver_problem(attune_device device) {
     }();
     return problem;
   }
+  if (device == attune_vulkan) {
+    static const std::string problem = [] {
+      // As codegen/halide/rewrites/empty_on_devices.h wants it.
+      setenv("HL_VK_ALLOC_CONFIG", "0:0:0:0:1024", 0);
+      const std::string missing = load("libvulkan.so.1");
+      // Halide's runtime ends the program where there is no device.
+      return missing.empty() ? vulkan_problem() : missing;
+    }();
+    return problem;
+  }
   return {};
 }
 

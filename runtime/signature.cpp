@@ -76,7 +76,7 @@ std::string tensor_problem(const attune_kernel_v3& kernel, const attune_tensor_v
 std::string code_problem(const attune_kernel_v3& kernel, const attune_code_v2& code) {
   if (code.target == nullptr || code.schedule == nullptr || code.features == nullptr || code.cpus == nullptr || code.run == nullptr)
     return "lacks a name or its function";
-  if (code.device < attune_cpu || code.device > attune_cuda) return words("is for the unknown device ", code.device);
+  if (code.device < attune_cpu || code.device > attune_vulkan) return words("is for the unknown device ", code.device);
   if (!is_table(code.conditions, code.condition_count, max_dims)) return "has no table of conditions";
   for (const attune_condition_v1& condition : conditions_of(code))
     if (condition.dim < 0 || condition.dim >= kernel.dim_count) return words("has a condition on dim number ", condition.dim);

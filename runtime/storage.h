@@ -44,7 +44,7 @@ constexpr std::int64_t bytes_of(attune_storage storage) { return info_of(storage
 constexpr bool is_real(attune_storage storage) { return info_of(storage).rounding > 0; }
 
 constexpr std::string_view name_of(attune_device device) {
-  constexpr std::array<std::string_view, 3> names = {"cpu", "opencl", "cuda"};
+  constexpr std::array<std::string_view, 4> names = {"cpu", "opencl", "cuda", "vulkan"};
   const auto number = static_cast<unsigned>(device);
   return number < names.size() ? names[number] : "an unknown device";
 }

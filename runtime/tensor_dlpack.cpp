@@ -22,7 +22,7 @@ int storage_from(const DLDataType& type) {
   return -1;
 }
 
-constexpr std::array<DLDeviceType, 3> device_codes = {kDLCPU, kDLOpenCL, kDLCUDA};  // in the order of attune_device
+constexpr std::array<DLDeviceType, 4> device_codes = {kDLCPU, kDLOpenCL, kDLCUDA, kDLVulkan};  // in the order of attune_device
 
 /// What a managed tensor points to.
 template <class Managed>

@@ -47,7 +47,7 @@ Halide::Target halide_runtime_target(std::span<const TargetInfo* const> targets)
   const Halide::Target first{std::string(targets.front()->halide)};
   Halide::Target runtime(first.os, first.arch, first.bits);
   for (const TargetInfo* target : targets)
-    for (const auto part : {Halide::Target::OpenCL, Halide::Target::CUDA, Halide::Target::ASAN, Halide::Target::TSAN})
+    for (const auto part : {Halide::Target::OpenCL, Halide::Target::CUDA, Halide::Target::Vulkan, Halide::Target::ASAN, Halide::Target::TSAN})
       if (Halide::Target(std::string(target->halide)).has_feature(part)) runtime.set_feature(part);
   return runtime;
 }

@@ -5,7 +5,7 @@
 
 namespace attune {
 
-enum class Device { cpu, opencl, cuda };
+enum class Device { cpu, opencl, cuda, vulkan };
 
 /// `vector_bytes` is 64, 32 or 16; `registers` is the number of vector registers.
 struct Machine {

@@ -17,7 +17,7 @@ constexpr std::string_view sapphire_rapids =
     "avx512bf16 avx512fp16 avxvnni gfni vaes vpclmulqdq";
 constexpr std::string_view x86 = "x86_64-unknown-linux-gnu";
 
-constexpr std::array<TargetInfo, 8> table = {{
+constexpr std::array<TargetInfo, 9> table = {{
     {"zen5", "x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4-avx512_zen5", x86, zen5, "amd/26", "ld",
      Device::cpu, 64, 32, true, "AVX-512 with bf16 dot products at twice the rate: AMD Zen 5"},
     {"zen4", "x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4", x86, zen4, "amd/25", "ld", Device::cpu, 64, 32, true,
@@ -34,6 +34,8 @@ constexpr std::array<TargetInfo, 8> table = {{
      "OpenCL 1.2 on an x86-64 host"},
     {"cuda", "x86-64-linux-sse41-cuda-cuda_capability_80", x86, "", "", "ld", Device::cuda, 16, 16, false,
      "CUDA, compute capability 8.0 and later, on an x86-64 host"},
+    {"vulkan", "x86-64-linux-sse41-vulkan-vk_v13-vk_int8-vk_int16-vk_int64", x86, "", "", "ld", Device::vulkan, 16, 16, false,
+     "Vulkan 1.3 on an x86-64 host"},
 }};
 
 }  // namespace

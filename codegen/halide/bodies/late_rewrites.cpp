@@ -1,5 +1,6 @@
 #include "codegen/halide/bodies/late_rewrites.h"
 
+#include "codegen/halide/numbers/kept_roundings.h"
 #include "codegen/halide/numbers/opaque_real.h"
 #include "codegen/halide/rewrites/empty_on_devices.h"
 #include "codegen/halide/rewrites/last_first.h"
@@ -23,11 +24,12 @@ void add_late_rewrites(Halide::Pipeline& pipeline, const Stored& stored, Device 
   if (stored.sums.defined()) prefetch_results(pipeline, stored.func, stored.sums);
   if (device != Device::cpu) {
     // The launches have their grids, of numbers that are defined.
-    allow_empty_on_devices(pipeline);
+    allow_empty_on_devices(pipeline, device == Device::vulkan ? vulkan_granule : 1);
     // Nothing infers bounds any more.
     see_conditions(pipeline);
     // Compilers for devices make no FMAs that may be relied on.
     take_rare_way(pipeline);
+    if (device == Device::vulkan) keep_roundings(pipeline);
     // All reals are there: those that drivers' compilers must not know become arguments.
     find_opaque_reals_on_host(pipeline);
     // Indices are flat, and no pass looks for loads any more.
