@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-#define ATTUNE_ABI_VERSION 3
+#define ATTUNE_ABI_VERSION 4
 
 /* The most that a kernel has: the compiler refuses what the runtime would. An extent is at most 2^30, for twice as much is the largest
    index of Halide's 32 bits; nor has a tensor more elements than they count. */
@@ -116,20 +116,28 @@ struct attune_kernel_v3 {
   const struct attune_step_v1* steps;     /* each after those whose results it reads; one writes each output and each stored tensor */
 };
 
-/* The setters of the Halide runtime inside a shared file; the opening program puts its own pool and allocator there. */
-struct attune_hooks_v1 {
+struct halide_device_interface_t; /* of HalideRuntime.h */
+
+/* What the opening program asks of the Halide runtime inside a shared file. Setters give the function before: the program puts its own pool,
+   allocator, contexts and queues of devices there. Functions of devices that the file holds no code for are null. */
+struct attune_hooks_v2 {
   void* (*set_do_par_for)(void*);
   void* (*set_malloc)(void*);
   void* (*set_free)(void*);
   void* (*set_error_handler)(void*);
+  void* (*set_cuda_context)(void*); /* int (void* user_context, void** context, bool is_to_be_made) */
+  void* (*set_cuda_stream)(void*);  /* int (void* user_context, void* context, void** stream) */
+  const struct halide_device_interface_t* (*cuda_interface)(void);
+  void* (*set_opencl_context)(void*); /* int (void* user_context, void** context, void** queue, bool is_to_be_made) */
+  const struct halide_device_interface_t* (*opencl_interface)(void);
 };
 
 /* Symbol "attune_library_v1" of a shared file. A lone object exports only "attune_kernel_v3_<name>". */
 struct attune_library_v1 {
-  uint32_t abi_version;
+  uint32_t abi_version; /* first in every version: it says how the rest is laid out */
   int32_t kernel_count;
   const struct attune_kernel_v3* const* kernels;
-  struct attune_hooks_v1 hooks;
+  struct attune_hooks_v2 hooks;
 };
 
 /* The last bytes of a shared kernel file, little-endian, unaligned in the file. */

@@ -25,7 +25,10 @@ bool holds(const attune_condition_v1& condition, std::span<const std::int64_t> e
   return condition.minimum <= extent && extent <= condition.maximum;
 }
 
-bool is_named(std::string_view target, attune_device device, std::string_view name) { return name == target || name == name_of(device); }
+bool is_named(std::string_view target, attune_device device, std::string_view name) {
+  if (device != attune_cpu && !which_of(name).empty()) name = name.substr(0, name.find(':'));
+  return name == target || name == name_of(device);
+}
 
 /// The step's codes for the target, which stand together.
 std::span<const attune_code_v2> codes_for(const attune_step_v1& step, std::string_view target) {

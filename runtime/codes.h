@@ -26,8 +26,14 @@ std::vector<UsableTarget> usable_targets(const attune_kernel_v3& kernel, const C
 /// Why it can run none: what the kernel holds and what the machine lacks.
 std::string no_usable_target(const attune_kernel_v3& kernel, const Capabilities& machine);
 
-/// Whether `name` is the target's ("x86-64-v3") or its device's ("cpu").
+/// Whether `name` is the target's ("x86-64-v3") or its device's ("cpu"), or one of a driver's devices of that kind ("cuda:1").
 bool is_for(const UsableTarget& target, std::string_view name);
+
+/// Which of a driver's devices the name says: "1" of "cuda:1"; empty if it says none.
+inline std::string_view which_of(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  return colon == std::string_view::npos ? std::string_view() : name.substr(colon + 1);
+}
 
 /// A target that a kernel holds code for.
 struct KernelTarget {

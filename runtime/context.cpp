@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "runtime/device_hooks.h"
 #include "runtime/fork.h"
 #include "runtime/pool_threads.h"
 #include "runtime/stack.h"
@@ -115,16 +116,18 @@ void take_over_own_halide() {
     halide_set_custom_malloc(on_malloc);
     halide_set_custom_free(on_free);
     halide_set_custom_do_par_for(on_parallel_loop);
+    take_over_own_devices();
     thread_count = set_threads_at_first();
   });
 }
 
-void take_over(const attune_hooks_v1& hooks) {
+void take_over(const attune_hooks_v2& hooks) {
   take_over_own_halide();
   hooks.set_error_handler(reinterpret_cast<void*>(on_error));
   hooks.set_malloc(reinterpret_cast<void*>(on_malloc));
   hooks.set_free(reinterpret_cast<void*>(on_free));
   hooks.set_do_par_for(reinterpret_cast<void*>(on_parallel_loop));
+  take_over_devices(hooks);
 }
 
 int num_threads() {

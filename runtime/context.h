@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/abi.h"
+#include "runtime/driver_device.h"
 #include "runtime/near_memory.h"
 #include "runtime/result.h"
 #include "runtime/workspace.h"
@@ -17,8 +18,8 @@ namespace attune {
 /// Of one call. All threads that work on the call share it.
 class CallContext {
  public:
-  /// `workspace` may be null: memory then comes from this object and the heap.
-  explicit CallContext(Workspace* workspace) : workspace_(workspace) {}
+  /// `workspace` may be null: memory then comes from this object and the heap. `queue`: of a call on a device.
+  explicit CallContext(Workspace* workspace, DeviceQueue queue = {}) : workspace_(workspace), device_queue_(queue) {}
   CallContext(const CallContext&) = delete;
   CallContext& operator=(const CallContext&) = delete;
 
@@ -30,6 +31,8 @@ class CallContext {
   /// Only after the kernel has returned.
   std::string message() const;
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
+
+  const DeviceQueue& device_queue() const { return device_queue_; }
 
   Workspace* workspace() const { return workspace_; }
   /// Memory for what the call stores, aligned to 128 bytes; null if there is none. Where the call has no workspace, its first few tiles lie
@@ -59,6 +62,7 @@ class CallContext {
   static constexpr std::uint64_t expected_mark = 0x6e75747461'6c6c61;  // told from other user contexts by it
   std::uint64_t mark_ = expected_mark;
   Workspace* workspace_;
+  DeviceQueue device_queue_;
   std::atomic<bool> has_failed_ = false;
   std::atomic<bool> workspace_is_short_ = false;
   std::atomic<int> loops_ = 0;
@@ -66,10 +70,10 @@ class CallContext {
   NearMemory near_memory_;
 };
 
-/// Puts errors, memory and parallel loops of the Halide runtime inside this program into the runtime's hands, once.
+/// Puts errors, memory, parallel loops and devices of the Halide runtime inside this program into the runtime's hands, once.
 void take_over_own_halide();
 
 /// The same for the Halide runtime inside a shared kernel file: its loops run on this program's threads.
-void take_over(const attune_hooks_v1& hooks);
+void take_over(const attune_hooks_v2& hooks);
 
 }  // namespace attune

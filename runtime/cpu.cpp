@@ -150,6 +150,15 @@ class ThisMachine : public Capabilities {
   std::string device_problem(attune_device device) const override { return driver_problem(device); }
 };
 
+class ThisMachineWithDevices final : public ThisMachine {
+ public:
+  std::string device_problem(attune_device device) const override {
+    if (device == attune_cpu) return {};
+    const Result<DriverDevice*> found = find_device(device);
+    return found ? std::string() : found.error().message;
+  }
+};
+
 }  // namespace
 
 bool is_tuned_for(std::string_view cpus, const Capabilities& machine) {
@@ -163,6 +172,11 @@ std::string kind_of_cpu() {
 
 const Capabilities& this_machine() {
   static const ThisMachine machine;
+  return machine;
+}
+
+const Capabilities& this_machine_with_devices() {
+  static const ThisMachineWithDevices machine;
   return machine;
 }
 

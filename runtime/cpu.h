@@ -27,6 +27,10 @@ bool is_tuned_for(std::string_view cpus, const Capabilities& machine);
 std::string kind_of_cpu();
 
 /// Of the machine that runs this program. A feature counts if CPU and operating system both have it.
+/// Whether drivers have devices is not asked: a device counts if its driver is there.
 const Capabilities& this_machine();
+
+/// The same machine, where a device counts if its driver has one: asking that wakes the drivers, which takes them long.
+const Capabilities& this_machine_with_devices();
 
 }  // namespace attune

@@ -5,6 +5,8 @@
 
 #include "runtime/arguments.h"
 #include "runtime/codes.h"
+#include "runtime/device_hooks.h"
+#include "runtime/kernel_file.h"
 #include "runtime/run.h"
 #include "runtime/signature.h"
 #include "runtime/stored.h"
@@ -26,29 +28,47 @@ struct Kernel::State {
   std::vector<UsableTarget> usable;
   std::vector<Lifetime> lifetimes;  ///< of what steps store
   std::size_t input_count;
-  std::shared_ptr<const void> file;
+  std::shared_ptr<const KernelFile> file;  ///< null of a linked kernel
+  DriverDevice* device;                    ///< of calls on its kind of device; those on another kind take the first there
 };
 
-Result<Kernel> Kernel::open(const attune_kernel_v3& manifest, std::shared_ptr<const void> file) {
+Result<Kernel> Kernel::open(const attune_kernel_v3& manifest, std::shared_ptr<const KernelFile> file) {
   if (Result<void> sound = check_manifest(manifest); !sound) return sound.error();
+  if (file != nullptr)
+    if (Result<void> hooked = check_hooks(manifest, file->hooks()); !hooked) return hooked.error();
   const auto inputs = std::ranges::count(tensors_of(manifest), 0, &attune_tensor_v1::is_output);
   return Kernel(std::make_shared<State>(State{&manifest, attune::usable_targets(manifest, this_machine()), lifetimes_of(manifest),
-                                              static_cast<std::size_t>(inputs), std::move(file)}));
+                                              static_cast<std::size_t>(inputs), std::move(file), nullptr}));
 }
 
 Result<Kernel> Kernel::from(const attune_kernel_v3& manifest) {
   Result<Kernel> kernel = open(manifest, nullptr);
   if (!kernel) return kernel;
-  if (Result<void> usable = kernel->check_usable(); !usable) return usable.error();
-  return kernel;
+  return kernel->usable();
 }
 
 Result<Kernel> Kernel::on(std::string_view device) const {
-  State narrowed{&manifest(), attune::usable_targets(manifest(), this_machine()), state_->lifetimes, state_->input_count, state_->file};
+  State narrowed{&manifest(), attune::usable_targets(manifest(), this_machine()), state_->lifetimes, state_->input_count, state_->file, nullptr};
   std::erase_if(narrowed.usable, [&](const UsableTarget& target) { return !is_for(target, device); });
   if (narrowed.usable.empty()) return Error{no_code_for(manifest(), device, this_machine())};
+  if (const attune_device kind = narrowed.usable.front().device; kind != attune_cpu) {
+    const Result<DriverDevice*> found = find_device(kind, which_of(device));
+    if (!found) return Error{words(who(manifest()), ": this machine cannot run its code for '", device, "': ", found.error().message)};
+    narrowed.device = *found;
+  }
   return Kernel(std::make_shared<State>(std::move(narrowed)));
 }
+
+Result<Kernel> Kernel::usable() const {
+  if (Result<void> usable = check_usable(); !usable) return usable.error();
+  if (state_->usable.front().device == attune_cpu) return *this;
+  State narrowed{&manifest(), attune::usable_targets(manifest(), this_machine_with_devices()), state_->lifetimes, state_->input_count, state_->file, nullptr};
+  if (narrowed.usable.empty()) return Error{no_usable_target(manifest(), this_machine_with_devices())};
+  narrowed.device = *find_device(narrowed.usable.front().device);
+  return Kernel(std::make_shared<State>(std::move(narrowed)));
+}
+
+const DriverDevice* Kernel::device() const { return state_->device; }
 
 std::vector<KernelTarget> Kernel::targets() const { return targets_of(manifest(), this_machine()); }
 
@@ -102,7 +122,14 @@ Result<void> Kernel::call_checked(std::span<const Tensor* const> tensors, Worksp
   const UsableTarget* target = first_for_all(state_->usable);
   if (target == nullptr) target = choose_target(state_->usable, bound);
   if (target == nullptr) return Error{no_code_for_extents(manifest(), state_->usable, bound)};
-  return run({manifest(), *target, state_->lifetimes, tensors, bound}, workspace);
+  CheckedCall call{manifest(), *target, state_->lifetimes, tensors, bound};
+  if (target->device == attune_cpu) return run(call, workspace);
+  const bool is_known = state_->device != nullptr && state_->device->kind() == target->device;
+  const Result<DriverDevice*> device = is_known ? state_->device : find_device(target->device);
+  if (!device) return Error{words(who(manifest()), ": ", name_of(target->device), ": ", device.error().message)};
+  call.device = *device;
+  call.hooks = state_->file != nullptr ? &state_->file->hooks() : nullptr;
+  return run(call, workspace);
 }
 
 const attune_kernel_v3& Kernel::manifest() const { return *state_->manifest; }

@@ -12,11 +12,14 @@
 
 #include "runtime/abi.h"
 #include "runtime/codes.h"
+#include "runtime/driver_device.h"
 #include "runtime/result.h"
 #include "runtime/tensor.h"
 #include "runtime/workspace.h"
 
 namespace attune {
+
+class KernelFile;
 
 /// A tensor and which input or output it is.
 struct Argument {
@@ -62,8 +65,13 @@ class Kernel {
   /// The targets that the kernel holds code for, the CPU's before those of devices.
   std::vector<KernelTarget> targets() const;
   /// The same kernel with the code of one device ("cpu", "opencl", "cuda") or of one target ("x86-64-v3") alone: for who wants a device
-  /// although the file has code for this CPU, too. Refuses what the kernel holds no code for, and what this machine cannot run.
+  /// although the file has code for this CPU, too. Of several devices of a kind it is the first, "cuda:0"; another one is named by its number
+  /// among its driver's devices, "cuda:1", or by a part of the name that the driver has for it, "opencl:NVIDIA". Refuses what the kernel holds
+  /// no code for, what this machine cannot run, and a device that there is not, with those that there are.
   Result<Kernel> on(std::string_view device) const;
+
+  /// The device that calls run on; null where the kernel has code that this CPU can run and on() named no device.
+  const DriverDevice* device() const;
 
   /// Those that this machine can run; a call takes the first that has code for its extents.
   std::span<const UsableTarget> usable_targets() const;
@@ -73,7 +81,9 @@ class Kernel {
   struct State;
   explicit Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   /// Of a manifest inside `file`, which the kernel keeps open. It may have no code for this machine: calls then refuse.
-  static Result<Kernel> open(const attune_kernel_v3& manifest, std::shared_ptr<const void> file);
+  static Result<Kernel> open(const attune_kernel_v3& manifest, std::shared_ptr<const KernelFile> file);
+  /// The same kernel, if calls have code that this machine can run. Where that is devices' alone, those that there are.
+  Result<Kernel> usable() const;
   Result<void> check_usable() const;
   Result<void> call_checked(std::span<const Tensor* const> tensors, Workspace* workspace) const;
   Result<std::size_t> find_tensor(std::string_view name) const;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/context.h"
+#include "runtime/device_hooks.h"
 #include "runtime/file_error.h"
 #include "runtime/trailer.h"
 #include "runtime/words.h"
@@ -39,9 +40,12 @@ std::string table_problem(const attune_library_v1* table) {
     return words("has a table of ", table->kernel_count, " kernels");
   for (int i = 0; i < table->kernel_count; ++i)
     if (table->kernels[i] == nullptr) return words("has a table of kernels whose entry ", i, " is null");
-  const attune_hooks_v1& hooks = table->hooks;
+  const attune_hooks_v2& hooks = table->hooks;
   if (hooks.set_do_par_for == nullptr || hooks.set_malloc == nullptr || hooks.set_free == nullptr || hooks.set_error_handler == nullptr)
     return "lacks a hook into its Halide runtime";
+  if ((hooks.set_cuda_context == nullptr) != (hooks.cuda_interface == nullptr) || (hooks.set_cuda_context == nullptr) != (hooks.set_cuda_stream == nullptr) ||
+      (hooks.set_opencl_context == nullptr) != (hooks.opencl_interface == nullptr))
+    return "lacks a hook into its Halide runtime for a device";
   return {};
 }
 
@@ -109,6 +113,7 @@ Result<void> check_sum(const SealedCopy& copy, const fs::path& path, const Sha25
 }  // namespace
 
 KernelFile::~KernelFile() {
+  release_devices(table_.hooks);
   OpenFiles& files = open_files();
   const std::scoped_lock lock(files.mutex);
   std::erase_if(files.entries, [](const Entry& entry) { return entry.file.expired(); });

@@ -21,6 +21,7 @@ class KernelFile {
   KernelFile& operator=(const KernelFile&) = delete;
   ~KernelFile();
 
+  const attune_hooks_v2& hooks() const { return table_.hooks; }
   std::span<const attune_kernel_v3* const> kernels() const { return {table_.kernels, static_cast<std::size_t>(table_.kernel_count)}; }
 
  private:

@@ -55,8 +55,7 @@ Result<Kernel> Library::find(std::string_view name) const {
 Result<Kernel> Library::kernel(std::string_view name) const {
   Result<Kernel> kernel = find(name);
   if (!kernel) return kernel;
-  if (Result<void> usable = kernel->check_usable(); !usable) return usable.error();
-  return kernel;
+  return kernel->usable();
 }
 
 Result<Kernel> Library::kernel(std::string_view name, std::string_view device) const {

@@ -6,7 +6,8 @@
 #include <string>
 
 #include "runtime/context.h"
-#include "runtime/driver.h"
+#include "runtime/device_call.h"
+#include "runtime/device_hooks.h"
 #include "runtime/stack.h"
 #include "runtime/words.h"
 
@@ -117,10 +118,17 @@ int run_steps(const CheckedCall& call, CallContext& context, const StoredPlaces&
   StoredPlaces places;
   if (call.kernel.stored_count > 0)
     if (Result<void> placed = place_stored(call.kernel, call.lifetimes, call.extents, places); !placed) return placed;
+  DeviceQueue queue;
+  if (call.device != nullptr) {
+    const Result<DeviceQueue> own = call.device->own_queue();
+    if (!own) return Error{words(who(call.kernel), ": ", own.error().message)};
+    queue = *own;
+  }
   if (workspace != nullptr && !workspace->begin())
     return Error{words(who(call.kernel), ": its workspace is in use by another call; a workspace serves one call at a time")};
-  CallContext context(workspace);
-  const int status = run_steps(call, context, places);
+  CallContext context(workspace, queue);
+  int status = call.device != nullptr ? make_ready(*interface_of(call.hooks, call.device->kind()), context) : 0;
+  if (status == 0) status = run_steps(call, context, places);
   if (workspace != nullptr) workspace->end();
   if (status != 0 || context.has_failed()) return said(call.kernel, call.target.name, context, status);
   return {};

@@ -4,6 +4,7 @@
 #include "runtime/abi.h"
 #include "runtime/arguments.h"
 #include "runtime/codes.h"
+#include "runtime/driver_device.h"
 #include "runtime/result.h"
 #include "runtime/stored.h"
 #include "runtime/workspace.h"
@@ -20,6 +21,8 @@ struct CheckedCall {
   std::span<const Lifetime> lifetimes;
   Arguments arguments;
   std::span<const std::int64_t> extents;  ///< of the kernel's dims
+  DriverDevice* device = nullptr;         ///< where a call on a device runs
+  const attune_hooks_v2* hooks = nullptr; ///< into the Halide runtime of the kernel's file; null of a linked kernel
 };
 
 /// Runs the steps, if the stack has room. `workspace` may be null.

@@ -13,6 +13,7 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -40,7 +41,7 @@ class Assembly {
     body_ += fmt::format("@{} = constant %kernel {{ i32 {}, ptr {}, ptr {}, ptr {}, ptr {}, i32 {}, i32 {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr {} }}\n",
                          symbol, ATTUNE_ABI_VERSION, text(m.name), text(m.variant), text(m.parameters), text(m.hash), m.dims.size(),
                          m.tensors.size(), m.stored.size(), m.steps.size(), dim_table, tensor_table, step_table);
-    if (is_library) library(symbol);
+    if (is_library) library(m, symbol);
     std::string declarations;
     for (const std::string& declaration : declarations_) declarations += declaration;
     return types() + declarations + body_;
@@ -54,7 +55,7 @@ class Assembly {
            "%code = type { ptr, ptr, i32, i32, ptr, ptr, ptr, ptr }\n"
            "%step = type { ptr, i32, i32, ptr, i32, i32, ptr, ptr }\n"
            "%kernel = type { i32, ptr, ptr, ptr, ptr, i32, i32, i32, i32, ptr, ptr, ptr }\n"
-           "%hooks = type { ptr, ptr, ptr, ptr }\n"
+           "%hooks = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr }\n"
            "%library = type { i32, i32, ptr, %hooks }\n";
   }
 
@@ -75,15 +76,41 @@ class Assembly {
                        conditions.size(), array("%condition", conditions), text(c.features), text(c.cpus), c.symbol);
   }
 
-  void library(const std::string& symbol) {
+  void library(const Manifest& m, const std::string& symbol) {
     const std::string kernels = array("ptr", {"ptr @" + symbol});
     std::string hooks;
-    for (const char* setter : {"do_par_for", "malloc", "free", "error_handler"}) {
-      const std::string name = std::string(std::string_view(setter) == "error_handler" ? "halide_set_" : "halide_set_custom_") + setter;
-      declarations_.insert(fmt::format("declare ptr @{}(ptr)\n", name));
-      hooks += fmt::format("{}ptr @{}", hooks.empty() ? "" : ", ", name);
-    }
+    const auto add = [&](bool is_there, const char* name, const char* parameters) {
+      if (is_there) declarations_.insert(fmt::format("declare ptr @{}({})\n", name, parameters));
+      hooks += fmt::format("{}ptr {}", hooks.empty() ? "" : ", ", is_there ? "@" + std::string(name) : "null");
+    };
+    for (const char* setter : {"halide_set_custom_do_par_for", "halide_set_custom_malloc", "halide_set_custom_free", "halide_set_error_handler"}) add(true, setter, "ptr");
+    const bool has_cuda = has_code_for(m, attune_cuda), has_opencl = has_code_for(m, attune_opencl);
+    add(has_cuda, "halide_set_cuda_acquire_context", "ptr");
+    add(has_cuda, "halide_set_cuda_get_stream", "ptr");
+    add(has_cuda, "halide_cuda_device_interface", "");
+    hooks += has_opencl ? ", ptr @set_opencl_context" : ", ptr null";
+    if (has_opencl) body_ += opencl_context();
+    add(has_opencl, "halide_opencl_device_interface", "");
     body_ += fmt::format("@attune_library_v1 = constant %library {{ i32 {}, i32 1, ptr {}, %hooks {{ {} }} }}\n", ATTUNE_ABI_VERSION, kernels, hooks);
+  }
+
+  static bool has_code_for(const Manifest& m, attune_device device) {
+    return std::ranges::any_of(m.steps, [&](const Manifest::Step& step) { return std::ranges::count(step.codes, static_cast<int>(device), &Manifest::Code::device) != 0; });
+  }
+
+  /// Halide's runtime for OpenCL has no setter for the function that gives its context and its queue, but its own is weak.
+  static std::string opencl_context() {
+    return "@opencl_context = internal global ptr null\n"
+           "define i32 @halide_acquire_cl_context(ptr %user_context, ptr %context, ptr %queue, i1 zeroext %is_to_be_made) {\n"
+           "  %function = load ptr, ptr @opencl_context\n"
+           "  %status = call i32 %function(ptr %user_context, ptr %context, ptr %queue, i1 zeroext %is_to_be_made)\n"
+           "  ret i32 %status\n"
+           "}\n"
+           "define internal ptr @set_opencl_context(ptr %function) {\n"
+           "  %before = load ptr, ptr @opencl_context\n"
+           "  store ptr %function, ptr @opencl_context\n"
+           "  ret ptr %before\n"
+           "}\n";
   }
 
   /// A constant string, once each.

@@ -8,6 +8,7 @@
 #include "mixed_causal.h"
 #include "other_tiles.h"
 #include "runtime/attune.h"
+#include "runtime/driver_device.h"
 #include "runtime/library.h"
 #include "runtime/signature.h"
 #include "tests/skip.h"
@@ -79,6 +80,18 @@ TEST_CASE("code of CPUs and of devices in one file agrees with the interpreter",
   if (const std::string problem = opencl_problem(); !problem.empty()) return skip(problem);
   check_codes(library.kernel("mixed_causal", "opencl").value(), attune_opencl);
   check_shapes(library.kernel("mixed_causal", "opencl").value());
+}
+
+TEST_CASE("a device of OpenCL is named by its number, and one that there is not is refused", "[devices]") {
+  if (const std::string problem = opencl_problem(); !problem.empty()) return skip(problem);
+  const Kernel kernel = Kernel::from(attune_kernel_v3_device_only).value();
+  const Kernel first = kernel.on("opencl:0").value();
+  CHECK(first.device()->text() == "opencl:0");
+  CHECK(first.device()->shared_bytes() > 0);
+  check_shapes(first);
+  CHECK(kernel.on("opencl:" + first.device()->name()).value().device() == first.device());
+  CHECK(kernel.on("opencl:99").error().message.starts_with(
+      "kernel 'device_only': this machine cannot run its code for 'opencl:99': its driver has no device 99; it has opencl:0 (" + first.device()->name() + ")"));
 }
 
 TEST_CASE("an object for a device alone links and agrees with the interpreter", "[devices]") {

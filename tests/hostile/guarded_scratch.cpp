@@ -70,7 +70,7 @@ void give_back(void*, void* data) {
 
 }  // namespace
 
-void guard_scratch(const attune_hooks_v1& hooks) {
+void guard_scratch(const attune_hooks_v2& hooks) {
   hooks.set_malloc(reinterpret_cast<void*>(take));
   hooks.set_free(reinterpret_cast<void*>(give_back));
 }

@@ -19,7 +19,7 @@ struct ScratchPlan {
 /// From now on kernels of the file with these hooks take their memory here. A block is aligned to 128 bytes and has 8 readable bytes on
 /// both sides, as Halide's own allocator promises; what lies farther away and in no canary is a fault. A block that was given back is a
 /// fault too.
-void guard_scratch(const attune_hooks_v1& hooks);
+void guard_scratch(const attune_hooks_v2& hooks);
 /// The same for kernels that are linked into the program.
 void guard_own_scratch();
 

@@ -4,6 +4,9 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+#include <string>
+
 namespace attune {
 namespace {
 
@@ -16,12 +19,33 @@ void* driver() {
 
 }  // namespace
 
-void load_driver() { driver(); }
+void load_driver(int devices) {
+  static const int first = devices;
+  setenv("PTX_DEVICES", std::to_string(first).c_str(), 1);
+  driver();
+}
 
 ptx::DriverLog& driver_log() {
   auto* const log = reinterpret_cast<ptx::DriverLog* (*)()>(dlsym(driver(), "ptx_driver_log"));
   REQUIRE(log != nullptr);
   return *log();
+}
+
+ptx::DriverState& driver_state() {
+  auto* const state = reinterpret_cast<ptx::DriverState* (*)()>(dlsym(driver(), "ptx_driver_state"));
+  REQUIRE(state != nullptr);
+  return *state();
+}
+
+ptx::DriverState& fresh_driver_state() {
+  ptx::DriverState& state = driver_state();
+  const std::size_t allocated_bytes = state.allocated_bytes;
+  state = {};
+  state.allocated_bytes = allocated_bytes;
+  auto* const forget = reinterpret_cast<void (*)()>(dlsym(driver(), "ptx_forget_failure"));
+  REQUIRE(forget != nullptr);
+  forget();
+  return state;
 }
 
 ptx::Counts counts_of(const std::function<void()>& call) {

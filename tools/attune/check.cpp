@@ -42,7 +42,8 @@ std::string make_call(const CallShape& shape, const Prepared& prepared, const Ke
   const TrialVerdict verdict = trial.compare_with_interpreter(graph);
   const std::string which = fmt::format("{} of {}", shape.schedules, shape_text(graph, shape.extents));
   if (!verdict.problem.empty()) return fmt::format("{}: {}", which, verdict.problem);
-  fmt::print("variant '{}', target '{}', {}: {}; seed {}\n", prepared.graph.name, kernel.usable_targets().front().name, which, verdict.text, seed);
+  const std::string place = kernel.device() == nullptr ? std::string() : fmt::format(" on {} ({})", kernel.device()->text(), kernel.device()->name());
+  fmt::print("variant '{}', target '{}'{}, {}: {}; seed {}\n", prepared.graph.name, kernel.usable_targets().front().name, place, which, verdict.text, seed);
   std::fflush(stdout);
   agrees &= verdict.agrees;
   return {};

@@ -3,4 +3,4 @@
 
 #include "runtime/abi.h"
 
-const struct attune_library_v1 attune_library_v1 = {ATTUNE_ABI_VERSION + 1, 0, NULL, {NULL, NULL, NULL, NULL}};
+const struct attune_library_v1 attune_library_v1 = {ATTUNE_ABI_VERSION + 1, 0, NULL, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
