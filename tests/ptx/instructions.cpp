@@ -126,6 +126,22 @@ TEST_CASE("numbers become others as the rounding says", "[ptx]") {
   check("cvt.u32.u64", 7U, (std::uint64_t{9} << 32) + 7);
 }
 
+TEST_CASE("reals of 16 bits are rounded to the nearest, in pairs the first operand into the high half", "[ptx]") {
+  check("cvt.rn.f16.f32", 0x3c00U, 1 + 0x1p-11F);  // a tie, to the even one
+  check("cvt.rn.f16.f32", 0x3c02U, 1 + 3 * 0x1p-11F);
+  check("cvt.rn.f16.f32", 0x7c00U, 65520.0F);
+  check("cvt.rn.bf16.f32", 0x3f80U, 1 + 0x1p-8F);
+  check("cvt.rn.bf16.f32", 0xbf82U, -(1 + 3 * 0x1p-8F));
+  check("cvt.rn.f16x2.f32", 0x3c00c000U, 1.0F, -2.0F);
+  check("cvt.rn.bf16x2.f32", 0x3f80c000U, 1.0F, -2.0F);
+  check("cvt.f32.f16", -0x1p-24F, 0x8001U);
+  check("cvt.f32.f16", 65504.0F, 0x7bffU);
+  check("ex2.approx.f32", 0x1p-130F, -130.0F);
+  check("max.NaN.f32", 2.0F, 1.0F, 2.0F);
+  CHECK(std::isnan(std::bit_cast<float>(static_cast<std::uint32_t>(result_of("max.NaN.f32", nan, 2.0F)))));
+  CHECK(std::isnan(std::bit_cast<float>(static_cast<std::uint32_t>(result_of("min.NaN.f32", 1.0F, nan)))));
+}
+
 TEST_CASE("comparisons with NaN hold only where they say unordered", "[ptx]") {
   for (const char* name : {"setp.lt.f32", "setp.le.f32", "setp.gt.f32", "setp.ge.f32", "setp.eq.f32", "setp.ne.f32", "setp.num.f32"}) check(name, 0, nan, 1.0F);
   for (const char* name : {"setp.neu.f32", "setp.nan.f32"}) check(name, 1, 1.0F, nan);

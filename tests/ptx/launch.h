@@ -26,6 +26,7 @@ struct Counts {
   std::uint64_t global_sectors = 0;   ///< of 32 bytes, that these touch
   std::uint64_t shared_accesses = 0;  ///< of warps
   std::uint64_t bank_conflicts = 0;   ///< times that one of these takes a bank of 4 bytes beyond the first
+  std::map<std::string, std::uint64_t, std::less<>> conflicts_of;  ///< the same by the whole name of the instruction
   std::size_t shared_bytes = 0;       ///< of a block, the most of any launch
 };
 
@@ -37,7 +38,8 @@ struct DriverLog {
 };
 
 /// Empty, or what is wrong, with the kernel, the block, the thread and the instruction: an access outside of arrays or of what nobody wrote, or that is
-/// not aligned; two threads of a block that touch a byte of shared memory between barriers, one of them writing; a barrier that some threads end without.
+/// not aligned; two threads of a block that touch a byte of shared memory between barriers, one of them writing; a byte that is still being copied to; a
+/// barrier that some threads end without; an instruction of a whole warp that some lanes do not execute; a register that the thread never set.
 std::string run(const Entry& entry, const Launch& launch, DeviceMemory& memory, Counts& counts);
 
 }  // namespace attune::ptx

@@ -1,58 +1,10 @@
 /// Small kernels by hand: what they give, what is counted, and the faults that are found.
 #include <catch2/catch.hpp>
 
-#include <cstring>
-#include <span>
-
-#include "tests/ptx/launch.h"
+#include "tests/ptx/small_kernel.h"
 
 namespace attune::ptx {
 namespace {
-
-/// %rd1 and %rd2 are the addresses of the input and the output, %r1 is the number of elements, %r2 the thread.
-std::string kernel(const std::string& body, const std::string& arrays = "") {
-  return ".version 7.0\n.target sm_80\n.address_size 64\n\n.visible .entry k(\n"
-         "\t.param .u64 .ptr .align 1 k_param_0,\n\t.param .u64 .ptr .align 1 k_param_1,\n\t.param .u32 k_param_2\n)\n{\n" +
-         arrays +
-         "\t.reg .pred \t%p<9>;\n\t.reg .b32 \t%r<9>;\n\t.reg .b64 \t%rd<9>;\n\n// %bb.0:\n"
-         "\tld.param.b64 \t%rd1, [k_param_0];\n\tld.param.b64 \t%rd2, [k_param_1];\n\tld.param.b32 \t%r1, [k_param_2];\n\tmov.u32 \t%r2, %tid.x;\n" +
-         body + "\tret;\n}\n";
-}
-
-/// The address of an element: %rd3 of the input and %rd4 of the output, `stride` bytes apart.
-std::string addresses(int stride) {
-  return "\tmul.wide.s32 \t%rd5, %r2, " + std::to_string(stride) + ";\n\tadd.s64 \t%rd3, %rd1, %rd5;\n\tadd.s64 \t%rd4, %rd2, %rd5;\n";
-}
-
-constexpr const char* shared_array = "\t.shared .align 16 .b8 tile[4096];\n";
-
-struct Ran {
-  std::string problem;
-  std::vector<std::uint32_t> out;
-  Counts counts;
-};
-
-/// A block of so many threads with an input of 0, 1, 2 ... and an output of as many elements.
-Ran run_block(const std::string& text, std::uint32_t threads, std::uint32_t elements, bool is_input_written = true) {
-  const auto entries = parse(text);
-  const Entry& entry = entries.at("k");
-  DeviceMemory memory;
-  std::vector<std::uint32_t> values(elements);
-  for (std::uint32_t i = 0; i < elements; ++i) values[i] = i;
-  const std::size_t bytes = elements * sizeof values[0];
-  const std::uint64_t in = memory.allocate(bytes), out = memory.allocate(bytes);
-  if (is_input_written) REQUIRE(memory.write(in, values.data(), bytes));
-  Launch launch{{1, 1, 1}, {threads, 1, 1}, 0, std::vector<std::byte>(entry.parameter_bytes)};
-  const auto pass = [&](std::size_t parameter, const auto& value) { std::memcpy(launch.parameters.data() + entry.parameters[parameter].offset, &value, sizeof value); };
-  pass(0, in);
-  pass(1, out);
-  pass(2, elements);
-  Ran ran;
-  ran.problem = run(entry, launch, memory, ran.counts);
-  ran.out.resize(elements);
-  REQUIRE(memory.read(out, ran.out.data(), bytes));
-  return ran;
-}
 
 const std::string copied = "\tsetp.ge.u32 \t%p1, %r2, %r1;\n\t@%p1 bra \t$L__BB0_1;\n" + addresses(4) +
                            "\tld.global.nc.b32 \t%r3, [%rd3];\n\tst.global.b32 \t[%rd4], %r3;\n$L__BB0_1:\n";
@@ -118,6 +70,12 @@ TEST_CASE("threads that touch a byte of shared memory with no barrier between ar
   CHECK_THAT(all_write, Catch::Contains("thread (1, 0, 0)") && Catch::EndsWith("touches byte 0 of shared memory, which thread (0, 0, 0) writes, with no barrier between"));
   const std::string read_first = "\tst.shared.b32 \t[tile], %r2;\n\tbar.sync \t0;\n\tld.shared.b32 \t%r3, [tile];\n\tst.shared.b32 \t[tile], %r3;\n";
   CHECK(run_block(kernel(read_first, shared_array), 1, 1).problem == "");
+}
+
+TEST_CASE("a register that a thread reads before it sets it is a fault", "[ptx]") {
+  CHECK_THAT(run_block(kernel("\tadd.s32 \t%r3, %r4, 1;\n"), 1, 1).problem, Catch::EndsWith("'add.s32 \t%r3, %r4, 1;' reads a register that the thread never set"));
+  const std::string some = "\tsetp.gt.u32 \t%p1, %r2, 9;\n\t@%p1 mov.b32 \t%r3, 1;\n\tadd.s32 \t%r4, %r3, 1;\n";
+  CHECK_THAT(run_block(kernel(some), 32, 1).problem, Catch::Contains("thread (0, 0, 0)") && Catch::EndsWith("reads a register that the thread never set"));
 }
 
 TEST_CASE("a barrier that some threads end without is a fault", "[ptx]") {

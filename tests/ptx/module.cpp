@@ -4,37 +4,10 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "tests/ptx/text.h"
+
 namespace attune::ptx {
 namespace {
-
-constexpr std::string_view blanks = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(blanks);
-  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-/// The parts between commas that stand outside of braces and brackets.
-std::vector<std::string_view> parts_of(std::string_view text) {
-  std::vector<std::string_view> parts;
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i <= text.size(); ++i) {
-    const char c = i < text.size() ? text[i] : ',';
-    depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
-    if (c != ',' || depth > 0) continue;
-    if (const std::string_view part = trimmed(text.substr(begin, i - begin)); !part.empty()) parts.push_back(part);
-    begin = i + 1;
-  }
-  return parts;
-}
-
-/// "b32" is four bytes.
-int bytes_of(std::string_view type) {
-  int bits = 0;
-  if (type.size() > 1) std::from_chars(type.data() + 1, type.data() + type.size(), bits);
-  return bits / 8;
-}
 
 constexpr std::string_view special_names[] = {"%tid.x",   "%tid.y",   "%tid.z",    "%ntid.x",   "%ntid.y",   "%ntid.z", "%ctaid.x",
                                               "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid"};
@@ -118,8 +91,17 @@ class Parser {
     entry.parameter_bytes += bytes;
   }
 
+  /// A statement of several lines, as those of matrices are written, becomes one.
+  void join_lines() {
+    if (text_.find_first_of(";:") != std::string_view::npos || !text_.starts_with("mma.")) return;
+    joined_ = text_;
+    while (joined_.find(';') == std::string::npos && next_line()) joined_.append(" ").append(text_);
+    text_ = joined_;
+  }
+
   void parse_statement(Entry& entry, std::vector<std::pair<std::size_t, std::string>>& branches) {
     if (text_.empty() || text_.starts_with(".reg ")) return;
+    join_lines();
     if (text_.starts_with(".local ")) return declare(local_, entry.local_bytes);
     if (text_.starts_with(".shared ")) return declare(shared_, shared_bytes_);
     if (text_.ends_with(':')) {
@@ -155,6 +137,12 @@ class Parser {
       parse_pair(instruction, name, parts);
     } else if (name.starts_with("ld.") || name.starts_with("st.")) {
       parse_access(entry, instruction, name, parts);
+    } else if (name.starts_with("cp.async.")) {
+      parse_copy(instruction, name, parts);
+    } else if (name.starts_with("ldmatrix.")) {
+      parse_matrices(instruction, name, parts);
+    } else if (const WarpRule* warp = find_warp_rule(name); warp != nullptr) {
+      parse_warp(instruction, *warp, parts);
     } else {
       const Rule* rule = find_rule(name);
       if (rule == nullptr) refuse("is none of the instructions that kernels of Attune contain");
@@ -216,14 +204,7 @@ class Parser {
       else instruction.operands.push_back(operand_of(value));
     }
     if ((is_load ? instruction.results.size() : instruction.operands.size()) != elements) refuse("has another number of elements");
-    if (!place.starts_with('[')) refuse("has no address");
-    place = place.substr(1, place.size() - 2);
-    const std::size_t plus = place.find('+');
-    if (plus != std::string_view::npos) {
-      const std::string_view offset = place.substr(plus + 1);
-      std::from_chars(offset.data(), offset.data() + offset.size(), instruction.offset);
-    }
-    place = place.substr(0, plus);
+    place = place_of(place, instruction.offset);
     if (instruction.space != Space::param) {
       instruction.address = operand_of(place);
       return;
@@ -231,6 +212,48 @@ class Parser {
     const auto parameter = std::ranges::find(entry.parameters, place, &Entry::Parameter::name);
     if (parameter == entry.parameters.end()) refuse("reads what is no parameter");
     instruction.address.value = parameter->offset;
+  }
+
+  /// "cp.async.cg.shared.global [%r1], [%rd1], 16, %r2;" and what ends and waits for groups of it.
+  void parse_copy(Instruction& instruction, std::string_view name, const std::vector<std::string_view>& parts) {
+    if (name == "cp.async.commit_group" && parts.empty()) {
+      instruction.kind = Instruction::Kind::end_group;
+    } else if (name == "cp.async.wait_group" && parts.size() == 1) {
+      instruction.kind = Instruction::Kind::wait;
+      instruction.operands = {operand_of(parts[0])};
+    } else if ((name == "cp.async.ca.shared.global" || name == "cp.async.cg.shared.global") && (parts.size() == 3 || parts.size() == 4)) {
+      instruction.kind = Instruction::Kind::copy;
+      instruction.address = operand_of(place_of(parts[0], instruction.offset));
+      instruction.source = operand_of(place_of(parts[1], instruction.source_offset));
+      instruction.bytes = static_cast<int>(operand_of(parts[2]).value);
+      if (parts.size() == 4) instruction.operands = {operand_of(parts[3])};
+      if (instruction.bytes != 16 && (name != "cp.async.ca.shared.global" || (instruction.bytes != 4 && instruction.bytes != 8))) refuse("copies no such number of bytes");
+    } else {
+      refuse("is none of the instructions that kernels of Attune contain");
+    }
+  }
+
+  /// "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];"
+  void parse_matrices(Instruction& instruction, std::string_view name, const std::vector<std::string_view>& parts) {
+    constexpr std::string_view begin = "ldmatrix.sync.aligned.m8n8.x";
+    instruction.kind = Instruction::Kind::load_matrices;
+    instruction.is_transposed = name.ends_with(".trans.shared.b16");
+    const bool is_known = name.starts_with(begin) && name.substr(begin.size() + 1) == (instruction.is_transposed ? ".trans.shared.b16" : ".shared.b16");
+    if (!is_known || parts.size() != 2) refuse("is none of the instructions that kernels of Attune contain");
+    for (const std::string_view result : elements_of(parts, 0, 1)) instruction.results.push_back(register_of(result));
+    const std::size_t count = instruction.results.size();
+    if (name[begin.size()] != static_cast<char>('0' + count) || (count != 1 && count != 2 && count != 4)) refuse("has another number of elements");
+    instruction.address = operand_of(place_of(parts[1], instruction.offset));
+  }
+
+  /// Vectors of registers, the results first.
+  void parse_warp(Instruction& instruction, const WarpRule& rule, const std::vector<std::string_view>& parts) {
+    instruction.kind = Instruction::Kind::warp;
+    instruction.compute_warp = rule.compute;
+    instruction.lane_mask = rule.lane_mask;
+    for (const std::string_view result : elements_of(parts, 0, std::min<std::size_t>(1, parts.size()))) instruction.results.push_back(register_of(result));
+    for (const std::string_view operand : elements_of(parts, std::min<std::size_t>(1, parts.size()), parts.size())) instruction.operands.push_back(operand_of(operand));
+    if (static_cast<int>(instruction.results.size()) != rule.results || static_cast<int>(instruction.operands.size()) != rule.operands) refuse("has another number of operands");
   }
 
   int register_of(std::string_view name) {
@@ -258,6 +281,7 @@ class Parser {
   }
 
   std::string_view rest_, text_;
+  std::string joined_;
   int line_ = 0;
   std::map<std::string, Entry, std::less<>> entries_;
   std::map<std::string, int, std::less<>> registers_;

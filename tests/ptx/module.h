@@ -23,23 +23,33 @@ struct Operand {
 /// The result of up to four operands.
 using Compute = std::uint64_t (*)(const std::uint64_t* operands);
 
+/// An operand or a result of all lanes of a warp.
+inline constexpr std::size_t warp_size = 32;
+using Lanes = std::array<std::uint64_t, warp_size>;
+/// The results of all lanes from the operands of all lanes.
+using ComputeWarp = void (*)(const Lanes* operands, Lanes* results);
+
 enum class Space { param, global, shared, local };
 
 struct Instruction {
-  enum class Kind { compute, load, store, branch, barrier, end };
+  /// copy, end_group and wait are those of cp.async; load_matrices is ldmatrix.
+  enum class Kind { compute, load, store, branch, barrier, end, warp, copy, end_group, wait, load_matrices };
   Kind kind = Kind::compute;
   std::string text;  ///< as it is written, for sentences
   int line = 0;      ///< of the module, from 1
   int guard = -1;    ///< a predicate's register: lanes where it is as `guard_value` says execute the instruction
   bool guard_value = true;
   Compute compute = nullptr;
-  std::vector<Operand> operands;  ///< of a store what is stored, one for each element of a vector
+  ComputeWarp compute_warp = nullptr;
+  int lane_mask = -1;             ///< the operand of compute_warp that says which lanes take part; -1: all
+  std::vector<Operand> operands;  ///< of a store what is stored, one for each element of a vector; of a copy, how many bytes are read, if not all
   std::vector<int> results;       ///< registers; of a load one for each element of a vector
   Space space = Space::global;    ///< of loads and stores
-  int bytes = 0;                  ///< of one element
+  int bytes = 0;                  ///< of one element; of a copy, how many are written
   bool is_signed = false;         ///< a load extends it by its sign
-  Operand address;
-  std::int64_t offset = 0;
+  bool is_transposed = false;     ///< of load_matrices
+  Operand address, source;        ///< the latter of a copy alone
+  std::int64_t offset = 0, source_offset = 0;
   std::size_t target = 0;  ///< of a branch: the number of an instruction
 };
 
@@ -69,5 +79,14 @@ struct Rule {
   Compute compute;
 };
 const Rule* find_rule(std::string_view name);
+
+/// The same for what lanes of a warp compute together. Vectors count by their elements; `lane_mask` is the operand that says which lanes take part, -1 if
+/// all have to.
+struct WarpRule {
+  std::string_view name;
+  int operands, results, lane_mask;
+  ComputeWarp compute;
+};
+const WarpRule* find_warp_rule(std::string_view name);
 
 }  // namespace attune::ptx

@@ -5,6 +5,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "runtime/bfloat16.h"
+#include "runtime/float16.h"
 #include "tests/ptx/module.h"
 
 namespace attune::ptx {
@@ -45,6 +47,7 @@ constexpr auto power_of_2 = [](float a) {
   const float result = std::exp2(std::fabs(a) < std::numeric_limits<float>::min() ? 0.0F : a);
   return result < std::numeric_limits<float>::min() ? 0.0F : result;
 };
+constexpr auto power_of_2_of_any = [](float a) { return std::exp2(a); };
 constexpr auto both = [](auto a, auto b) { return static_cast<decltype(a)>(a & b); };
 constexpr auto either = [](auto a, auto b) { return static_cast<decltype(a)>(a | b); };
 constexpr auto one_of_both = [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); };
@@ -57,6 +60,9 @@ constexpr auto negative = [](auto a) { return -a; };
 /// Of numbers a and b; the other one where one is NaN.
 constexpr auto least_number = [](float a, float b) { return std::fmin(a, b); };
 constexpr auto greatest_number = [](float a, float b) { return std::fmax(a, b); };
+/// NaN where one is NaN.
+constexpr auto least_or_nan = [](float a, float b) { return std::isnan(a) || std::isnan(b) ? a + b : std::fmin(a, b); };
+constexpr auto greatest_or_nan = [](float a, float b) { return std::isnan(a) || std::isnan(b) ? a + b : std::fmax(a, b); };
 /// The first operand's sign on the second.
 constexpr auto with_sign = [](float a, float b) { return std::copysign(b, a); };
 constexpr auto size_of_real = [](float a) { return std::fabs(a); };
@@ -120,6 +126,21 @@ std::uint64_t truncated(const std::uint64_t* x) {
   return bits_of(static_cast<std::int32_t>(std::trunc(std::fmin(std::fmax(value, first), last))));
 }
 
+/// A real as 16 bits, rounded to nearest, ties to even; and two of them, the first in the high half.
+template <class Narrow>
+std::uint64_t narrowed(const std::uint64_t* x) {
+  return Narrow(as<float>(x[0])).bits;
+}
+template <class Narrow>
+std::uint64_t narrowed_pair(const std::uint64_t* x) {
+  return std::uint64_t{Narrow(as<float>(x[0])).bits} << 16 | Narrow(as<float>(x[1])).bits;
+}
+std::uint64_t widened(const std::uint64_t* x) {
+  float16 narrow;
+  narrow.bits = as<std::uint16_t>(x[0]);
+  return bits_of(static_cast<float>(narrow));
+}
+
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using s32 = std::int32_t;
@@ -129,6 +150,7 @@ constexpr Rule rules[] = {
     {"abs.f32", 1, of<float, size_of_real>},
     {"abs.s32", 1, of<s32, size_of_integer>},
     {"add.f32", 2, of<float, add>},
+    {"add.rn.f32", 2, of<float, add>},
     {"add.s32", 2, of<u32, add>},
     {"add.s64", 2, of<u64, add>},
     {"and.b16", 2, of<std::uint16_t, both>},
@@ -137,6 +159,11 @@ constexpr Rule rules[] = {
     {"and.pred", 2, of<u64, both>},
     {"bfe.u32", 3, of<u32, field>},
     {"copysign.f32", 2, of<float, with_sign>},
+    {"cvt.f32.f16", 1, widened},
+    {"cvt.rn.bf16.f32", 1, narrowed<bfloat16>},
+    {"cvt.rn.bf16x2.f32", 2, narrowed_pair<bfloat16>},
+    {"cvt.rn.f16.f32", 1, narrowed<float16>},
+    {"cvt.rn.f16x2.f32", 2, narrowed_pair<float16>},
     {"cvt.rn.f32.s32", 1, converted<float, s32>},
     {"cvt.rn.f32.s64", 1, converted<float, s64>},
     {"cvt.rn.f32.u32", 1, converted<float, u32>},
@@ -150,6 +177,7 @@ constexpr Rule rules[] = {
     {"div.rn.f32", 2, of<float, divide>},
     {"div.s32", 2, of<s32, quotient>},
     {"div.u32", 2, of<u32, quotient_unsigned>},
+    {"ex2.approx.f32", 1, of<float, power_of_2_of_any>},
     {"ex2.approx.ftz.f32", 1, of<float, power_of_2>},
     {"fma.rn.f32", 3, of<float, fused>},
     {"high half of mov.b32", 1, [](const u64* x) { return x[0] >> 16 & 0xffff; }},
@@ -158,11 +186,13 @@ constexpr Rule rules[] = {
     {"low half of mov.b64", 1, [](const u64* x) { return x[0] & 0xffffffff; }},
     {"mad.lo.s32", 3, of<u32, multiply_add>},
     {"mad.lo.s64", 3, of<u64, multiply_add>},
+    {"max.NaN.f32", 2, of<float, greatest_or_nan>},
     {"max.f32", 2, of<float, greatest_number>},
     {"max.s32", 2, of<s32, greatest>},
     {"max.s64", 2, of<s64, greatest>},
     {"max.u16", 2, of<std::uint16_t, greatest>},
     {"max.u32", 2, of<u32, greatest>},
+    {"min.NaN.f32", 2, of<float, least_or_nan>},
     {"min.f32", 2, of<float, least_number>},
     {"min.s32", 2, of<s32, least>},
     {"min.s64", 2, of<s64, least>},

@@ -1,0 +1,80 @@
+/// A block of a launch as it runs: warps of 32 lanes, in lockstep where lanes are at the same instruction.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tests/ptx/fault.h"
+#include "tests/ptx/launch.h"
+#include "tests/ptx/shared_memory.h"
+
+namespace attune::ptx {
+
+/// What an instruction of a kernel did.
+struct InstructionCounts {
+  std::uint64_t times = 0, bank_conflicts = 0;
+};
+using Executed = std::vector<InstructionCounts>;  // by instruction
+
+class BlockRun {
+ public:
+  BlockRun(const Entry& entry, const Launch& launch, const std::array<std::uint32_t, 3>& place, DeviceMemory& memory, Executed& executed, Counts& counts);
+
+  /// Until all threads have ended. Throws Fault, and instruction() is then the one at fault.
+  void run();
+  const Instruction& instruction() const { return entry_.instructions[at_]; }
+
+ private:
+  enum class State : std::uint8_t { runs, waits, ended };
+
+  /// Until all lanes wait or have ended: always the lanes at the earliest instruction, which brings those that went apart together again.
+  void run_warp(std::size_t first, std::size_t end);
+  void execute();
+  void compute_together(const Instruction& now);
+
+  /// The lanes that execute the instruction, as bits.
+  std::uint32_t lane_bits() const;
+  void check_all_lanes() const;
+
+  void access(const Instruction& now);
+  /// Bytes beyond those that are read are zeros.
+  void copy(const Instruction& now);
+  /// Lane 8 n + r names row r of matrix n, of 8 x 8 elements of 2 bytes. Lane l gets of each matrix the elements 2 (l % 4) and the next of row l / 4, or
+  /// transposed, of column l / 4. It is the one that reads them: what another lane wrote is there behind a barrier.
+  void load_matrices(const Instruction& now);
+  std::uint64_t address_of(const Instruction& now, std::size_t bytes, std::size_t thread) const;
+  /// Bytes of a thread from or to memory.
+  void move(Space space, std::uint64_t address, std::size_t bytes, std::size_t thread, std::byte* data, bool is_load);
+  void move_global(std::uint64_t address, std::size_t bytes, std::size_t thread, std::byte* data, bool is_load);
+  void move_local(std::uint64_t address, std::size_t bytes, std::size_t thread, std::byte* data, bool is_load);
+  void count_sectors(std::size_t bytes);
+  void count_conflicts(std::size_t bytes);
+
+  std::size_t place_of(int number, std::size_t thread) const { return static_cast<std::size_t>(number) * threads_ + thread; }
+  std::uint64_t reg(int number, std::size_t thread) const;
+  void set(int number, std::size_t thread, std::uint64_t bits);
+  std::uint64_t value(const Operand& operand, std::size_t thread) const;
+
+  const Entry& entry_;
+  const Launch& launch_;
+  const std::array<std::uint32_t, 3> place_;
+  DeviceMemory& memory_;
+  Executed& executed_;
+  Counts& counts_;
+  const std::size_t threads_;
+  std::vector<std::uint64_t> registers_;  // by register, then by thread
+  std::vector<bool> is_set_;
+  std::vector<std::size_t> next_;         // instruction of a thread
+  std::vector<State> state_;
+  SharedMemory shared_;
+  std::vector<std::byte> local_;
+  std::vector<bool> is_local_written_;
+  std::size_t at_ = 0;
+  std::vector<std::size_t> lanes_;        // that execute the instruction
+  std::vector<std::uint64_t> addresses_;  // of these lanes
+  std::vector<std::uint64_t> sectors_;    // that they touch
+};
+
+}  // namespace attune::ptx

@@ -1,0 +1,89 @@
+#include "tests/ptx/shared_memory.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "tests/ptx/fault.h"
+
+namespace attune::ptx {
+
+SharedMemory::SharedMemory(std::size_t bytes, const std::array<std::uint32_t, 3>& block)
+    : block_(block), bytes_(bytes), begun_(std::size_t{block[0]} * block[1] * block[2]), groups_(begun_.size()) {}
+
+void SharedMemory::check_bounds(std::uint64_t address, std::size_t bytes, std::size_t thread) const {
+  if (address + bytes > bytes_.size())
+    throw Fault{"touches byte " + std::to_string(address) + " of shared memory, of which the block has " + std::to_string(bytes_.size()), thread};
+}
+
+void SharedMemory::check_order(const Byte& byte, std::uint64_t address, std::size_t thread, bool is_write) const {
+  const auto fault = [&](std::uint32_t other, std::string_view does) {
+    throw Fault{"touches byte " + std::to_string(address) + " of shared memory, which thread " + in_words(thread_place(other, block_)) + " " + std::string(does), thread};
+  };
+  const auto self = static_cast<std::uint32_t>(thread);
+  if (byte.is_copied_to) fault(byte.writer, "copies to, and has not waited for");
+  if (byte.write_epoch == epoch_ && byte.writer != self) fault(byte.writer, "writes, with no barrier between");
+  if (is_write && byte.read_epoch == epoch_ && (byte.has_several_readers || byte.reader != self)) fault(byte.reader, "reads, with no barrier between");
+}
+
+void SharedMemory::read(std::uint64_t address, std::span<std::byte> to, std::size_t thread) {
+  check_bounds(address, to.size(), thread);
+  const auto self = static_cast<std::uint32_t>(thread);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    Byte& byte = bytes_[address + i];
+    check_order(byte, address + i, thread, false);
+    if (!byte.is_written) throw Fault{"reads byte " + std::to_string(address + i) + " of shared memory, which nobody wrote", thread};
+    byte.has_several_readers = byte.read_epoch == epoch_ && (byte.has_several_readers || byte.reader != self);
+    byte.read_epoch = epoch_;
+    byte.reader = self;
+    to[i] = byte.value;
+  }
+}
+
+void SharedMemory::write(std::uint64_t address, std::span<const std::byte> from, std::size_t thread) {
+  check_bounds(address, from.size(), thread);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    Byte& byte = bytes_[address + i];
+    check_order(byte, address + i, thread, true);
+    byte.write_epoch = epoch_;
+    byte.writer = static_cast<std::uint32_t>(thread);
+    byte.is_written = true;
+    byte.value = from[i];
+  }
+}
+
+void SharedMemory::begin_copy(std::uint64_t address, std::span<const std::byte> from, std::size_t thread) {
+  write(address, from, thread);
+  for (std::size_t i = 0; i < from.size(); ++i) bytes_[address + i].is_copied_to = true;
+  begun_[thread].push_back({address, from.size()});
+}
+
+void SharedMemory::end_group(std::size_t thread) { groups_[thread].push_back(std::exchange(begun_[thread], {})); }
+
+void SharedMemory::wait(std::size_t thread, std::size_t pending) {
+  for (auto& groups = groups_[thread]; groups.size() > pending; groups.pop_front())
+    for (const Copy& copy : groups.front())
+      for (std::size_t i = 0; i < copy.bytes; ++i) {
+        Byte& byte = bytes_[copy.address + i];
+        byte.is_copied_to = false;
+        byte.write_epoch = epoch_;  // others read it behind the next barrier
+      }
+}
+
+std::size_t bank_conflicts(std::span<const std::uint64_t> addresses, std::size_t bytes) {
+  constexpr std::size_t bank_bytes = 4, bank_count = 32, lanes = 32;
+  const std::size_t at_once = std::max<std::size_t>(1, std::min(lanes, bank_count * bank_bytes / bytes));
+  std::size_t conflicts = 0;
+  for (std::size_t first = 0; first < addresses.size(); first += at_once) {
+    std::array<std::set<std::uint64_t>, bank_count> words;
+    for (std::size_t n = first; n < std::min(first + at_once, addresses.size()); ++n)
+      for (std::uint64_t word = addresses[n] / bank_bytes; word <= (addresses[n] + bytes - 1) / bank_bytes; ++word) words[word % bank_count].insert(word);
+    std::size_t most = 1;
+    for (const auto& of_bank : words) most = std::max(most, of_bank.size());
+    conflicts += most - 1;
+  }
+  return conflicts;
+}
+
+}  // namespace attune::ptx

@@ -1,0 +1,69 @@
+/// What the lanes of a warp compute together, by the manual of PTX (ISA 7.0: "Warp Level Matrix Multiply-Accumulate Instructions", "shfl.sync").
+#include <bit>
+
+#include "runtime/bfloat16.h"
+#include "runtime/float16.h"
+#include "tests/ptx/module.h"
+
+namespace attune::ptx {
+namespace {
+
+template <class T>
+float half_of(std::uint64_t bits, std::size_t half) {
+  T value;
+  value.bits = static_cast<std::uint16_t>(bits >> 16 * half);
+  return static_cast<float>(value);
+}
+
+/// d = a * b + c of 16 x 16 and 16 x 8 elements of T, summed in f32. With lane = 4 g + t, register r and half h of it:
+///   a[g + 8 (r % 2)][2 t + h + 8 (r / 2)], b[2 t + h + 8 r][g], c and d[g + 8 (r / 2)][2 t + r % 2].
+template <class T>
+void multiply_16x8x16(const Lanes* operands, Lanes* results) {
+  float a[16][16], b[16][8];
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
+    for (std::size_t half = 0; half < 2; ++half) {
+      const std::size_t g = lane / 4, t = lane % 4;
+      for (std::size_t r = 0; r < 4; ++r) a[g + 8 * (r % 2)][2 * t + half + 8 * (r / 2)] = half_of<T>(operands[r][lane], half);
+      for (std::size_t r = 0; r < 2; ++r) b[2 * t + half + 8 * r][g] = half_of<T>(operands[4 + r][lane], half);
+    }
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
+    for (std::size_t r = 0; r < 4; ++r) {
+      const std::size_t row = lane / 4 + 8 * (r / 2), column = 2 * (lane % 4) + r % 2;
+      auto sum = std::bit_cast<float>(static_cast<std::uint32_t>(operands[6 + r][lane]));
+      for (std::size_t k = 0; k < 16; ++k) sum += a[row][k] * b[k][column];
+      results[r][lane] = std::bit_cast<std::uint32_t>(sum);
+    }
+}
+
+/// A lane's first operand is another's, which the second names; the third holds the last lane of a segment and the bits that say the segment. A lane that
+/// would read beyond its segment keeps its own.
+template <auto source>
+void shuffle(const Lanes* operands, Lanes* results) {
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+    const auto by = static_cast<std::uint32_t>(operands[1][lane]) & 31, last = static_cast<std::uint32_t>(operands[2][lane]) & 31;
+    const auto segment = static_cast<std::uint32_t>(operands[2][lane] >> 8) & 31;
+    const std::uint32_t least = lane & segment, most = least | (last & ~segment), from = source(lane, by, least, segment);
+    results[0][lane] = operands[0][from <= most ? from : lane];
+  }
+}
+constexpr auto butterfly = [](std::uint32_t lane, std::uint32_t by, std::uint32_t, std::uint32_t) { return lane ^ by; };
+constexpr auto downwards = [](std::uint32_t lane, std::uint32_t by, std::uint32_t, std::uint32_t) { return lane + by; };
+constexpr auto indexed = [](std::uint32_t, std::uint32_t by, std::uint32_t least, std::uint32_t segment) { return least | (by & ~segment); };
+
+constexpr WarpRule warp_rules[] = {
+    {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 10, 4, -1, multiply_16x8x16<bfloat16>},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 10, 4, -1, multiply_16x8x16<float16>},
+    {"shfl.sync.bfly.b32", 4, 1, 3, shuffle<butterfly>},
+    {"shfl.sync.down.b32", 4, 1, 3, shuffle<downwards>},
+    {"shfl.sync.idx.b32", 4, 1, 3, shuffle<indexed>},
+};
+
+}  // namespace
+
+const WarpRule* find_warp_rule(std::string_view name) {
+  for (const WarpRule& rule : warp_rules)
+    if (rule.name == name) return &rule;
+  return nullptr;
+}
+
+}  // namespace attune::ptx
