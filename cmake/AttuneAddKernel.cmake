@@ -4,7 +4,7 @@
 #
 # A library target NAME: the kernel of the variant STRUCT in SOURCE, compiled ahead of time by the program `attune`, with the
 # headers NAME.h (C) and NAME.hpp (C++), and Attune's runtime. SOURCE may also be MLIR text or the name of one of Attune's variants
-# (`attune list variants`), which have no STRUCT. Without TARGETS the kernel is for this machine; with several, any of opencl and cuda
+# (`attune list variants`), which have no STRUCT. Without TARGETS the kernel is for this machine; with several, any of opencl, cuda and vulkan
 # among them, the runtime takes the best that the machine has, the CPU's before those of devices, or the one that the program names
 # (Kernel::on). TUNED lists files of `attune tune`. DEPENDS lists what SOURCE includes besides Attune's own headers. With SHARED there is
 # also NAME.so, which any program can open; the target's property ATTUNE_KERNEL_FILE is its path.

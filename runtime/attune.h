@@ -47,7 +47,7 @@ const char* attune_kernel_name(const struct attune_library* library, int32_t num
 /* The kernel of that name, if this machine can run it. */
 const struct attune_kernel* attune_find_kernel(const struct attune_library* library, const char* name);
 
-/* The same with the code of one device ("cpu", "opencl", "cuda") or of one target ("x86-64-v3") alone: without this the CPU's code comes
+/* The same with the code of one device ("cpu", "opencl", "cuda", "vulkan") or of one target ("x86-64-v3") alone: without this the CPU's code comes
    first wherever the kernel holds some that the machine can run. Of several devices of a kind "cuda" is the first, "cuda:1" the second, and
    "cuda:NAME" the first with NAME in what its driver calls it. A kernel for another device takes and gives memory of the CPU, too. */
 const struct attune_kernel* attune_find_kernel_on(const struct attune_library* library, const char* name, const char* device);

@@ -74,6 +74,7 @@ ReadyInterfaces& ready_interfaces() {
 }  // namespace
 
 const halide_device_interface_t* interface_of(const attune_hooks_v2* hooks, attune_device device) {
+  if (device == attune_vulkan) return nullptr;  // its runtime finds the driver itself
   if (device == attune_cuda) return hooks != nullptr ? hooks->cuda_interface() : halide_cuda_device_interface();
   return hooks != nullptr ? hooks->opencl_interface() : halide_opencl_device_interface();
 }

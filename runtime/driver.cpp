@@ -37,6 +37,10 @@ const Result<DriverDevices>& devices_of(attune_device kind) {
     static const auto& opencl = *new Result<DriverDevices>(asked(attune_opencl, opencl_devices));
     return opencl;
   }
+  if (kind == attune_vulkan) {
+    static const auto& vulkan = *new Result<DriverDevices>(asked(attune_vulkan, vulkan_devices));
+    return vulkan;
+  }
   static const auto& none = *new Result<DriverDevices>(never());
   return none;
 }
@@ -68,9 +72,7 @@ std::string driver_problem(attune_device device) {
     static const std::string problem = [] {
       // As codegen/halide/rewrites/empty_on_devices.h wants it.
       setenv("HL_VK_ALLOC_CONFIG", "0:0:0:0:1024", 0);
-      const std::string missing = load("libvulkan.so.1");
-      // Halide's runtime ends the program where there is no device.
-      return missing.empty() ? vulkan_problem() : missing;
+      return load_driver_file("libvulkan.so.1");
     }();
     return problem;
   }

@@ -26,6 +26,7 @@ std::vector<DriverDevice*> devices_in_use(attune_device kind);
 using DriverDevices = std::vector<std::unique_ptr<DriverDevice>>;
 Result<DriverDevices> cuda_devices();
 Result<DriverDevices> opencl_devices();
+Result<DriverDevices> vulkan_devices();
 
 /// The address of a function of a loaded driver; null if no library has it.
 void* driver_symbol(const char* name);

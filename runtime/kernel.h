@@ -64,7 +64,7 @@ class Kernel {
 
   /// The targets that the kernel holds code for, the CPU's before those of devices.
   std::vector<KernelTarget> targets() const;
-  /// The same kernel with the code of one device ("cpu", "opencl", "cuda") or of one target ("x86-64-v3") alone: for who wants a device
+  /// The same kernel with the code of one device ("cpu", "opencl", "cuda", "vulkan") or of one target ("x86-64-v3") alone: for who wants a device
   /// although the file has code for this CPU, too. Of several devices of a kind it is the first, "cuda:0"; another one is named by its number
   /// among its driver's devices, "cuda:1", or by a part of the name that the driver has for it, "opencl:NVIDIA". Refuses what the kernel holds
   /// no code for, what this machine cannot run, and a device that there is not, with those that there are.

@@ -34,7 +34,7 @@ class Library {
   /// Refuses an unknown name, and a kernel that has no code for this machine.
   Result<Kernel> kernel(std::string_view name) const;
 
-  /// The same with the code of one device ("cpu", "opencl", "cuda", "cuda:1") or of one target alone, as Kernel::on gives it.
+  /// The same with the code of one device ("cpu", "opencl", "cuda", "vulkan", "cuda:1") or of one target alone, as Kernel::on gives it.
   Result<Kernel> kernel(std::string_view name, std::string_view device) const;
 
   /// All of them, also those that cannot run here.

@@ -127,7 +127,8 @@ int run_steps(const CheckedCall& call, CallContext& context, const StoredPlaces&
   if (workspace != nullptr && !workspace->begin())
     return Error{words(who(call.kernel), ": its workspace is in use by another call; a workspace serves one call at a time")};
   CallContext context(workspace, queue);
-  int status = call.device != nullptr ? make_ready(*interface_of(call.hooks, call.device->kind()), context) : 0;
+  const halide_device_interface_t* interface = call.device != nullptr ? interface_of(call.hooks, call.device->kind()) : nullptr;
+  int status = interface != nullptr ? make_ready(*interface, context) : 0;
   if (status == 0) status = run_steps(call, context, places);
   if (workspace != nullptr) workspace->end();
   if (status != 0 || context.has_failed()) return said(call.kernel, call.target.name, context, status);

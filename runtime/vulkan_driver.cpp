@@ -1,5 +1,9 @@
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "runtime/driver.h"
 #include "runtime/words.h"
@@ -28,29 +32,60 @@ struct InstanceCreateInfo {
   const char* const* extensions = nullptr;
 };
 
+/// The beginning of VkPhysicalDeviceProperties, which takes 824 bytes.
+struct DeviceProperties {
+  std::uint32_t versions_and_numbers[4];
+  std::int32_t type;
+  char name[256];
+  std::byte rest[548];
+};
+static_assert(sizeof(DeviceProperties) == 824);
+
 struct Vulkan {
   std::int32_t (*create_instance)(const InstanceCreateInfo* info, const void* allocator, void** instance);
   std::int32_t (*devices)(void* instance, std::uint32_t* count, void** devices);
+  void (*properties)(void* device, DeviceProperties* properties);
   void (*destroy_instance)(void* instance, const void* allocator);
+};
+
+/// The one that Halide's runtime takes, in a context of its own: nobody else's memory and queues go with it.
+class VulkanDevice final : public DriverDevice {
+ public:
+  explicit VulkanDevice(std::string name) : DriverDevice(attune_vulkan, 0, std::move(name), least_shared_bytes) {}
+
+  Result<DeviceQueue> own_queue() override { return DeviceQueue{}; }
+  bool is_in_use() override { return false; }
+  Result<void> wait_for_all() override { return {}; }
+
+ private:
+  static constexpr std::int64_t least_shared_bytes = 16 << 10;  // of every device of Vulkan 1.3
 };
 
 }  // namespace
 
-std::string vulkan_problem() {
+Result<DriverDevices> vulkan_devices() {
   Vulkan vulkan{};
   if (!find_function("vkCreateInstance", vulkan.create_instance) || !find_function("vkEnumeratePhysicalDevices", vulkan.devices) ||
-      !find_function("vkDestroyInstance", vulkan.destroy_instance))
-    return "its driver lacks functions of Vulkan 1.3";
+      !find_function("vkGetPhysicalDeviceProperties", vulkan.properties) || !find_function("vkDestroyInstance", vulkan.destroy_instance))
+    return Error{"its driver lacks functions of Vulkan 1.3"};
   const ApplicationInfo application;
   InstanceCreateInfo info;
   info.application = &application;
   void* instance = nullptr;
-  if (const int status = vulkan.create_instance(&info, nullptr, &instance); status != 0) return words("its driver is not to be used: vkCreateInstance: error ", status);
-  std::uint32_t count = 0;
-  const int status = vulkan.devices(instance, &count, nullptr);
+  if (const int status = vulkan.create_instance(&info, nullptr, &instance); status != 0) return Error{words("its driver cannot be used: vkCreateInstance: error ", status)};
+  std::array<void*, 16> found{};
+  auto count = static_cast<std::uint32_t>(found.size());
+  const int status = vulkan.devices(instance, &count, found.data());
+  DriverDevices devices;
+  if (status >= 0 && count > 0) {
+    DeviceProperties properties{};
+    vulkan.properties(found[0], &properties);
+    devices.push_back(std::make_unique<VulkanDevice>(count == 1 ? std::string(properties.name) : words("one of ", count)));
+  }
   vulkan.destroy_instance(instance, nullptr);
-  if (status != 0) return words("its driver is not to be used: vkEnumeratePhysicalDevices: error ", status);
-  return count == 0 ? "its driver has no device" : "";
+  if (status < 0) return Error{words("its driver cannot be used: vkEnumeratePhysicalDevices: error ", status)};
+  if (devices.empty()) return Error{"its driver has no device"};
+  return devices;
 }
 
 }  // namespace attune

@@ -91,6 +91,7 @@ class Assembly {
     hooks += has_opencl ? ", ptr @set_opencl_context" : ", ptr null";
     if (has_opencl) body_ += opencl_context();
     add(has_opencl, "halide_opencl_device_interface", "");
+    if (has_code_for(m, attune_vulkan)) body_ += "define void @halide_print(ptr %user_context, ptr %text) {\n  ret void\n}\n";  // it tells of its settings
     body_ += fmt::format("@attune_library_v1 = constant %library {{ i32 {}, i32 1, ptr {}, %hooks {{ {} }} }}\n", ATTUNE_ABI_VERSION, kernels, hooks);
   }
 

@@ -69,7 +69,7 @@ OpenKernel kernel_of(const Library& library, std::string_view name, const std::s
 }
 
 void add_device_option(const Command& command, std::string& device) {
-  command.text("--device", device, "Whose code runs: cpu, opencl, cuda, a device of their drivers as cuda:1 or cuda:H100, or one of the kernel's targets; the CPU's comes first without it");
+  command.text("--device", device, "Whose code runs: cpu, opencl, cuda, vulkan, a device of their drivers as cuda:1 or cuda:H100, or one of the kernel's targets; the CPU's comes first without it");
 }
 
 OpenKernel open_kernel(const Prepared& prepared, const std::string& device) {

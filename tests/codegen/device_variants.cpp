@@ -1,0 +1,37 @@
+/// Every variant in kernels for OpenCL and Vulkan, on this machine's CPU where it has no other device. (tests/ptx has those for CUDA.)
+#include <catch2/catch.hpp>
+
+#include "tests/codegen/device_problem.h"
+#include "tests/codegen/fitting_shape.h"
+#include "tests/codegen/kernel_case.h"
+#include "tests/skip.h"
+#include "tests/variant_graph.h"
+
+namespace attune {
+namespace {
+
+/// Small tiles, of which the calls below have several: OpenCL's compiler takes three times as long for those of the default, which tests of
+/// single variants have.
+constexpr const char* small_tiles = "gpu_online_softmax,block_columns=4,block_rows=4,thread_rows=2,thread_keys=2,thread_values=4,over_chunk=16,value_chunk=1";
+
+void check_variant(const std::string& target, std::string_view variant, const std::string& types) {
+  CAPTURE(variant, types);
+  const KernelCase kernel(std::string(variant), {.target = target, .types = types, .schedule = variant == "merge_partials" ? "" : small_tiles});
+  // Most of the time of a call on OpenCL goes by its launches, so that there are two calls: one of single elements, one of odd extents.
+  for (const char* shape : {"batch=1,heads=1,group=1,queries=1,keys=1,tokens=1,memory_tokens=1,depth=1",
+                            "batch=1,heads=3,group=2,queries=5,keys=37,tokens=7,memory_tokens=37,depth=5,value_depth=3,model=9"})
+    CHECK(kernel.difference(fitting(shape, kernel.graph()), 1) == "");
+}
+
+void check_variants(const std::string& target) {
+  if (const std::string problem = device_problem(target); !problem.empty()) return skip(problem);
+  for (const std::string_view variant : names_of_variants()) check_variant(target, variant, "f32");
+  for (const char* variant : {"causal", "grouped_query", "multi_head"}) check_variant(target, variant, "bf16");
+}
+
+}  // namespace
+
+TEST_CASE("every variant on OpenCL agrees with the interpreter", "[opencl]") { check_variants("opencl"); }
+TEST_CASE("every variant on Vulkan agrees with the interpreter", "[vulkan]") { check_variants("vulkan"); }
+
+}  // namespace attune
