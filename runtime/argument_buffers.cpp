@@ -28,7 +28,9 @@ void fill_buffers(const attune_kernel_v3& kernel, Arguments arguments, attune_de
     buffer.type = halide_type_of(tensor.storage);
     buffer.dimensions = tensor.rank;
     buffer.dim = &call.shapes[first];
-    if (device != attune_cpu && tensors_of(kernel)[t].is_output == 0 && !is_empty) buffer.set_host_dirty();
+    if (device == attune_cpu || is_empty) continue;
+    if (tensor.device != attune_cpu) buffer.host = nullptr;
+    else if (tensors_of(kernel)[t].is_output == 0) buffer.set_host_dirty();
   }
 }
 

@@ -44,7 +44,7 @@ Result<void> check_pointer(const attune_kernel_v3& kernel, const attune_tensor_v
   if (given.data == nullptr)
     return Error{words(who(kernel, expected), " is null, but it is ", text_of(given), "; only a tensor with an extent of 0 may be null")};
   const auto bytes = static_cast<std::uintptr_t>(bytes_of(given.storage));  // a power of two: a division takes as long as the other checks
-  if (const std::uintptr_t rest = reinterpret_cast<std::uintptr_t>(given.data) & (bytes - 1); rest != 0)
+  if (const std::uintptr_t rest = address_of(given) & (bytes - 1); rest != 0)
     return Error{words(who(kernel, expected), " lies ", rest, " bytes beyond a multiple of ", bytes, "; an address of ",
                        name_of(given.storage), " is a multiple of ", bytes)};
   if (given.known_elements >= 0 && (reach.first < 0 || reach.last >= given.known_elements))
@@ -53,16 +53,25 @@ Result<void> check_pointer(const attune_kernel_v3& kernel, const attune_tensor_v
   return {};
 }
 
+std::string place_text(const CallPlace& place) { return place.kind == attune_cpu ? "the cpu" : words(name_of(place.kind), ":", place.number); }
+
+/// What is on a device is where the call runs.
+Result<void> check_device(const attune_kernel_v3& kernel, const attune_tensor_v1& expected, const Tensor& given, const CallPlace& place) {
+  if (given.device == place.kind && given.device_number == place.number) return {};
+  const std::string there = place_text(place);
+  return Error{words(who(kernel, expected), " is on ", place_of(given), "; this call runs on ", there, ", which takes memory of ",
+                     place.kind == attune_cpu ? "" : there + " and of ", "the cpu")};
+}
+
 }  // namespace
 
-Result<void> check_memory(const attune_kernel_v3& kernel, Arguments arguments) {
+Result<void> check_memory(const attune_kernel_v3& kernel, Arguments arguments, const CallPlace* place) {
   Table<Reach, max_tensors> reaches;
   for (std::size_t t = 0; t < arguments.size(); ++t) {
     const attune_tensor_v1& expected = tensors_of(kernel)[t];
     const Tensor& given = *arguments[t];
-    if (given.device != attune_cpu)
-      return Error{words(who(kernel, expected), " is on ", name_of(given.device),
-                         "; expected memory of the cpu, also for kernels of other devices")};
+    if (given.device != attune_cpu && place != nullptr)
+      if (Result<void> placed = check_device(kernel, expected, given, *place); !placed) return placed;
     if (given.is_read_only && expected.is_output != 0)
       return Error{words(who(kernel, expected), " is read-only memory; expected memory to write to")};
     if (given.is_empty()) {
@@ -76,6 +85,15 @@ Result<void> check_memory(const attune_kernel_v3& kernel, Arguments arguments) {
     if (Result<void> pointer = check_pointer(kernel, expected, given, reach); !pointer) return pointer;
   }
   return check_overlap(kernel, arguments, reaches.elements());
+}
+
+Result<void> check_strides_for(const CallPlace& place, const attune_kernel_v3& kernel, Arguments arguments) {
+  for (std::size_t t = 0; t < arguments.size(); ++t)
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(arguments[t]->rank); ++axis)
+      if (arguments[t]->strides[axis] < 0 && arguments[t]->extents[axis] > 1)
+        return Error{words(who(kernel, tensors_of(kernel)[t]), " has stride ", arguments[t]->strides[axis], " along ", dim_name(kernel, tensors_of(kernel)[t], axis),
+                           "; this call runs on ", place_text(place), ", which takes strides from 0 up (contiguous() makes such a copy)")};
+  return {};
 }
 
 }  // namespace attune

@@ -29,7 +29,7 @@ struct Range {
 Range range_of(const Tensor& tensor, const Reach& reach) {
   if (reach.last < reach.first) return {};
   const std::int64_t element = bytes_of(tensor.storage);
-  const auto data = reinterpret_cast<std::uintptr_t>(tensor.data);
+  const std::uintptr_t data = address_of(tensor);
   return {data + static_cast<std::uintptr_t>(reach.first * element), data + static_cast<std::uintptr_t>((reach.last + 1) * element)};
 }
 
@@ -58,7 +58,7 @@ Footprint footprint_of(const Tensor& tensor) {
       step = std::gcd(step, axes[i].stride);
     span += distance;
   }
-  const std::uintptr_t low = reinterpret_cast<std::uintptr_t>(tensor.data) + static_cast<std::uintptr_t>(below);
+  const std::uintptr_t low = address_of(tensor) + static_cast<std::uintptr_t>(below);
   return {low, low + static_cast<std::uintptr_t>(span), static_cast<std::uintptr_t>(run), static_cast<std::uintptr_t>(step), overlaps};
 }
 
@@ -87,7 +87,7 @@ Result<void> check_overlap(const attune_kernel_v3& kernel, Arguments arguments, 
       return Error{words(who(kernel, output), " is ", text_of(*arguments[out]),
                          " with strides that reach an element twice; expected one place for each")};
     for (std::size_t t = 0; t < out; ++t)
-      if (ranges[out].meets(ranges[t]) && may_share(footprint_of(*arguments[out]), footprint_of(*arguments[t])))
+      if (ranges[out].meets(ranges[t]) && is_same_memory(*arguments[out], *arguments[t]) && may_share(footprint_of(*arguments[out]), footprint_of(*arguments[t])))
         return Error{words(who(kernel, output), " overlaps ", tensors_of(kernel)[t].is_output != 0 ? "output '" : "input '",
                            tensors_of(kernel)[t].name, "' in memory; expected memory of its own")};
   }

@@ -26,8 +26,18 @@ using DimExtents = std::array<std::int64_t, max_dims>;
 /// Checks number, storage, rank and extents, and fills `extents`. `arguments` has one pointer for each tensor of the manifest.
 Result<void> check_shapes(const attune_kernel_v3& kernel, Arguments arguments, DimExtents& extents);
 
-/// Checks devices, strides, pointers and overlap of arguments whose shapes are right.
-Result<void> check_memory(const attune_kernel_v3& kernel, Arguments arguments);
+/// Where a call runs: which device of a kind, by its number.
+struct CallPlace {
+  attune_device kind = attune_cpu;
+  int number = 0;
+};
+
+/// Checks devices, strides, pointers and overlap of arguments whose shapes are right. What is on a device must be where the call runs; null: nobody
+/// knows where. Whether the device knows the memory is not asked.
+Result<void> check_memory(const attune_kernel_v3& kernel, Arguments arguments, const CallPlace* place);
+
+/// Refuses what a device cannot take although the host can: strides below 0, on the host's side of a copy neither.
+Result<void> check_strides_for(const CallPlace& place, const attune_kernel_v3& kernel, Arguments arguments);
 
 /// Checks that no output shares an element with another argument; `reaches`: of each argument. Exact for dense tensors and slices of a common array;
 /// others count as overlapping where their address ranges do.
@@ -42,7 +52,7 @@ struct CallBuffers {
   Table<halide_dimension_t, max_tensors * max_rank> shapes;  ///< of all tensors, one behind the other
 };
 
-/// Describes checked arguments as Halide takes them: innermost dim first, no null pointers. `call` is empty before.
+/// Describes checked arguments as Halide takes them: innermost dim first, no null pointers but of what is on a device. `call` is empty before.
 void fill_buffers(const attune_kernel_v3& kernel, Arguments arguments, attune_device device, CallBuffers& call);
 
 }  // namespace attune

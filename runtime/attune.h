@@ -75,6 +75,36 @@ int attune_call(const struct attune_kernel* kernel, const struct attune_tensor* 
 int attune_call_with_workspace(const struct attune_kernel* kernel, const struct attune_tensor* tensors, int32_t count, void* workspace,
                                size_t workspace_bytes, size_t* needed_bytes);
 
+/* Where a tensor is: enum attune_device, and the number of the device among those of its driver, as in "cuda:1". On CUDA `data` is a CUdeviceptr, on OpenCL
+   a cl_mem. The element at index 0 lies `byte_offset` bytes behind that. */
+struct attune_place {
+  int32_t device;
+  int32_t number;
+  uint64_t byte_offset;
+};
+
+/* What a call may be given beside its tensors; all of it may be null and 0. */
+struct attune_call_options {
+  void* workspace; /* as attune_call_with_workspace takes it, needed_bytes too */
+  size_t workspace_bytes;
+  size_t* needed_bytes;
+  const struct attune_place* places; /* one for each tensor; null: all are on the CPU */
+  /* Of a call on a device: a CUstream of its primary context (a cudaStream_t is one), or a cl_command_queue. The work is put there, and the call does not
+     wait for it if all its tensors are on the device. Null: CUDA's default stream or a queue of the runtime's own; the call waits. */
+  void* stream;
+};
+int attune_call_with(const struct attune_kernel* kernel, const struct attune_tensor* tensors, int32_t count, const struct attune_call_options* options);
+
+/* The place of memory on the device that the kernel runs on; 0 or, of a kernel of the CPU, -1. The name is the driver's, null for the CPU. */
+int attune_device_of(const struct attune_kernel* kernel, struct attune_place* place);
+const char* attune_device_name(const struct attune_kernel* kernel);
+
+/* Memory there: for `data` of tensors. Copies are made behind the work that is in the stream (null as above), and waited for. */
+void* attune_device_allocate(const struct attune_kernel* kernel, size_t bytes);
+void attune_device_free(const struct attune_kernel* kernel, void* memory);
+int attune_device_write(const struct attune_kernel* kernel, void* memory, const void* from, size_t bytes, void* stream);
+int attune_device_read(const struct attune_kernel* kernel, const void* memory, void* to, size_t bytes, void* stream);
+
 /* Merges two results of attention to different keys, each [.., value_depth] of f32, bf16 or f16 with the logarithms of what its softmax divided by, f32
    [..]: runtime/merge.h says how. The result may be one of the two. Names are not looked at. Gives 0 or -1. */
 int attune_merge_partials(const struct attune_tensor* out_a, const struct attune_tensor* lse_a, const struct attune_tensor* out_b,

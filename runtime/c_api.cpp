@@ -1,17 +1,11 @@
 #include <algorithm>
 #include <array>
-#include <exception>
-#include <map>
-#include <mutex>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "runtime/attune.h"
+#include "runtime/c_handles.h"
 #include "runtime/library.h"
 #include "runtime/merge.h"
 #include "runtime/run.h"
@@ -20,20 +14,6 @@
 #include "runtime/threads.h"
 #include "runtime/words.h"
 
-struct attune_kernel {
-  explicit attune_kernel(const attune::Kernel& one) : kernel(one), description(one.describe()), targets(one.targets()) {}
-  attune::Kernel kernel;
-  std::string description;
-  std::vector<attune::KernelTarget> targets;
-};
-
-struct attune_library {
-  std::optional<attune::Library> file;  ///< empty for a linked kernel
-  std::vector<attune_kernel> kernels;
-  mutable std::mutex mutex;
-  mutable std::map<std::pair<std::string, std::string>, attune_kernel> on_devices;  ///< those that were asked for, by name and device
-};
-
 namespace attune {
 namespace {
 
@@ -41,33 +21,6 @@ constexpr std::string_view cut_off = " ...";
 
 /// An array, as a sentence may have to be told where there is no memory.
 thread_local std::array<char, 4096> last_error;
-
-void tell(std::string_view sentence) {
-  const std::size_t room = last_error.size() - 1;
-  const bool fits = sentence.size() <= room;
-  char* end = std::ranges::copy(sentence.substr(0, fits ? sentence.size() : room - cut_off.size()), last_error.begin()).out;
-  if (!fits) end = std::ranges::copy(cut_off, end).out;
-  *end = 0;
-}
-
-/// Runs `body` and gives its result, 0 for one without a value; a failed one is told and becomes `failed`. No exception reaches C.
-template <class T, class Body>
-T guarded(T failed, const Body& body) noexcept {
-  try {
-    auto result = body();
-    if constexpr (std::is_same_v<decltype(result), Result<void>>) {
-      if (result) return T{};
-    } else {
-      if (result) return *result;
-    }
-    tell(result.error().message);
-  } catch (const std::bad_alloc&) {
-    tell("attune: there is no memory");
-  } catch (const std::exception& exception) {
-    tell(exception.what());
-  }
-  return failed;
-}
 
 bool has_form(const attune_tensor& tensor) {
   return tensor.storage >= 0 && tensor.storage < storage_count && tensor.rank >= 0 && tensor.rank <= max_rank && (tensor.rank == 0 || tensor.extents != nullptr);
@@ -83,8 +36,11 @@ std::string form_problem(const attune_tensor& tensor) {
 /// One tensor of C, whose form is right. It becomes the runtime's in the place where that shall be: a copy costs more than making it.
 struct View {
   const attune_tensor& tensor;
+  const attune_place* place = nullptr;
 
   operator Tensor() const {
+    if (place != nullptr && place->device != attune_cpu)
+      return Tensor(View{tensor}).on_device(static_cast<attune_device>(place->device), place->number, static_cast<std::int64_t>(place->byte_offset));
     const auto rank = static_cast<std::size_t>(tensor.rank);
     const std::span<const std::int64_t> extents(tensor.extents, rank);
     const auto storage = static_cast<attune_storage>(tensor.storage);
@@ -94,7 +50,7 @@ struct View {
 };
 
 /// Not a part of call(), which asks for the stack before these tables are on it.
-[[gnu::noinline]] Result<void> call_on_stack(const attune_kernel* kernel, const attune_tensor* table, std::int32_t count, Workspace* workspace) {
+[[gnu::noinline]] Result<void> call_on_stack(const attune_kernel* kernel, const attune_tensor* table, const attune_place* places, std::int32_t count, const CallOptions& options) {
   if (count < 0 || count > max_tensors || (count > 0 && table == nullptr))
     return Error{words("attune_call: got ", table == nullptr ? "a null table of " : "", count, " tensors; expected 0 to ", max_tensors)};
   const std::span<const attune_tensor> tensors(table, static_cast<std::size_t>(count));
@@ -102,18 +58,30 @@ struct View {
   Table<Tensor, max_tensors> in_order;
   for (const attune_tensor& tensor : tensors) {
     if (!has_form(tensor)) return Error{words("tensor '", tensor.name != nullptr ? tensor.name : "", "': ", form_problem(tensor))};
-    if (tensor.name != nullptr) arguments.add(tensor.name, View{tensor});
-    else in_order.add(View{tensor});
+    const View view{tensor, places == nullptr ? nullptr : &places[&tensor - table]};
+    if (tensor.name != nullptr) arguments.add(tensor.name, view);
+    else in_order.add(view);
   }
   if (arguments.size() != 0 && in_order.size() != 0)
     return Error{words("attune_call: ", arguments.size(), " of ", tensors.size(), " tensors have names; expected all of them, or none")};
-  return arguments.size() != 0 ? kernel->kernel.call(arguments.elements(), workspace) : kernel->kernel.call(in_order.elements(), workspace);
+  return arguments.size() != 0 ? kernel->kernel.call(arguments.elements(), options) : kernel->kernel.call(in_order.elements(), options);
 }
 
-Result<void> call(const attune_kernel* kernel, const attune_tensor* table, std::int32_t count, Workspace* workspace) {
+Result<void> call(const attune_kernel* kernel, const attune_tensor* table, const attune_place* places, std::int32_t count, const CallOptions& options) {
   if (kernel == nullptr) return Error{"attune_call: the kernel is null"};
   if (Result<void> stack = check_stack(kernel->kernel.manifest()); !stack) return stack;
-  return call_on_stack(kernel, table, count, workspace);
+  return call_on_stack(kernel, table, places, count, options);
+}
+
+Result<void> call(const attune_kernel* kernel, const attune_tensor* table, std::int32_t count, const attune_call_options& options) {
+  if (options.workspace == nullptr && options.workspace_bytes > 0)
+    return Error{words("attune_call: the workspace of ", options.workspace_bytes, " bytes is null")};
+  std::optional<Workspace> memory;
+  if (options.workspace != nullptr) memory.emplace(std::span(static_cast<std::byte*>(options.workspace), options.workspace_bytes));
+  else memory.emplace();
+  Result<void> called = call(kernel, table, options.places, count, {&*memory, options.stream});
+  if (options.needed_bytes != nullptr) *options.needed_bytes = memory->peak_bytes();
+  return called;
 }
 
 Result<attune_library*> library_of(std::optional<Library> file, std::span<const Kernel> kernels) {
@@ -153,6 +121,15 @@ const KernelTarget* target_of(const attune_kernel* kernel, std::int32_t number) 
 }
 
 }  // namespace
+
+void tell(std::string_view sentence) {
+  const std::size_t room = last_error.size() - 1;
+  const bool fits = sentence.size() <= room;
+  char* end = std::ranges::copy(sentence.substr(0, fits ? sentence.size() : room - cut_off.size()), last_error.begin()).out;
+  if (!fits) end = std::ranges::copy(cut_off, end).out;
+  *end = 0;
+}
+
 }  // namespace attune
 
 using attune::Error;
@@ -236,22 +213,18 @@ const attune_kernel_v3* attune_manifest(const struct attune_kernel* kernel) {
 const char* attune_describe(const struct attune_kernel* kernel) { return kernel == nullptr ? "" : kernel->description.c_str(); }
 
 int attune_call(const struct attune_kernel* kernel, const attune_tensor* tensors, int32_t count) {
-  return attune::guarded(-1, [&] { return attune::call(kernel, tensors, count, nullptr); });
+  return attune::guarded(-1, [&] { return attune::call(kernel, tensors, nullptr, count, {}); });
 }
 
 int attune_call_with_workspace(const struct attune_kernel* kernel, const attune_tensor* tensors, int32_t count, void* workspace,
                                size_t workspace_bytes, size_t* needed_bytes) {
+  return attune::guarded(-1, [&] { return attune::call(kernel, tensors, count, {workspace, workspace_bytes, needed_bytes, nullptr, nullptr}); });
+}
+
+int attune_call_with(const struct attune_kernel* kernel, const attune_tensor* tensors, int32_t count, const attune_call_options* options) {
   return attune::guarded(-1, [&]() -> Result<void> {
-    if (workspace == nullptr && workspace_bytes > 0)
-      return Error{attune::words("attune_call: the workspace of ", workspace_bytes, " bytes is null")};
-    std::optional<attune::Workspace> memory;
-    if (workspace != nullptr)
-      memory.emplace(std::span(static_cast<std::byte*>(workspace), workspace_bytes));
-    else
-      memory.emplace();
-    Result<void> called = attune::call(kernel, tensors, count, &*memory);
-    if (needed_bytes != nullptr) *needed_bytes = memory->peak_bytes();
-    return called;
+    if (options == nullptr) return attune::call(kernel, tensors, nullptr, count, {});
+    return attune::call(kernel, tensors, count, *options);
   });
 }
 

@@ -18,10 +18,17 @@ struct Cuda {
   int (*push_context)(void* context);
   int (*pop_context)(void** context);
   int (*wait_for_context)();
+  int (*wait_for_stream)(void* stream);
+  int (*pointer_attribute)(void* value, int attribute, std::uintptr_t address);
+  int (*allocate)(std::uintptr_t* address, std::size_t bytes);
+  int (*free)(std::uintptr_t address);
+  int (*write)(std::uintptr_t to, const void* from, std::size_t bytes, void* stream);
+  int (*read)(void* to, std::uintptr_t from, std::size_t bytes, void* stream);
   int (*error_name)(int status, const char** name);
   int (*error_text)(int status, const char** text);
 
-  static constexpr int shared_bytes_of_block = 8;  // CUdevice_attribute
+  static constexpr int shared_bytes_of_block = 8;                                    // CUdevice_attribute
+  static constexpr int device_of_pointer = 9, begin_of_range = 11, bytes_of_range = 12;  // CUpointer_attribute
 };
 
 Cuda cuda;
@@ -50,6 +57,12 @@ std::string find_cuda_functions() {
   find("cuCtxPushCurrent_v2", cuda.push_context);
   find("cuCtxPopCurrent_v2", cuda.pop_context);
   find("cuCtxSynchronize", cuda.wait_for_context);
+  find("cuStreamSynchronize", cuda.wait_for_stream);
+  find("cuPointerGetAttribute", cuda.pointer_attribute);
+  find("cuMemAlloc_v2", cuda.allocate);
+  find("cuMemFree_v2", cuda.free);
+  find("cuMemcpyHtoDAsync_v2", cuda.write);
+  find("cuMemcpyDtoHAsync_v2", cuda.read);
   return missing == nullptr ? std::string() : words("its driver has no function ", missing, "; that of CUDA 7 and later has it");
 }
 
@@ -69,6 +82,12 @@ class CudaDevice final : public DriverDevice {
     return DeviceQueue{context_, nullptr};
   }
 
+  Result<DeviceQueue> queue_of(void* stream) override {
+    Result<DeviceQueue> queue = own_queue();
+    if (queue) queue->queue = stream;
+    return queue;
+  }
+
   bool is_in_use() override {
     const std::scoped_lock lock(mutex_);
     return context_ != nullptr;
@@ -76,6 +95,43 @@ class CudaDevice final : public DriverDevice {
 
   Result<void> wait_for_all() override {
     return in_context("cuCtxSynchronize", [] { return cuda.wait_for_context(); });
+  }
+  Result<void> wait(const DeviceQueue& queue) override {
+    return in_context("cuStreamSynchronize", [&] { return cuda.wait_for_stream(queue.queue); });
+  }
+
+  Result<void> submit(const DeviceQueue&) override { return {}; }  // it does not keep work
+
+  std::string memory_problem(void* memory, std::int64_t first, std::int64_t end, const DeviceQueue&) override {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    int number = -1;
+    std::uintptr_t begin = 0;
+    std::size_t bytes = 0;
+    int status = cuda.pointer_attribute(&number, Cuda::device_of_pointer, address);
+    if (status == 0 && number != this->number()) return words(" lies on cuda:", number, ", not on ", text(), " as its tensor says");
+    if (status == 0) status = cuda.pointer_attribute(&begin, Cuda::begin_of_range, address);
+    if (status == 0) status = cuda.pointer_attribute(&bytes, Cuda::bytes_of_range, address);
+    if (status != 0) return words(" is at address ", address, ", where the driver knows no memory: ", cuda_problem("cuPointerGetAttribute", status));
+    if (first >= 0 && address + static_cast<std::uintptr_t>(end) <= begin + bytes) return {};
+    return words(" reaches bytes ", first, " to ", end - 1, "; its memory on ", text(), " has ", begin + bytes - address);
+  }
+
+  Result<void*> allocate(std::size_t bytes) override {
+    std::uintptr_t address = 0;
+    if (Result<void> done = in_context("cuMemAlloc", [&] { return cuda.allocate(&address, bytes); }); !done) return done.error();
+    return reinterpret_cast<void*>(address);
+  }
+  void release(void* memory) override {
+    (void)in_context("cuMemFree", [&] { return cuda.free(reinterpret_cast<std::uintptr_t>(memory)); }).has_value();
+  }
+
+  Result<void> write(void* memory, const void* from, std::size_t bytes, const DeviceQueue& queue) override {
+    Result<void> put = in_context("cuMemcpyHtoDAsync", [&] { return cuda.write(reinterpret_cast<std::uintptr_t>(memory), from, bytes, queue.queue); });
+    return put ? wait(queue) : put;
+  }
+  Result<void> read(const void* memory, void* to, std::size_t bytes, const DeviceQueue& queue) override {
+    Result<void> put = in_context("cuMemcpyDtoHAsync", [&] { return cuda.read(to, reinterpret_cast<std::uintptr_t>(memory), bytes, queue.queue); });
+    return put ? wait(queue) : put;
   }
 
  private:

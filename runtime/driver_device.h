@@ -38,10 +38,27 @@ class DriverDevice {
   /// Where kernels run: the runtime's own context and queue. On CUDA the context is the device's primary one, that of the CUDA runtime and of
   /// frameworks.
   virtual Result<DeviceQueue> own_queue() = 0;
+  /// Where kernels run that are put into somebody's stream: a CUstream of the device's primary context, or a cl_command_queue, whose context has this device
+  /// alone. Null: the runtime's own.
+  virtual Result<DeviceQueue> queue_of(void* stream) = 0;
   /// Whether anybody has asked for that context.
   virtual bool is_in_use() = 0;
-  /// Until all work in that context is done.
+  /// Until all work in that context is done; until that in the queue is.
   virtual Result<void> wait_for_all() = 0;
+  virtual Result<void> wait(const DeviceQueue& queue) = 0;
+  /// The device begins with the work in the queue, as soon as it can: drivers may keep it for somebody who waits.
+  virtual Result<void> submit(const DeviceQueue& queue) = 0;
+
+  /// Why kernels cannot work there on bytes `first` up to, not including, `end` behind `memory` (of CUDA an address, of OpenCL a cl_mem), in words that
+  /// follow the name of a tensor; empty if they can, as far as the driver knows.
+  virtual std::string memory_problem(void* memory, std::int64_t first, std::int64_t end, const DeviceQueue& queue) = 0;
+
+  /// Memory of so many bytes, more than 0, in the own context; release() takes it when the work that uses it is done.
+  virtual Result<void*> allocate(std::size_t bytes) = 0;
+  virtual void release(void* memory) = 0;
+  /// Copies, behind the work that is in the queue, and waits until it is done.
+  virtual Result<void> write(void* memory, const void* from, std::size_t bytes, const DeviceQueue& queue) = 0;
+  virtual Result<void> read(const void* memory, void* to, std::size_t bytes, const DeviceQueue& queue) = 0;
 
  private:
   attune_device kind_;

@@ -68,7 +68,7 @@ Result<Kernel> Kernel::usable() const {
   return Kernel(std::make_shared<State>(std::move(narrowed)));
 }
 
-const DriverDevice* Kernel::device() const { return state_->device; }
+DriverDevice* Kernel::device() const { return state_->device; }
 
 std::vector<KernelTarget> Kernel::targets() const { return targets_of(manifest(), this_machine()); }
 
@@ -77,16 +77,16 @@ Result<void> Kernel::check_usable() const {
   return {};
 }
 
-Result<void> Kernel::call(std::span<const Tensor> tensors, Workspace* workspace) const {
+Result<void> Kernel::call(std::span<const Tensor> tensors, CallOptions options) const {
   std::array<const Tensor*, max_tensors> pointers;
   const auto count = static_cast<std::size_t>(manifest().tensor_count);
   if (tensors.size() != count)
     return Error{words(who(manifest()), ": got ", tensors.size(), " tensors; expected ", count, ": ", tensor_names(manifest()))};
   for (std::size_t i = 0; i < count; ++i) pointers[i] = &tensors[i];
-  return call_checked({pointers.data(), count}, workspace);
+  return call_checked({pointers.data(), count}, options);
 }
 
-Result<void> Kernel::call(std::span<const Argument> arguments, Workspace* workspace) const {
+Result<void> Kernel::call(std::span<const Argument> arguments, CallOptions options) const {
   std::array<const Tensor*, max_tensors> pointers;
   const auto count = static_cast<std::size_t>(manifest().tensor_count);
   std::fill_n(pointers.begin(), count, nullptr);
@@ -102,7 +102,7 @@ Result<void> Kernel::call(std::span<const Argument> arguments, Workspace* worksp
     if (pointers[i] == nullptr)
       return Error{words(who(manifest(), manifest().tensors[i]), " is missing: ", text_of(manifest(), manifest().tensors[i]),
                          "; the kernel takes ", tensor_names(manifest()))};
-  return call_checked({pointers.data(), count}, workspace);
+  return call_checked({pointers.data(), count}, options);
 }
 
 Result<std::size_t> Kernel::find_tensor(std::string_view name) const {
@@ -112,24 +112,34 @@ Result<std::size_t> Kernel::find_tensor(std::string_view name) const {
   return static_cast<std::size_t>(found - tensors.begin());
 }
 
-Result<void> Kernel::call_checked(std::span<const Tensor* const> tensors, Workspace* workspace) const {
+Result<void> Kernel::call_checked(std::span<const Tensor* const> tensors, CallOptions options) const {
   DimExtents extents;
   if (Result<void> shapes = check_shapes(manifest(), tensors, extents); !shapes) return shapes;
-  if (Result<void> memory = check_memory(manifest(), tensors); !memory) return memory;
+  const std::span<const std::int64_t> bound(extents.data(), dims().size());
+  const UsableTarget* target = state_->usable.empty() ? nullptr : first_for_all(state_->usable);
+  if (target == nullptr) target = choose_target(state_->usable, bound);
+  if (target != nullptr && target->device != attune_cpu) return call_on_device({manifest(), *target, state_->lifetimes, tensors, bound}, options);
+  constexpr static CallPlace on_cpu;
+  if (Result<void> memory = check_memory(manifest(), tensors, target == nullptr ? nullptr : &on_cpu); !memory) return memory;
   if (state_->usable.empty()) return check_usable();
   if (std::ranges::all_of(tensors.subspan(state_->input_count), &Tensor::is_empty)) return {};
-  const std::span<const std::int64_t> bound(extents.data(), dims().size());
-  const UsableTarget* target = first_for_all(state_->usable);
-  if (target == nullptr) target = choose_target(state_->usable, bound);
   if (target == nullptr) return Error{no_code_for_extents(manifest(), state_->usable, bound)};
-  CheckedCall call{manifest(), *target, state_->lifetimes, tensors, bound};
-  if (target->device == attune_cpu) return run(call, workspace);
-  const bool is_known = state_->device != nullptr && state_->device->kind() == target->device;
-  const Result<DriverDevice*> device = is_known ? state_->device : find_device(target->device);
-  if (!device) return Error{words(who(manifest()), ": ", name_of(target->device), ": ", device.error().message)};
+  if (options.stream != nullptr) return Error{words(who(manifest()), ": got a stream, and runs on the cpu; streams are of devices")};
+  return run({manifest(), *target, state_->lifetimes, tensors, bound}, options.workspace);
+}
+
+Result<void> Kernel::call_on_device(CheckedCall call, const CallOptions& options) const {
+  const bool is_named = state_->device != nullptr && state_->device->kind() == call.target.device;
+  const Result<DriverDevice*> device = is_named ? state_->device : find_device(call.target.device);
+  if (!device) return Error{words(who(manifest()), ": ", name_of(call.target.device), ": ", device.error().message)};
+  const CallPlace place{call.target.device, (*device)->number()};
+  if (Result<void> memory = check_memory(manifest(), call.arguments, &place); !memory) return memory;
+  if (Result<void> strides = check_strides_for(place, manifest(), call.arguments); !strides) return strides;
+  if (std::ranges::all_of(call.arguments.subspan(state_->input_count), &Tensor::is_empty)) return {};
   call.device = *device;
   call.hooks = state_->file != nullptr ? &state_->file->hooks() : nullptr;
-  return run(call, workspace);
+  call.stream = options.stream;
+  return run(call, options.workspace);
 }
 
 const attune_kernel_v3& Kernel::manifest() const { return *state_->manifest; }

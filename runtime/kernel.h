@@ -20,11 +20,21 @@
 namespace attune {
 
 class KernelFile;
+struct CheckedCall;
 
 /// A tensor and which input or output it is.
 struct Argument {
   std::string_view name;
   Tensor tensor;
+};
+
+/// What a call may be given beside its tensors.
+struct CallOptions {
+  Workspace* workspace = nullptr;  ///< memory for what the kernel stores between its stages
+  /// Of a call on a device: a CUstream of its primary context (a cudaStream_t is one), or a cl_command_queue. The work is put there, behind what is in it,
+  /// and the call does not wait for it if all its tensors are on the device: errors of the work then come to whoever waits for the stream. With a tensor
+  /// on the host it waits. Null: CUDA's default stream or a queue of the runtime's own, and the call waits for its results in any case.
+  void* stream = nullptr;
 };
 
 /// A handle, cheap to copy; the kernel file stays open as long as one of its kernels lives. Any number of threads may call at once.
@@ -36,12 +46,14 @@ class Kernel {
   /// The kernel of a manifest that is linked into the program. Refuses a malformed manifest, and a kernel that this machine cannot run.
   static Result<Kernel> from(const attune_kernel_v3& manifest);
 
-  /// Checks all arguments, then runs: inputs and outputs in the order of the manifest.
+  /// Checks all arguments, then runs: inputs and outputs in the order of the manifest; kernel.call(tensors, {.stream = stream}).
   /// Any extents from 0 up are right; nothing runs if every output is empty. Takes at most stack_bytes_of_call (`stack.h`) of the thread's
   /// stack, and is refused where too little is left.
-  Result<void> call(std::span<const Tensor> tensors, Workspace* workspace = nullptr) const;
+  Result<void> call(std::span<const Tensor> tensors, CallOptions options) const;
+  Result<void> call(std::span<const Tensor> tensors, Workspace* workspace = nullptr) const { return call(tensors, CallOptions{workspace}); }
   /// The same by name, in any order.
-  Result<void> call(std::span<const Argument> arguments, Workspace* workspace = nullptr) const;
+  Result<void> call(std::span<const Argument> arguments, CallOptions options) const;
+  Result<void> call(std::span<const Argument> arguments, Workspace* workspace = nullptr) const { return call(arguments, CallOptions{workspace}); }
 
   /// kernel(q, k, v, out)
   template <std::convertible_to<Tensor>... Tensors>
@@ -71,7 +83,7 @@ class Kernel {
   Result<Kernel> on(std::string_view device) const;
 
   /// The device that calls run on; null where the kernel has code that this CPU can run and on() named no device.
-  const DriverDevice* device() const;
+  DriverDevice* device() const;
 
   /// Those that this machine can run; a call takes the first that has code for its extents.
   std::span<const UsableTarget> usable_targets() const;
@@ -85,7 +97,8 @@ class Kernel {
   /// The same kernel, if calls have code that this machine can run. Where that is devices' alone, those that there are.
   Result<Kernel> usable() const;
   Result<void> check_usable() const;
-  Result<void> call_checked(std::span<const Tensor* const> tensors, Workspace* workspace) const;
+  Result<void> call_checked(std::span<const Tensor* const> tensors, CallOptions options) const;
+  Result<void> call_on_device(CheckedCall call, const CallOptions& options) const;
   Result<std::size_t> find_tensor(std::string_view name) const;
 
   std::shared_ptr<const State> state_;

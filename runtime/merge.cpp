@@ -26,7 +26,7 @@ std::string name_in_merge(const Role& role) { return words("merge_partials: ", r
 /// `rows`: the result's tensor [.., value_depth], which all others fit to.
 Result<void> check(const Role& role, const Tensor& rows) {
   const Tensor& given = *role.tensor;
-  if (given.device != attune_cpu) return Error{words(name_in_merge(role), " is on ", name_of(given.device), "; expected memory of the cpu")};
+  if (given.device != attune_cpu) return Error{words(name_in_merge(role), " is on ", place_of(given), "; expected memory of the cpu")};
   if (role.is_lse ? given.storage != attune_f32 : !is_stored_real(given.storage))
     return Error{words(name_in_merge(role), " holds ", name_of(given.storage), "; expected ", role.is_lse ? "f32" : "f32, bf16 or f16")};
   if (rows.rank < 1 || rows.rank > max_rank || rows.stride_count != rows.rank)

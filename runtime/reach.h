@@ -13,6 +13,12 @@ struct Reach {
   std::int64_t first = 0, last = -1;
 };
 
+/// Where the element at index 0 lies. On OpenCL, where handles stand for memory, differences of addresses in one memory are right.
+inline std::uintptr_t address_of(const Tensor& tensor) { return reinterpret_cast<std::uintptr_t>(tensor.data) + static_cast<std::uintptr_t>(tensor.byte_offset); }
+
+/// Whether addresses of both are in one memory.
+inline bool is_same_memory(const Tensor& a, const Tensor& b) { return a.device == b.device && (a.device != attune_opencl || a.data == b.data); }
+
 /// Of strides that are checked: no distance overflows.
 inline Reach reach_of(const Tensor& tensor) {
   if (tensor.is_empty()) return {};

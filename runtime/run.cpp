@@ -52,7 +52,7 @@ class Steps {
       release_after(static_cast<std::int32_t>(number), status);
     }
     if (call_.target.device == attune_cpu) return status;
-    return finish_on_device(user_context_, call_.kernel, buffers_, status);
+    return finish_on_device(user_context_, call_.kernel, call_.arguments, buffers_, status);
   }
 
  private:
@@ -98,41 +98,74 @@ class Steps {
 
 static_assert(sizeof(CallContext) + sizeof(CallBuffers) + sizeof(Steps) + sizeof(StoredPlaces) < 44 * 1024, "stack.h says how much of the stack these take");
 
+/// Refuses memory that the driver of the call's device does not know.
+Result<void> check_on_device(const CheckedCall& call, const DeviceQueue& queue) {
+  for (std::size_t t = 0; t < call.arguments.size(); ++t) {
+    const Tensor& given = *call.arguments[t];
+    if (given.device == attune_cpu || given.is_empty()) continue;
+    const Reach reach = reach_of(given);
+    const std::int64_t bytes = bytes_of(given.storage), first = given.byte_offset + reach.first * bytes, end = given.byte_offset + (reach.last + 1) * bytes;
+    if (const std::string problem = call.device->memory_problem(given.data, first, end, queue); !problem.empty())
+      return Error{words(who(call.kernel, tensors_of(call.kernel)[t]), problem)};
+  }
+  return {};
+}
+
+/// Whether the call has to wait for its work on the device: nobody else can where it has no stream, and the host's memory is the caller's again.
+bool has_to_wait(const CheckedCall& call) {
+  return call.stream == nullptr || std::ranges::any_of(call.arguments, [](const Tensor* tensor) { return tensor->device == attune_cpu && !tensor->is_empty(); });
+}
+
 /// The error code of the steps, after the block for what they store is there.
 int run_steps(const CheckedCall& call, CallContext& context, const StoredPlaces& places) {
   CallBuffers buffers;
   fill_buffers(call.kernel, call.arguments, call.target.device, buffers);
+  if (const halide_device_interface_t* interface = call.device != nullptr ? interface_of(call.hooks, call.device->kind()) : nullptr; interface != nullptr)
+    if (const int status = wrap_on_device(context, *interface, call.arguments, buffers); status != 0)
+      return finish_on_device(&context, call.kernel, call.arguments, buffers, status);
   if (call.kernel.stored_count == 0) return Steps(call, context, buffers, {}).run();
   const std::size_t bytes = StoredBuffers::block_bytes(call.kernel, places);
   void* block = context.take(bytes);
   if (block == nullptr) return halide_error_code_out_of_memory;
   if (context.workspace() != nullptr) context.workspace()->keep();
-  const int status = Steps(call, context, buffers, StoredBuffers(call.kernel, call.extents, places, static_cast<std::byte*>(block))).run();
+  const StoredBuffers stored(call.kernel, call.extents, places, static_cast<std::byte*>(block));
+  for (std::size_t t = 0; call.device != nullptr && t < call.lifetimes.size(); ++t) stored[t].host = nullptr;
+  const int status = Steps(call, context, buffers, stored).run();
   if (context.workspace() == nullptr) context.give_back(block);
   return status;
+}
+
+/// Runs the steps of a call, on a device behind what is in the queue. A part of its callers, one of which short calls have on the stack then.
+[[gnu::always_inline]] inline Result<void> run_in(const CheckedCall& call, const DeviceQueue& queue, Workspace* workspace) {
+  StoredPlaces places;
+  if (call.kernel.stored_count > 0)
+    if (Result<void> placed = place_stored(call.kernel, call.lifetimes, call.extents, places); !placed) return placed;
+  if (call.device != nullptr) places.bytes = 0;  // of the host; codes take what they store from their device
+  if (workspace != nullptr && !workspace->begin())
+    return Error{words(who(call.kernel), ": its workspace is in use by another call; a workspace serves one call at a time")};
+  CallContext context(workspace, queue);
+  const int status = run_steps(call, context, places);
+  if (workspace != nullptr) workspace->end();
+  if (status != 0 || context.has_failed()) return said(call.kernel, call.target.name, context, status);
+  return {};
 }
 
 /// Not a part of run(), which asks for the stack before these are on it.
 [[gnu::noinline]] Result<void> run_on_stack(const CheckedCall& call, Workspace* workspace) {
   take_over_own_halide();
-  StoredPlaces places;
-  if (call.kernel.stored_count > 0)
-    if (Result<void> placed = place_stored(call.kernel, call.lifetimes, call.extents, places); !placed) return placed;
-  DeviceQueue queue;
-  if (call.device != nullptr) {
-    const Result<DeviceQueue> own = call.device->own_queue();
-    if (!own) return Error{words(who(call.kernel), ": ", own.error().message)};
-    queue = *own;
-  }
-  if (workspace != nullptr && !workspace->begin())
-    return Error{words(who(call.kernel), ": its workspace is in use by another call; a workspace serves one call at a time")};
-  CallContext context(workspace, queue);
-  const halide_device_interface_t* interface = call.device != nullptr ? interface_of(call.hooks, call.device->kind()) : nullptr;
-  int status = interface != nullptr ? make_ready(*interface, context) : 0;
-  if (status == 0) status = run_steps(call, context, places);
-  if (workspace != nullptr) workspace->end();
-  if (status != 0 || context.has_failed()) return said(call.kernel, call.target.name, context, status);
-  return {};
+  return run_in(call, {}, workspace);
+}
+
+/// The same on a device.
+[[gnu::noinline]] Result<void> run_on_device(const CheckedCall& call, Workspace* workspace) {
+  take_over_own_halide();
+  const Result<DeviceQueue> queue = call.device->queue_of(call.stream);
+  if (!queue) return Error{words(who(call.kernel), ": ", queue.error().message)};
+  if (Result<void> known = check_on_device(call, *queue); !known) return known;
+  Result<void> ran = run_in(call, *queue, workspace);
+  const Result<void> done = has_to_wait(call) ? call.device->wait(*queue) : call.device->submit(*queue);
+  if (ran && !done) return Error{words(who(call.kernel), ": ", done.error().message)};
+  return ran;
 }
 
 }  // namespace
@@ -145,7 +178,7 @@ Result<void> check_stack(const attune_kernel_v3& kernel) {
 
 Result<void> run(const CheckedCall& call, Workspace* workspace) {
   if (Result<void> stack = check_stack(call.kernel); !stack) return stack;
-  return run_on_stack(call, workspace);
+  return call.device == nullptr ? run_on_stack(call, workspace) : run_on_device(call, workspace);
 }
 
 }  // namespace attune

@@ -71,6 +71,20 @@ std::int64_t Tensor::element_count() const {
   return is_too_large ? -1 : count;
 }
 
+Tensor Tensor::on_device(attune_device kind, int number, std::int64_t offset_in_bytes) const {
+  Tensor there = *this;
+  there.device = kind;
+  there.device_number = number;
+  there.byte_offset = offset_in_bytes;
+  there.known_elements = -1;
+  return there;
+}
+
+std::string place_of(const Tensor& tensor) {
+  const bool is_numbered = tensor.device == attune_opencl || tensor.device == attune_cuda;
+  return is_numbered ? words(name_of(tensor.device), ":", tensor.device_number) : std::string(name_of(tensor.device));
+}
+
 std::string text_of(const Tensor& tensor) {
   std::string shape;
   for (int i = 0; i < std::min(tensor.rank, max_rank); ++i) add_to_list(shape, words(tensor.extents[static_cast<std::size_t>(i)]), " x ");
@@ -103,24 +117,30 @@ bool is_in_memory(const Tensor& tensor) {
 
 }  // namespace
 
+Result<std::int64_t> bytes_to_allocate(const Tensor& tensor) {
+  if (std::string problem = form_problem(tensor); !problem.empty()) return Error{std::move(problem)};
+  if (tensor.rank > max_rank) return Error{words("tensor ", text_of(tensor), ": has ", tensor.rank, " dims; at most ", max_rank)};
+  for (int i = 0; i < tensor.rank; ++i)
+    if (tensor.extents[static_cast<std::size_t>(i)] < 0) return Error{words("tensor ", text_of(tensor), ": has a negative extent")};
+  const std::int64_t count = tensor.element_count();
+  std::int64_t bytes = 0;
+  if (count < 0 || __builtin_mul_overflow(count, bytes_of(tensor.storage), &bytes))
+    return Error{words("tensor ", text_of(tensor), ": has more bytes than 63 bits count")};
+  return bytes;
+}
+
 void OwnedTensor::Release::operator()(std::byte* memory) const { ::operator delete(memory, tensor_alignment); }
 
 Result<OwnedTensor> allocate(attune_storage storage, Sizes extents) {
   OwnedTensor owned;
   owned.view_ = Tensor(static_cast<void*>(nullptr), storage, extents);
   Tensor& view = owned.view_;
-  if (std::string problem = form_problem(view); !problem.empty()) return Error{std::move(problem)};
-  if (view.rank > max_rank) return Error{words("tensor ", text_of(view), ": has ", view.rank, " dims; at most ", max_rank)};
-  for (int i = 0; i < view.rank; ++i)
-    if (view.extents[static_cast<std::size_t>(i)] < 0) return Error{words("tensor ", text_of(view), ": has a negative extent")};
-  const std::int64_t count = view.element_count();
-  std::int64_t bytes = 0;
-  if (count < 0 || __builtin_mul_overflow(count, bytes_of(storage), &bytes))
-    return Error{words("tensor ", text_of(view), ": has more bytes than 63 bits count")};
-  view.known_elements = count;
-  void* memory = ::operator new(static_cast<std::size_t>(bytes), tensor_alignment, std::nothrow);
-  if (memory == nullptr) return Error{words("tensor ", text_of(view), ": there is no memory for its ", bytes, " bytes")};
-  std::memset(memory, 0, static_cast<std::size_t>(bytes));
+  const Result<std::int64_t> bytes = bytes_to_allocate(view);
+  if (!bytes) return bytes.error();
+  view.known_elements = view.element_count();
+  void* memory = ::operator new(static_cast<std::size_t>(*bytes), tensor_alignment, std::nothrow);
+  if (memory == nullptr) return Error{words("tensor ", text_of(view), ": there is no memory for its ", *bytes, " bytes")};
+  std::memset(memory, 0, static_cast<std::size_t>(*bytes));
   owned.memory_.reset(static_cast<std::byte*>(memory));
   view.data = memory;
   return owned;
@@ -129,7 +149,7 @@ Result<OwnedTensor> allocate(attune_storage storage, Sizes extents) {
 Result<OwnedTensor> contiguous(const Tensor& tensor) {
   if (std::string problem = form_problem(tensor); !problem.empty()) return Error{std::move(problem)};
   if (tensor.device != attune_cpu)
-    return Error{words("tensor ", text_of(tensor), ": is on ", name_of(tensor.device), "; only what is on the cpu is copied")};
+    return Error{words("tensor ", text_of(tensor), ": is on ", place_of(tensor), "; only what is on the cpu is copied")};
   if (tensor.stride_count != tensor.rank)
     return Error{words("tensor ", text_of(tensor), ": has ", tensor.rank, " extents and ", tensor.stride_count, " strides")};
   Result<OwnedTensor> owned =

@@ -37,9 +37,11 @@ concept StorableRange = std::ranges::contiguous_range<R> && std::ranges::borrowe
 
 /// What is wrong with a tensor's form is said by the call that gets it: constructors refuse nothing.
 struct Tensor {
-  void* data = nullptr;  ///< the element at index 0 of every dim; null only where an extent is 0
+  void* data = nullptr;  ///< the element at index 0 of every dim; null only where an extent is 0. On CUDA a CUdeviceptr, on OpenCL a cl_mem
+  std::int64_t byte_offset = 0;  ///< on a device: where that element lies behind `data`; 0 on the CPU
   attune_storage storage = attune_f32;
   attune_device device = attune_cpu;
+  int device_number = 0;             ///< among the devices of its driver; 0 on the CPU
   bool is_read_only = false;         ///< made from const data: refused as an output
   int rank = 0;                      ///< as given, also where it is above max_rank
   int stride_count = 0;              ///< as given; must be the rank
@@ -69,6 +71,10 @@ struct Tensor {
     known_elements = static_cast<std::int64_t>(std::ranges::size(range));
   }
 
+  /// The same extents and strides as a view of memory on a device, which `data` then says: `Tensor(q, {2, 8, 512, 64}).on_device(attune_cuda, 1)` of what
+  /// cudaMalloc gave for device 1; on OpenCL `data` is a cl_mem. Nobody knows how many elements there are.
+  Tensor on_device(attune_device kind, int number = 0, std::int64_t offset_in_bytes = 0) const;
+
   /// The product of the extents; -1 if it does not fit into 63 bits.
   std::int64_t element_count() const;
   bool is_empty() const {
@@ -86,6 +92,12 @@ struct Tensor {
 
 /// "f32 [2 x 8 x 512 x 64]"
 std::string text_of(const Tensor& tensor);
+
+/// "cpu", "cuda:1": where its memory is.
+std::string place_of(const Tensor& tensor);
+
+/// How many bytes a contiguous tensor of this form takes. Refuses a negative extent, more than max_rank extents, and more bytes than 63 bits count.
+Result<std::int64_t> bytes_to_allocate(const Tensor& tensor);
 
 /// A tensor with memory of its own, contiguous and aligned to 64 bytes.
 class OwnedTensor {

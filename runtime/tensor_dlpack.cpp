@@ -1,5 +1,6 @@
 #include "runtime/tensor_dlpack.h"
 
+#include <algorithm>
 #include <array>
 #include <new>
 
@@ -46,12 +47,12 @@ Result<Managed*> describe(const Tensor& tensor) {
   Managed& managed = description->managed;
   const StorageCode code = storage_codes[static_cast<std::size_t>(tensor.storage)];
   managed.dl_tensor = {tensor.data,
-                       {device_codes[static_cast<std::size_t>(tensor.device)], 0},
+                       {device_codes[static_cast<std::size_t>(tensor.device)], tensor.device_number},
                        tensor.rank,
                        {code.code, code.bits, 1},
                        description->shape.data(),
                        description->strides.data(),
-                       0};
+                       static_cast<std::uint64_t>(tensor.byte_offset)};
   managed.manager_ctx = description;
   managed.deleter = [](Managed* self) { delete static_cast<Description<Managed>*>(self->manager_ctx); };
   return &managed;
@@ -64,19 +65,23 @@ Result<Tensor> from_dlpack(const DLTensor& tensor) {
   if (storage < 0)
     return Error{words("DLPack tensor: its element type is not one of kernels: code ", tensor.dtype.code, ", bits ", tensor.dtype.bits,
                        ", lanes ", tensor.dtype.lanes, "; expected f32, bf16, f16, f64, i8, u8, i32, i64 or boolean, one lane")};
-  if (tensor.device.device_type != kDLCPU && tensor.device.device_type != kDLCUDAHost)
+  const DLDeviceType place = tensor.device.device_type == kDLCUDAHost ? kDLCPU : tensor.device.device_type;
+  const auto* device = std::ranges::find(device_codes, place);
+  if (device == device_codes.end())
     return Error{words("DLPack tensor: is on device type ", static_cast<int>(tensor.device.device_type),
-                       "; expected memory of the CPU, which is 1 or (pinned by CUDA) 3")};
+                       "; expected memory of the CPU, which is 1 or (pinned by CUDA) 3, of CUDA, which is 2, or of OpenCL, which is 4")};
   if (tensor.ndim < 0 || tensor.ndim > max_rank) return Error{words("DLPack tensor: has ", tensor.ndim, " dims; expected 0 to ", max_rank)};
   if (tensor.ndim > 0 && tensor.shape == nullptr) return Error{words("DLPack tensor: has ", tensor.ndim, " dims but its shape is null")};
   auto* data = static_cast<std::byte*>(tensor.data);
-  if (data != nullptr) data += tensor.byte_offset;
+  const bool is_handle = place == kDLOpenCL;  // a cl_mem, to which no bytes are added
+  if (data != nullptr && !is_handle) data += tensor.byte_offset;
   const auto rank = static_cast<std::size_t>(tensor.ndim);
   const std::span<const std::int64_t> extents(tensor.shape, rank);
   Tensor view(static_cast<void*>(data), static_cast<attune_storage>(storage), extents);
   if (tensor.strides != nullptr)
     view = Tensor(static_cast<void*>(data), view.storage, extents, std::span<const std::int64_t>(tensor.strides, rank));
-  return view;
+  if (place == kDLCPU) return view;
+  return view.on_device(static_cast<attune_device>(device - device_codes.begin()), tensor.device.device_id, is_handle ? static_cast<std::int64_t>(tensor.byte_offset) : 0);
 }
 
 Result<Tensor> from_dlpack(const DLManagedTensorVersioned& managed) {

@@ -54,10 +54,23 @@ class VulkanDevice final : public DriverDevice {
   explicit VulkanDevice(std::string name) : DriverDevice(attune_vulkan, 0, std::move(name), least_shared_bytes) {}
 
   Result<DeviceQueue> own_queue() override { return DeviceQueue{}; }
+  Result<DeviceQueue> queue_of(void* stream) override {
+    if (stream == nullptr) return DeviceQueue{};
+    return Error{"vulkan: kernels run in a queue of their own there, and a stream was given; opencl and cuda take one"};
+  }
   bool is_in_use() override { return false; }
   Result<void> wait_for_all() override { return {}; }
+  Result<void> wait(const DeviceQueue&) override { return {}; }  // copies to the host have waited
+  Result<void> submit(const DeviceQueue&) override { return {}; }
+
+  std::string memory_problem(void*, std::int64_t, std::int64_t, const DeviceQueue&) override { return words(" lies on vulkan: ", host_alone); }
+  Result<void*> allocate(std::size_t) override { return Error{words("vulkan: ", host_alone)}; }
+  void release(void*) override {}
+  Result<void> write(void*, const void*, std::size_t, const DeviceQueue&) override { return Error{words("vulkan: ", host_alone)}; }
+  Result<void> read(const void*, void*, std::size_t, const DeviceQueue&) override { return Error{words("vulkan: ", host_alone)}; }
 
  private:
+  static constexpr const char* host_alone = "kernels take tensors of the host there; those of opencl and cuda take tensors on the device, too";
   static constexpr std::int64_t least_shared_bytes = 16 << 10;  // of every device of Vulkan 1.3
 };
 

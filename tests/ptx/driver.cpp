@@ -25,26 +25,23 @@ void load_driver(int devices) {
   driver();
 }
 
-ptx::DriverLog& driver_log() {
-  auto* const log = reinterpret_cast<ptx::DriverLog* (*)()>(dlsym(driver(), "ptx_driver_log"));
-  REQUIRE(log != nullptr);
-  return *log();
+void* driver_address(const char* name) {
+  INFO(name);
+  void* const address = dlsym(driver(), name);
+  REQUIRE(address != nullptr);
+  return address;
 }
 
-ptx::DriverState& driver_state() {
-  auto* const state = reinterpret_cast<ptx::DriverState* (*)()>(dlsym(driver(), "ptx_driver_state"));
-  REQUIRE(state != nullptr);
-  return *state();
-}
+ptx::DriverLog& driver_log() { return *driver_function<ptx::DriverLog* (*)()>("ptx_driver_log")(); }
+
+ptx::DriverState& driver_state() { return *driver_function<ptx::DriverState* (*)()>("ptx_driver_state")(); }
 
 ptx::DriverState& fresh_driver_state() {
   ptx::DriverState& state = driver_state();
   const std::size_t allocated_bytes = state.allocated_bytes;
   state = {};
   state.allocated_bytes = allocated_bytes;
-  auto* const forget = reinterpret_cast<void (*)()>(dlsym(driver(), "ptx_forget_failure"));
-  REQUIRE(forget != nullptr);
-  forget();
+  driver_function<void (*)()>("ptx_forget_failure")();
   return state;
 }
 

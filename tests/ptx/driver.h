@@ -19,6 +19,13 @@ ptx::DriverLog& driver_log();
 ptx::DriverState& fresh_driver_state();
 ptx::DriverState& driver_state();
 
+/// A function of the driver by its name.
+void* driver_address(const char* name);
+template <class Function>
+Function driver_function(const char* name) {
+  return reinterpret_cast<Function>(driver_address(name));
+}
+
 /// What the launches did that a function makes.
 ptx::Counts counts_of(const std::function<void()>& call);
 

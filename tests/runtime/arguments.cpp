@@ -158,7 +158,7 @@ TEST_CASE("pointers are checked", "[arguments]") {
   CHECK(c.refusal() == "kernel 'add': input 'a' is f32 [3 x 4] and reaches elements -8 to 3; its memory has 12");
   c = AddCase();
   c.ta.device = attune_cuda;
-  CHECK(c.refusal() == "kernel 'add': input 'a' is on cuda; expected memory of the cpu, also for kernels of other devices");
+  CHECK(c.refusal() == "kernel 'add': input 'a' is on cuda:0; this call runs on the cpu, which takes memory of the cpu");
 }
 
 TEST_CASE("constant memory is an input but no output", "[arguments]") {

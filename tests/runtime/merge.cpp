@@ -110,7 +110,7 @@ TEST_CASE("what does not fit is refused before anything is written", "[merge]") 
   CHECK(problem(p, q, {{a.out, {}}, r.lse}) == "merge_partials: out has 0 dims and 0 strides; expected 1 to 8 of both");
   Partial on_device = p;
   on_device.out.device = attune_cuda;
-  CHECK(problem(on_device, q, r) == "merge_partials: out of a is on cuda; expected memory of the cpu");
+  CHECK(problem(on_device, q, r) == "merge_partials: out of a is on cuda:0; expected memory of the cpu");
   CHECK(result.out == before.out);
   CHECK(result.lse == before.lse);
 }

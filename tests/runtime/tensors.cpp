@@ -68,7 +68,7 @@ TEST_CASE("contiguous() and allocate() refuse what they cannot hold", "[tensor]"
   std::array<float, 4> memory{};
   Tensor far(memory, {4});
   far.device = attune_opencl;
-  CHECK(contiguous(far).error().message == "tensor f32 [4]: is on opencl; only what is on the cpu is copied");
+  CHECK(contiguous(far).error().message == "tensor f32 [4]: is on opencl:0; only what is on the cpu is copied");
   CHECK(contiguous(Tensor(static_cast<float*>(nullptr), {4})).error().message == "tensor f32 [4]: is null");
   CHECK(contiguous(Tensor(memory, {4}, {})).error().message == "tensor f32 [4]: has 1 extents and 0 strides");
   CHECK(allocate(attune_f32, {2, -1}).error().message == "tensor f32 [2 x -1]: has a negative extent");
@@ -159,6 +159,24 @@ TEST_CASE("DLPack carries read-only from version 1 on", "[dlpack]") {
   old->deleter(old);
 }
 
+TEST_CASE("tensors on devices go through DLPack with their device and their place there", "[dlpack]") {
+  std::array<float, 8> memory{};  // nobody looks into it
+  std::array<std::int64_t, 1> shape{3};
+  const DLTensor cuda{memory.data(), {kDLCUDA, 1}, 1, {kDLFloat, 32, 1}, shape.data(), nullptr, 8};
+  const Tensor on_cuda = from_dlpack(cuda).value();
+  CHECK((on_cuda.device == attune_cuda && on_cuda.device_number == 1 && on_cuda.data == &memory[2] && on_cuda.byte_offset == 0));
+  CHECK(place_of(on_cuda) == "cuda:1");
+  const DLTensor opencl{memory.data(), {kDLOpenCL, 2}, 1, {kDLFloat, 32, 1}, shape.data(), nullptr, 8};
+  const Tensor on_opencl = from_dlpack(opencl).value();
+  CHECK((on_opencl.device == attune_opencl && on_opencl.device_number == 2 && on_opencl.data == memory.data() && on_opencl.byte_offset == 8));
+  for (const Tensor& tensor : {on_cuda, on_opencl}) {
+    DLManagedTensorVersioned* managed = to_dlpack(tensor).value();
+    const Tensor back = from_dlpack(*managed).value();
+    CHECK((back.device == tensor.device && back.device_number == tensor.device_number && back.data == tensor.data && back.byte_offset == tensor.byte_offset));
+    managed->deleter(managed);
+  }
+}
+
 TEST_CASE("DLPack tensors that kernels do not take are refused", "[dlpack]") {
   std::array<std::int64_t, 9> shape{};
   DLTensor tensor{nullptr, {kDLCPU, 0}, 1, {kDLComplex, 64, 1}, shape.data(), nullptr, 0};
@@ -168,9 +186,9 @@ TEST_CASE("DLPack tensors that kernels do not take are refused", "[dlpack]") {
   tensor.dtype = {kDLFloat, 32, 4};
   CHECK(!from_dlpack(tensor));
   tensor.dtype = {kDLFloat, 32, 1};
-  tensor.device.device_type = kDLCUDA;
+  tensor.device.device_type = kDLVulkan;
   CHECK(from_dlpack(tensor).error().message ==
-        "DLPack tensor: is on device type 2; expected memory of the CPU, which is 1 or (pinned by CUDA) 3");
+        "DLPack tensor: is on device type 7; expected memory of the CPU, which is 1 or (pinned by CUDA) 3, of CUDA, which is 2, or of OpenCL, which is 4");
   tensor.device.device_type = kDLCUDAHost;
   CHECK(from_dlpack(tensor));
   tensor.ndim = 9;
