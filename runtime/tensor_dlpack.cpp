@@ -23,7 +23,7 @@ int storage_from(const DLDataType& type) {
   return -1;
 }
 
-constexpr std::array<DLDeviceType, 4> device_codes = {kDLCPU, kDLOpenCL, kDLCUDA, kDLVulkan};  // in the order of attune_device
+constexpr std::array<DLDeviceType, 3> device_codes = {kDLCPU, kDLOpenCL, kDLCUDA};  // in the order of attune_device, without vulkan: no tensor lies there
 
 /// What a managed tensor points to.
 template <class Managed>
@@ -39,7 +39,7 @@ Result<Managed*> describe(const Tensor& tensor) {
                        " strides; expected as many strides as extents, at most ", max_rank)};
   if (!is_known(tensor.storage) || static_cast<std::size_t>(tensor.device) >= device_codes.size())
     return Error{words("tensor ", text_of(tensor), ": has storage ", static_cast<int>(tensor.storage), " on device ", static_cast<int>(tensor.device),
-                       "; those of abi.h are 0 to ", storage_count - 1, " and 0 to ", device_codes.size() - 1)};
+                       "; those that DLPack knows are 0 to ", storage_count - 1, " and 0 to ", device_codes.size() - 1)};
   auto* description = new (std::nothrow) Description<Managed>;
   if (description == nullptr) return Error{"tensor: there is no memory for its DLPack description"};
   description->shape = tensor.extents;

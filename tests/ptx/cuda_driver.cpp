@@ -184,7 +184,7 @@ int cuPointerGetAttribute(void* value, int attribute, std::uint64_t address) {
 }
 
 int cuModuleLoadData(void** made, const void* image) {
-  driver_log.modules.emplace_back(static_cast<const char*>(image));
+  driver().log.modules.emplace_back(static_cast<const char*>(image));
   try {
     *made = new Module(parse(static_cast<const char*>(image)));
     return success;
