@@ -159,6 +159,13 @@ TEST_CASE("memory of OpenCL that a call cannot take is refused in words", "[devi
   CHECK(refusal(changed, program.queue()) == "kernel 'causal': input 'v' is on cuda:0; this call runs on opencl:0, which takes memory of opencl:0 and of the cpu");
 }
 
+TEST_CASE("memory that an OpenCL device does not have is refused in its driver's words", "[devices]") {
+  if (const std::string problem = no_opencl(); !problem.empty()) return skip(problem);
+  const Result<DeviceTensor> huge = allocate_on(*find_device(attune_opencl).value(), attune_f32, {1 << 20, 1 << 20});
+  REQUIRE(!huge);
+  CHECK_THAT(huge.error().message, Catch::StartsWith("tensor f32 [1048576 x 1048576]: there is no memory for its 4398046511104 bytes: opencl:0: clCreateBuffer: "));
+}
+
 TEST_CASE("two kernels' first calls on an OpenCL device may be at once", "[devices]") {
   if (const std::string problem = no_opencl(); !problem.empty()) return skip(problem);
   std::array<std::string, 4> differences;

@@ -220,9 +220,7 @@ int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
   const Lock lock(driver().guard);
   if (contexts().empty()) return invalid_context;
   Device& device = *contexts().back();
-  std::size_t used = bytes;
-  for (const auto& [place, size] : device.sizes) used += size;
-  if (used > driver().state.memory_bytes) return out_of_memory;
+  if (driver().state.allocated_bytes + bytes > driver().state.memory_bytes) return out_of_memory;
   try {
     *address = device.memory.allocate(bytes);
   } catch (const std::bad_alloc&) {

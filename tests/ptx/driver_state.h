@@ -23,8 +23,9 @@ struct DriverState {
   std::string failing_function;
   int failing_status = 0;
   int calls_before = 0;
-  std::size_t memory_bytes = std::size_t{1} << 30;  ///< of a device
+  std::size_t memory_bytes = std::size_t{1} << 30;  ///< of all devices together
 
+  int failed_calls = 0;                                     ///< that a test wanted
   std::map<std::string, std::uint64_t, std::less<>> calls;  ///< by the function's name
   std::uint64_t bytes_to_device = 0, bytes_to_host = 0, bytes_inside = 0;
   std::vector<LaunchPlace> launches;

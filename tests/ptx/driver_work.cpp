@@ -20,6 +20,7 @@ Result told(const char* function) {
   ++state.calls[function];
   if (state.failing_function != function || state.calls_before-- > 0) return success;
   state.calls_before = 0;
+  ++state.failed_calls;
   return static_cast<Result>(state.failing_status);
 }
 
