@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <cstring>
+#include <vector>
 
 #include "mixed_causal.h"
 #include "runtime/attune.h"
@@ -92,6 +94,24 @@ TEST_CASE("every variant on tensors of the device agrees with the interpreter", 
     INFO(variant);
     const KernelCase kernel(std::string(variant), {.target = "cuda"});
     CHECK(difference_on_device(kernel.graph(), kernel.kernel(), fitting("batch=2,heads=2,queries=5,keys=7,tokens=5,memory_tokens=7,depth=8,model=8", kernel.graph())) == "");
+  }
+}
+
+TEST_CASE("tensors on a device begin at any element", "[cuda]") {
+  CausalTrial causal("cuda:0", "queries=5,keys=37,depth=64");
+  for (std::size_t t = 0; t < causal.trial.input_count; ++t) {
+    const Tensor whole = causal.tensors[t];
+    const auto count = whole.element_count();
+    std::vector<float> moved(static_cast<std::size_t>(count) + 1);
+    std::memcpy(moved.data() + 1, causal.trial.arrays[t].bytes.data(), causal.trial.arrays[t].bytes.size());
+    DeviceTensor memory = allocate_on(*causal.kernel.device(), attune_f32, {count + 1}).value();
+    memory.copy_from(Tensor(moved, {count + 1})).value();
+    causal.tensors[t].data = static_cast<std::byte*>(memory.view().data) + sizeof(float);
+    ptx::DriverState& state = fresh_driver_state();
+    causal.call().value();
+    CHECK(state.launches.size() == 1);
+    CHECK(causal.agrees());
+    causal.tensors[t] = whole;
   }
 }
 

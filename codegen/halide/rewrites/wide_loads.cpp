@@ -1,5 +1,7 @@
 #include "codegen/halide/rewrites/wide_loads.h"
 
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 
@@ -28,10 +30,13 @@ class Unclamp final : public IRMutator {
   }
 };
 
+/// By how many elements an array of the device begins beyond a multiple of a load's bytes, by a name that the host defines before it launches a kernel.
+std::string beyond_name(const std::string& array) { return array + ".beyond"; }
+
 /// Loads of what is not the kernel's own, as one where their lanes of 16 or 32 bits are neighbours and aligned.
 class Widen final : public IRMutator {
  public:
-  explicit Widen(const std::set<std::string>& own) : own_(own) {}
+  Widen(const std::set<std::string>& own, std::map<std::string, int>& element_bytes) : own_(own), element_bytes_(element_bytes) {}
   Expr condition;  ///< under which all loads that were widened are what they were; undefined without any
 
  private:
@@ -43,7 +48,8 @@ class Widen final : public IRMutator {
     const Ramp* ramp = index.defined() ? index.as<Ramp>() : nullptr;
     if (ramp == nullptr || !is_const_one(ramp->stride)) return IRMutator::visit(op);
     if (unclamp.are_inside.defined()) require(unclamp.are_inside);
-    require(ramp->base % lanes == 0);
+    element_bytes_[op->name] = op->type.bytes();
+    require((ramp->base | Variable::make(Halide::Int(32), beyond_name(op->name))) % lanes == 0);
     if (op->type.bits() == 32) return Load::make(op->type, op->name, index, op->image, op->param, op->predicate, ModulusRemainder(lanes, 0));
     return reinterpret(op->type, Load::make(Halide::UInt(64), op->name, ramp->base / lanes, op->image, op->param, const_true(), ModulusRemainder()));
   }
@@ -51,16 +57,23 @@ class Widen final : public IRMutator {
   void require(const Expr& more) { condition = condition.defined() ? condition && more : more; }
 
   const std::set<std::string>& own_;
+  std::map<std::string, int>& element_bytes_;  // of the arrays that are loaded wide
 };
 
 class WideLoads final : public IRMutator {
   using IRMutator::visit;
 
   Stmt visit(const For* op) override {
-    const bool was_on_device = is_on_device_;
-    is_on_device_ = is_on_device_ || op->for_type == ForType::GPUBlock;
+    if (is_on_device_ || op->for_type != ForType::GPUBlock) return IRMutator::visit(op);
+    is_on_device_ = true;
+    element_bytes_.clear();
     Stmt s = IRMutator::visit(op);
-    is_on_device_ = was_on_device;
+    is_on_device_ = false;
+    for (const auto& [array, bytes] : element_bytes_) {
+      const Expr buffer = Variable::make(Halide::type_of<halide_buffer_t*>(), array + ".buffer");
+      const Expr address = Call::make(Halide::UInt(64), Call::buffer_get_device, {buffer}, Call::Extern);
+      s = LetStmt::make(beyond_name(array), cast<std::int32_t>((address / bytes) % lanes), s);
+    }
     return s;
   }
 
@@ -71,7 +84,7 @@ class WideLoads final : public IRMutator {
 
   Stmt visit(const Store* op) override {
     if (!is_on_device_ || op->value.type().lanes() != lanes) return op;
-    Widen widen(own_);
+    Widen widen(own_, element_bytes_);
     // A place must be known where the statement begins.
     const Expr value = widen.mutate(substitute_in_all_lets(op->value));
     if (!widen.condition.defined()) return op;
@@ -80,6 +93,7 @@ class WideLoads final : public IRMutator {
 
   bool is_on_device_ = false;
   std::set<std::string> own_;
+  std::map<std::string, int> element_bytes_;
 };
 
 }  // namespace
