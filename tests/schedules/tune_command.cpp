@@ -122,6 +122,19 @@ TEST_CASE("a tuning run of few queries learns up to how many are few", "[tuning]
   for (const char* queries : {"1", "3", "67"}) attune_says({"check", "causal_offset", "--tuned", out, "--shape", std::string("keys=70,queries=") + queries});
 }
 
+TEST_CASE("schedules of a device are tuned on it", "[tuning]") {
+  if (const std::string problem = refusal_of_device("opencl"); !problem.empty()) return skip(problem);
+  const Folder folder;
+  const std::string out = folder / "tuned.json";
+  const Ran ran = run_attune({"tune", "scaled_dot_product", "--target", "opencl", "--shape", "batch=1,heads=1,queries=2,keys=70,depth=4", "--budget", long_budget, "--tries", "2", "--out", out, "--json"});
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  const auto stage = nlohmann::json::parse(ran.out)["stages"][0];
+  CHECK(stage["schedule"] == "gpu_split_keys");
+  CHECK(stage["tried"] == 2);
+  CHECK(stage["default_ms"].get<double>() > 0);
+}
+
 TEST_CASE("a tuning run that cannot try anything says so, and one that finds nothing writes nothing", "[tuning]") {
   if (host_target().empty()) return skip("this CPU is none of the targets");
   const Folder folder;
@@ -224,7 +237,9 @@ TEST_CASE("what cannot be tuned is refused in words", "[tuning]") {
   for (const char* time : {"inf", "nan", "1e300", "1e300m", "-1s"}) CHECK(tune_problem({"--budget", time}).find("is not a time up to 1000000s") != std::string::npos);
   CHECK(tune_problem({"--threads", "1.5"}) == "attune: --threads: '1.5' is not a whole number from 1 to 256\n");
   CHECK(tune_problem({"--seed", "-1"}) == "attune: --seed: '-1' is not a whole number from 0 to 9223372036854775807\n");
-  CHECK(tune_problem({"--target", "cuda"}) == "attune: target 'cuda': is a GPU; tune measures kernels for CPUs\n");
+  CHECK(tune_problem({"--device", "cuda"}).find("attune: --device cuda: target '") == 0);
+  CHECK(tune_problem({"--target", "opencl", "--device", "cuda:1"}) == "attune: --device cuda:1: target 'opencl' runs on opencl and opencl:NUMBER\n");
+  CHECK(tune_problem({"--target", "opencl", "--device", "opencl:99"}).find("attune: target 'opencl': this machine cannot run it: its driver") == 0);
   CHECK(tune_problem({"--schedule", "online_softmax,key_tile=64"}) ==
         "attune: --schedule online_softmax,key_tile=64: tune chooses parameters itself; only 'unfused' is taken\n");
   CHECK(tune_problem({"--shape", "queries=0"}).find("queries = 0 leaves nothing to measure; all extents must be at least 1") != std::string::npos);

@@ -49,6 +49,12 @@ inline Ran run_attune(Words words, const std::vector<std::pair<std::string, std:
   return run_program(words, environment);
 }
 
+/// Why no kernel for a device's target runs on this machine; empty if one does.
+inline std::string refusal_of_device(const std::string& target) {
+  const Ran ran = run_attune({"check", "causal", "--target", target, "--shape", "queries=1,keys=1,depth=1"});
+  return ran.status == 0 ? std::string() : ran.err;
+}
+
 /// The same where it must succeed; gives what it printed.
 inline std::string attune_says(const Words& words) {
   const Ran ran = run_attune(words);

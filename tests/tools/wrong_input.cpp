@@ -70,7 +70,7 @@ TEST_CASE("wrong commands and options are refused in one sentence", "[command li
            {{"check", "causal", "--target", "arm64"}, "target 'arm64': this machine cannot run it; it runs "},
            {{"bench", "causal"}, "bench: --shape is missing; expected DIM=EXTENT"},
            {{"bench", "causal", "--shape", "queries=3", "--threads", "0"}, "--threads: '0' is not a whole number from 1 to 256"},
-           {{"bench", "causal", "--shape", "queries=3", "--target", "cuda"}, "target 'cuda': is a GPU; bench measures kernels for CPUs"},
+           {{"bench", "causal", "--shape", "queries=3", "--device", "cuda"}, "kernel 'causal': holds no code for 'cuda'; it holds "},
            {{"bench", "causal", "--shape", "queries=3", "--target", "arm64"}, "target 'arm64': this machine cannot run it; it runs "},
            {{"explain", "causal", "--target", "x86-64-v3,x86-64-v4"}, "--target x86-64-v3,x86-64-v4: explain takes one target"},
            {{"show", "causal", "--json"}, "--json: is for the signature; --signature --json prints it"},

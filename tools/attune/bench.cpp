@@ -8,6 +8,7 @@
 
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
+#include "tools/attune/device_peak.h"
 #include "tools/attune/file_inputs.h"
 #include "tools/attune/kernel_file.h"
 #include "tools/attune/trial.h"
@@ -20,7 +21,7 @@ namespace attune {
 namespace {
 
 struct BenchOptions : Options {
-  std::string shape;
+  std::string shape, device;
   std::vector<std::string> inputs;
   int threads = 0;
   bool is_json = false;
@@ -39,12 +40,16 @@ struct Times {
   }
 };
 
-/// Of tensors at lines and of tensors as malloc gives them, and the peak measured between them.
+/// Of tensors at lines and of tensors as malloc gives them, and the peak measured between them. On a device of tensors that are there.
 struct Measurement {
   Times at_lines, unaligned;
   double peak_gflops = 0;
+  double copy_gbytes = 0;  ///< of a device
   std::string problem;
 };
+
+constexpr double enough_seconds = 0.5, stretch_seconds = 0.1;
+constexpr std::size_t enough_calls = 10;
 
 /// Of the arithmetic that the target has for the type: bf16 dot products for bf16, f32 FMAs otherwise.
 double peak_gflops(const Prepared& prepared, const TargetInfo& target, int threads, double seconds) {
@@ -55,9 +60,7 @@ double peak_gflops(const Prepared& prepared, const TargetInfo& target, int threa
 /// Calls the kernel on either tensors for at least half a second and 10 times, in turn. The peak is measured in the same stretch of time, several times
 /// between calls and in runs as long as a call, so that both see the same clock and the same neighbours.
 Measurement measure(std::vector<StoredArray> arrays, const Kernel& kernel, const std::function<double(double seconds)>& peak) {
-  constexpr double enough_seconds = 0.5, stretch_seconds = 0.1;
   constexpr int peaks_a_stretch = 5;
-  constexpr std::size_t enough_calls = 10;
   using Clock = std::chrono::steady_clock;
   Measurement result;
   const PlacedCall at_lines(arrays, aligned), unaligned(arrays, as_from_malloc);
@@ -87,45 +90,75 @@ Measurement measure(std::vector<StoredArray> arrays, const Kernel& kernel, const
   return result;
 }
 
+/// The same on the kernel's device, whose peak is measured before.
+Measurement measure_on_device(const std::vector<StoredArray>& arrays, const Kernel& kernel, const TargetInfo& target) {
+  using Clock = std::chrono::steady_clock;
+  Measurement result;
+  const DevicePeak peak = device_peak(target, kernel.device()->text());
+  if (!peak.problem.empty()) return {{}, {}, 0, 0, peak.problem};
+  result.peak_gflops = peak.fma_gflops;
+  result.copy_gbytes = peak.copy_gbytes;
+  const Result<PlacedCall> placed = PlacedCall::on(*kernel.device(), arrays);
+  if (!placed) return {{}, {}, 0, 0, placed.error().message};
+  for (double total = 0; total < enough_seconds || result.at_lines.milliseconds.size() < enough_calls;) {
+    const auto start = Clock::now();
+    if (const Result<void> called = (*placed)(kernel); !called) return {{}, {}, 0, 0, called.error().message};
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    // The first call loads code.
+    if (total > 0) result.at_lines.milliseconds.push_back(seconds * 1e3);
+    total += seconds;
+  }
+  return result;
+}
+
 struct Figures {
   std::string variant, parameters, target, type;
+  std::string device;  ///< "cuda:0 (NVIDIA H100)"; empty on the CPU
   Shape shape;  ///< free dims
   int threads = 1;
   std::size_t calls = 0;
-  double minimum_ms = 0, median_ms = 0, unaligned_ms = 0, gflops = 0, peak_gflops = 0;
+  double minimum_ms = 0, median_ms = 0, unaligned_ms = 0, gflops = 0, peak_gflops = 0, copy_gbytes = 0;
   double bytes = 0;  ///< of inputs and outputs
   Portion blocks;
   double peak_share() const { return gflops / peak_gflops; }
+  double gbytes() const { return bytes / minimum_ms * 1e-6; }
 };
 
 void print_json(const Figures& f) {
   nlohmann::ordered_json shape = nlohmann::ordered_json::object();
   for (const auto& [dim, extent] : f.shape) shape[dim] = extent;
-  const nlohmann::ordered_json root = {{"variant", f.variant},
-                                       {"parameters", f.parameters},
-                                       {"target", f.target},
-                                       {"type", f.type},
-                                       {"shape", shape},
-                                       {"threads", f.threads},
-                                       {"milliseconds_min", f.minimum_ms},
-                                       {"milliseconds_median", f.median_ms},
-                                       {"milliseconds_min_unaligned", f.unaligned_ms},
-                                       {"gflops", f.gflops},
-                                       {"peak_gflops", f.peak_gflops},
-                                       {"peak_share", f.peak_share()},
-                                       {"visited_blocks", f.blocks.part},
-                                       {"all_blocks", f.blocks.whole}};
+  nlohmann::ordered_json root = {{"variant", f.variant}, {"parameters", f.parameters}, {"target", f.target}, {"type", f.type}, {"shape", shape}};
+  if (f.device.empty()) root["threads"] = f.threads;
+  else root["device"] = f.device;
+  root["milliseconds_min"] = f.minimum_ms;
+  root["milliseconds_median"] = f.median_ms;
+  if (f.device.empty()) root["milliseconds_min_unaligned"] = f.unaligned_ms;
+  root["gflops"] = f.gflops;
+  root["peak_gflops"] = f.peak_gflops;
+  root["peak_share"] = f.peak_share();
+  if (!f.device.empty()) root.update({{"gbytes", f.gbytes()}, {"copy_gbytes", f.copy_gbytes}});
+  root["visited_blocks"] = f.blocks.part;
+  root["all_blocks"] = f.blocks.whole;
   fmt::print("{}\n", root.dump(2));
 }
 
 void print_text(const Figures& f, const std::string& shape) {
   const std::string variant = f.parameters.empty() ? f.variant : fmt::format("{} ({})", f.variant, f.parameters);
-  fmt::print("{} for {}, {}, {} thread{}\n{}\n", variant, f.target, f.type, f.threads, f.threads == 1 ? "" : "s", shape);
-  fmt::print("  time    {:.4g} ms at least, {:.4g} ms in the median of {} calls; of tensors {} bytes beyond a line {:.4g} ms at least\n", f.minimum_ms, f.median_ms,
-             f.calls, as_from_malloc, f.unaligned_ms);
-  if (f.gflops == 0) fmt::print("  speed   {:.4g} GB/s of inputs and outputs, each once; there is no product\n", f.bytes / f.minimum_ms * 1e-6);
+  const std::string where = f.device.empty() ? fmt::format("{} thread{}", f.threads, f.threads == 1 ? "" : "s") : f.device;
+  fmt::print("{} for {}, {}, {}\n{}\n", variant, f.target, f.type, where, shape);
+  fmt::print("  time    {:.4g} ms at least, {:.4g} ms in the median of {} calls", f.minimum_ms, f.median_ms, f.calls);
+  if (f.device.empty()) fmt::print("; of tensors {} bytes beyond a line {:.4g} ms at least", as_from_malloc, f.unaligned_ms);
+  fmt::print("\n");
+  if (f.gflops == 0) fmt::print("  speed   {:.4g} GB/s of inputs and outputs, each once; there is no product\n", f.gbytes());
   else fmt::print("  speed   {:.4g} GFLOP/s of visible pairs, {:.1f} % of the measured peak of {:.4g} GFLOP/s\n", f.gflops, 100 * f.peak_share(), f.peak_gflops);
+  if (!f.device.empty()) fmt::print("  memory  {:.4g} GB/s of inputs and outputs, each once, {:.1f} % of a copy's {:.4g} GB/s\n", f.gbytes(), 100 * f.gbytes() / f.copy_gbytes, f.copy_gbytes);
   if (f.blocks.whole > 0) fmt::print("  blocks  {} of {} visited ({:.1f} %)\n", f.blocks.part, f.blocks.whole, 100 * f.blocks.share());
+}
+
+/// Of the targets the one whose code a kernel runs: on the device that it was given, or this CPU's best.
+const TargetInfo& measured_target(const Prepared& prepared, const Kernel& kernel) {
+  const auto is_of_device = [&](const TargetInfo* target) { return static_cast<attune_device>(target->device) == kernel.device()->kind(); };
+  return kernel.device() == nullptr ? *best_here(prepared.targets) : **std::ranges::find_if(prepared.targets, is_of_device);
 }
 
 int bench(const BenchOptions& options) {
@@ -135,16 +168,15 @@ int bench(const BenchOptions& options) {
   if (!given.problem.empty()) return refuse(given.problem);
   const Prepared prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
-  for (const TargetInfo* target : prepared.targets)
-    if (target->device != Device::cpu) return refuse(fmt::format("target '{}': is a GPU; bench measures kernels for CPUs", target->name));
   const FilledShape filled = fill_shape(prepared, options.shape);
   if (!filled.problem.empty()) return refuse(filled.problem);
   if (const std::string problem = memory_problem(prepared.graph.graph, filled.extents, 0); !problem.empty()) return refuse(problem);
   Arrays inputs = random_inputs(prepared.graph.graph, filled.extents, 1);
   if (const std::string problem = put_inputs(prepared.graph.graph, given, inputs); !problem.empty()) return refuse(problem);
-  const OpenKernel open = open_kernel(prepared);
+  const OpenKernel open = open_kernel(prepared, options.device);
   if (!open.problem.empty()) return refuse(open.problem);
-  const TargetInfo& target = *best_here(prepared.targets);
+  const DriverDevice* device = open.kernel->device();
+  const TargetInfo& target = measured_target(prepared, *open.kernel);
   const KernelReport report = report_kernel(prepared, target);
   if (!report.problem.empty()) return refuse(report.problem);
 
@@ -152,11 +184,26 @@ int bench(const BenchOptions& options) {
   std::vector<StoredArray> arrays = trial_of(*open.kernel, filled.extents, inputs).arrays;
   double bytes = 0;
   for (const StoredArray& array : arrays) bytes += static_cast<double>(array.bytes.size());
-  const Measurement measured = measure(std::move(arrays), *open.kernel, [&](double seconds) { return peak_gflops(prepared, target, num_threads(), seconds); });
+  const Measurement measured = device != nullptr ? measure_on_device(arrays, *open.kernel, target)
+                                                 : measure(std::move(arrays), *open.kernel, [&](double seconds) { return peak_gflops(prepared, target, num_threads(), seconds); });
   if (!measured.problem.empty()) return refuse(measured.problem);
 
-  Figures figures{prepared.graph.name, prepared.graph.parameters, std::string(target.name), options.types, {}, num_threads(), measured.at_lines.milliseconds.size(),
-                  measured.at_lines.minimum(), measured.at_lines.median(), measured.unaligned.minimum(), work.flops / measured.at_lines.minimum() * 1e-6, measured.peak_gflops, bytes, work.all_blocks()};
+  Figures figures;
+  figures.variant = prepared.graph.name;
+  figures.parameters = prepared.graph.parameters;
+  figures.target = target.name;
+  figures.type = options.types;
+  if (device != nullptr) figures.device = fmt::format("{} ({})", device->text(), device->name());
+  figures.threads = num_threads();
+  figures.calls = measured.at_lines.milliseconds.size();
+  figures.minimum_ms = measured.at_lines.minimum();
+  figures.median_ms = measured.at_lines.median();
+  if (device == nullptr) figures.unaligned_ms = measured.unaligned.minimum();
+  figures.gflops = work.flops / figures.minimum_ms * 1e-6;
+  figures.peak_gflops = measured.peak_gflops;
+  figures.copy_gbytes = measured.copy_gbytes;
+  figures.bytes = bytes;
+  figures.blocks = work.all_blocks();
   for (const DimInfo& info : prepared.graph.graph.dim_infos())
     if (info.derivation.formula == Formula::free) figures.shape.emplace(info.name(), filled.extents.find(info.name())->second);
   if (options.is_json) print_json(figures);
@@ -173,11 +220,12 @@ void add_bench(Program& program) {
   command.text("--shape", options->shape, "DIM=EXTENT,...: what is not given has an odd default; value_depth is depth", Need::required);
   command.texts("--in", options->inputs, "NAME=FILE.npy: an input, as the ids that a mask depends on; others are random");
   command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");
+  add_device_option(command, options->device);
   command.flag("--json", options->is_json, "Print one JSON object");
   command.footer(
       "Arithmetic is that of the matmuls over visible pairs; the speed is that of the fastest call, of tensors that begin with a\n"
-      "line of 64 bytes, as frameworks allocate them; those of malloc begin 16 bytes beyond. A block is query_tile x edge_tile\n"
-      "of the schedule's tiles.\n"
+      "line of 64 bytes, as frameworks allocate them; those of malloc begin 16 bytes beyond. On a device\n"
+      "(--target cuda) tensors are there already. A block is query_tile x edge_tile of the schedule's tiles.\n"
       "Examples:\n"
       "  attune bench causal --shape batch=1,heads=8,queries=4096,keys=4096,depth=64 --threads 1\n"
       "  attune bench sliding_window --param window=512 --shape batch=1,heads=8,queries=4096,keys=4096,depth=64 --json\n"

@@ -13,6 +13,8 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/files/whole_file.h"
+#include "runtime/driver_device.h"
+#include "runtime/storage.h"
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/file_inputs.h"
@@ -28,7 +30,7 @@ namespace {
 
 struct TuneOptions : Options {
   std::vector<std::string> shapes, inputs;
-  std::string budget, out;
+  std::string budget, out, device;
   int threads = 0, tries = 0;
   std::uint64_t seed = 1;
   bool is_json = false, is_for_defaults = false;
@@ -51,6 +53,28 @@ std::string cpu_model() {
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("model name")) return line.substr(std::min(line.find(": ") + 2, line.size()));
   return "unknown";
+}
+
+/// A device that calls run on, and its name; or the problem in words. Asked in a child: processes that are forked after a driver was asked cannot use it.
+struct TunedDevice {
+  std::string text, name, problem;
+};
+TunedDevice device_of(const TargetInfo& target, const std::string& which) {
+  if (target.device == Device::cpu) return {{}, cpu_model(), {}};
+  constexpr double limit_s = 60;
+  const auto kind = static_cast<attune_device>(target.device);
+  const std::string kind_name(name_of(kind)), number = which.starts_with(kind_name + ":") ? which.substr(kind_name.size() + 1) : std::string();
+  if (!which.empty() && which != kind_name && number.empty()) return {{}, {}, fmt::format("--device {}: target '{}' runs on {} and {}:NUMBER", which, target.name, kind_name, kind_name)};
+  const ChildAnswer answer = in_child(
+      [&] {
+        const Result<DriverDevice*> found = find_device(kind, number);
+        return found ? fmt::format("{}\n{}", (*found)->text(), (*found)->name()) : "\n" + found.error().message;
+      },
+      limit_s);
+  const std::size_t end = answer.text.find('\n');
+  if (!answer.problem.empty() || end == std::string::npos) return {{}, {}, fmt::format("target '{}': its driver {}", target.name, answer.problem)};
+  if (end == 0) return {{}, {}, fmt::format("target '{}': this machine cannot run it: {}", target.name, answer.text.substr(1))};
+  return {answer.text.substr(0, end), answer.text.substr(end + 1), {}};
 }
 
 std::string today() {
@@ -171,14 +195,14 @@ TunedFileAnswer file_for(const std::string& out, std::string_view target) {
   return answer;
 }
 
-std::string write_records(const TunePlan& plan, const TuneResult& result, const TuneSettings& settings, TunedFile& file, const std::string& out) {
+std::string write_records(const TunePlan& plan, const TuneResult& result, const TuneSettings& settings, const std::string& machine, TunedFile& file, const std::string& out) {
   bool is_changed = false;
   for (const TunedTask& task : result.tasks) {
     if (!is_worth_a_record(task)) continue;
     const TuneTask& t = *task.task;
     const StageKey& key = t.keys.front();
     insert(file, {t.schedule, t.size, key.stage, key.types, key.extents, task.parameters, task.small_up_to,
-                  {plan.shapes_of(t), cpu_model(), ATTUNE_VERSION_NUMBER, today(), settings.threads, task.default_ms, task.tuned_ms}},
+                  {plan.shapes_of(t), machine, ATTUNE_VERSION_NUMBER, today(), settings.threads, task.default_ms, task.tuned_ms}},
            key.body);
     is_changed = true;
   }
@@ -197,7 +221,8 @@ std::string option_problem(const TuneOptions& options, const std::vector<const T
   if (seconds_of(options.budget) == 0) return fmt::format("--budget '{}': is not a time up to {:.0f}s; 90s and 2m are", options.budget, longest_budget_s);
   if (targets.size() > 1) return fmt::format("--target {}: tune takes one target", options.targets);
   const TargetInfo& target = *targets[0];
-  if (target.device != Device::cpu) return fmt::format("target '{}': is a GPU; tune measures kernels for CPUs", target.name);
+  if (target.device != Device::cpu) return {};
+  if (!options.device.empty()) return fmt::format("--device {}: target '{}' is a CPU's; give --target of the device", options.device, target.name);
   if (!runs_here(target)) return fmt::format("target '{}': this machine cannot run it; attune list targets shows what it runs", target.name);
   if (!schedule.name.empty()) return fmt::format("--schedule {}: tune chooses parameters itself; only 'unfused' is taken", options.schedule);
   return {};
@@ -255,12 +280,14 @@ int tune(TuneOptions options, const Command& command) {
   Subjects subjects = options.is_for_defaults ? subjects_of_defaults(options) : subject_of_options(options);
   if (!subjects.problem.empty()) return refuse(subjects.problem);
   const TargetInfo& target = *subjects.target;
+  const TunedDevice device = device_of(target, options.device);
+  if (!device.problem.empty()) return refuse(device.problem);
   const std::string out = options.out.empty() ? std::string(target.name) + ".json" : options.out;
   TunedFileAnswer file = file_for(out, target.name);
   if (!file.problem.empty()) return refuse(file.problem);
   const TunePlan plan = make_plan(std::move(subjects.subjects), target, options.is_for_defaults ? RecordsFor::defaults : RecordsFor::stages);
   if (!plan.problem.empty()) return refuse(plan.problem);
-  TuneSettings settings{std::string(target.name), options.threads == 0 ? num_threads() : options.threads, seconds_of(options.budget), options.budget, options.tries, options.seed,
+  TuneSettings settings{std::string(target.name), device.text, options.threads == 0 ? num_threads() : options.threads, seconds_of(options.budget), options.budget, options.tries, options.seed,
                         out + ".state", fmt::format("{}", fmt::join(options.inputs, " ")), started};
   catch_interrupts();
   Progress progress(settings.budget_s);
@@ -272,7 +299,7 @@ int tune(TuneOptions options, const Command& command) {
     say(fmt::format("attune: tune was interrupted; the same command goes on with what '{}' holds\n", settings.state_path));
     return interrupted;
   }
-  const std::string problem = options.is_for_defaults ? write_defaults(result, settings, subjects.schedule, file.file, out) : write_records(plan, result, settings, file.file, out);
+  const std::string problem = options.is_for_defaults ? write_defaults(result, settings, subjects.schedule, file.file, out) : write_records(plan, result, settings, device.name, file.file, out);
   if (!problem.empty()) return refuse(problem);
   std::error_code ignored;
   std::filesystem::remove(settings.state_path, ignored);
@@ -293,12 +320,14 @@ void add_tune(Program& program) {
   command.text("--budget", options->budget, "Wall time of the whole run, as 90s or 2m; 60s without it, with --defaults 10m");
   command.number("--tries", options->tries, 1, 1000000, "At most so many candidates of each stage; as many as the budget allows without it");
   command.text("--out", options->out, "The tuned file to write or extend; TARGET.json without it, needed with --defaults");
+  command.text("--device", options->device, "Of a target that is a device's: cuda:1 or cuda:H100; the driver's first without it");
   command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");
   command.number("--seed", options->seed, "Of the search");
   command.flag("--json", options->is_json, "Print one JSON object");
   command.footer(
       "Every candidate is compiled and run in a process of its own, checked against the interpreter and the default kernel, and raced\n"
       "against the best so far in alternating calls; it wins only if the bounds of the median say so. After Ctrl-C the same command goes on.\n"
+      "Of a device (--target cuda) the calls are on tensors that are there already.\n"
       "A record is for kernels that are compiled with the same extents known (--set) and storage (--type).\n"
       "Examples:\n"
       "  attune tune causal --set depth=64 --shape batch=1,heads=8,queries=4096,keys=4096,depth=64 --budget 2m --out my.json\n"

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/device_tensor.h"
 #include "runtime/kernel.h"
 #include "tools/measure/stored_array.h"
 
@@ -16,16 +17,21 @@ inline constexpr std::size_t cache_line = 64, aligned = 0, as_from_malloc = 16;
 /// Copies of arrays, in the order of a kernel's call.
 class PlacedCall {
  public:
-  /// `offset` is a multiple of every element's size.
+  /// On the host; `offset` is a multiple of every element's size.
   PlacedCall(const std::vector<StoredArray>& arrays, std::size_t offset);
+  /// On a device, so that calls copy nothing. Refuses what the device has no memory for.
+  static Result<PlacedCall> on(DriverDevice& device, const std::vector<StoredArray>& arrays);
 
+  /// On a device the call is done when it returns.
   Result<void> operator()(const Kernel& kernel, Workspace* workspace = nullptr) const { return kernel.call(tensors_, workspace); }
 
  private:
+  PlacedCall() = default;
   struct Free {
     void operator()(std::byte* memory) const;
   };
   std::vector<std::unique_ptr<std::byte, Free>> memory_;
+  std::vector<DeviceTensor> on_device_;
   std::vector<Tensor> tensors_;
 };
 

@@ -22,10 +22,10 @@ struct Lost {
   std::string problem;
 };
 
-Kernel opened(const std::string& path, const std::string& name) {
+Kernel opened(const std::string& path, const std::string& name, const std::string& device) {
   const Result<Library> library = Library::open(path);
   if (!library) throw Lost{library.error().message};
-  Result<Kernel> kernel = library->kernel(name);
+  Result<Kernel> kernel = device.empty() ? library->kernel(name) : library->kernel(name, device);
   if (!kernel) throw Lost{kernel.error().message};
   return std::move(kernel).value();
 }
@@ -86,18 +86,35 @@ struct OpenKernels {
 /// What is timed: a call, how often it is repeated so that the clock is fine enough, and the times of both kernels.
 struct Course {
   const OpenKernels* kernels;
-  PlacedCall at_lines, unaligned;
+  std::vector<PlacedCall> places;
   int calls = 1;
   std::vector<double> incumbent, candidate;
 
-  /// Of tensors at lines or as malloc gives them, whichever takes longer: callers have both.
-  double seconds(const Kernel& kernel) const { return std::max(attune::seconds(at_lines, kernel, calls), attune::seconds(unaligned, kernel, calls)); }
+  /// Where it takes longest.
+  double seconds(const Kernel& kernel) const {
+    double longest = 0;
+    for (const PlacedCall& placed : places) longest = std::max(longest, attune::seconds(placed, kernel, calls));
+    return longest;
+  }
 };
+
+/// On a device; on the CPU at lines and as malloc gives them: callers have both.
+std::vector<PlacedCall> places_of(const std::vector<StoredArray>& arrays, const Kernel& kernel) {
+  std::vector<PlacedCall> places;
+  if (kernel.device() == nullptr) {
+    for (const std::size_t offset : {aligned, as_from_malloc}) places.emplace_back(arrays, offset);
+    return places;
+  }
+  Result<PlacedCall> placed = PlacedCall::on(*kernel.device(), arrays);
+  if (!placed) throw Lost{placed.error().message};
+  places.push_back(std::move(*placed));
+  return places;
+}
 
 Course course_of(const DuelCall& race, const OpenKernels& kernels) {
   constexpr double shortest_s = 1e-3;
   const std::vector<StoredArray> arrays = trial_of(kernels.incumbent, race.extents, race.inputs).arrays;
-  Course course{&kernels, {arrays, aligned}, {arrays, as_from_malloc}, 1, {}, {}};
+  Course course{&kernels, places_of(arrays, kernels.incumbent), 1, {}, {}};
   const double once = (course.seconds(kernels.incumbent), course.seconds(kernels.incumbent));
   course.seconds(kernels.candidate);
   course.calls = static_cast<int>(std::clamp(std::ceil(shortest_s / std::max(once, 1e-7)), 1.0, 10000.0));
@@ -116,9 +133,10 @@ double pair(std::vector<Course>& courses, bool is_candidate_first) {
 }
 
 DuelAnswer fought(const Duel& duel) {
-  if (const Result<void> set = set_num_threads(duel.threads); !set) throw Lost{set.error().message};
+  if (duel.device.empty())
+    if (const Result<void> set = set_num_threads(duel.threads); !set) throw Lost{set.error().message};
   std::vector<OpenKernels> open;
-  for (const DuelKernel& kernel : duel.kernels) open.push_back({opened(kernel.trusted, kernel.name), opened(kernel.incumbent, kernel.name), opened(kernel.candidate, kernel.name)});
+  for (const DuelKernel& kernel : duel.kernels) open.push_back({opened(kernel.trusted, kernel.name, duel.device), opened(kernel.incumbent, kernel.name, duel.device), opened(kernel.candidate, kernel.name, duel.device)});
   std::vector<Course> courses;
   for (std::size_t i = 0; i < open.size(); ++i) {
     for (const std::vector<DuelCall>* calls : {&duel.kernels[i].checks, &duel.kernels[i].races})

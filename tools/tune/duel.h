@@ -26,8 +26,9 @@ struct DuelKernel {
 
 struct Duel {
   std::vector<DuelKernel> kernels;  ///< a pair of calls is one of every race of them all
-  int threads = 1;
+  int threads = 1;      ///< of calls on the CPU
   RaceRules rules;
+  std::string device = {};  ///< where calls run, as Kernel::on takes it; empty: on the CPU
 };
 
 /// Of a call, medians over the pairs.

@@ -33,16 +33,17 @@ std::optional<TuneTask> task_of(const StageReport& stage, SizeClass size, const 
     TuneTask task{stage.kind, schedule.name, size, {stage.key}, {info.parameters(machine, size), {}}, {}, {}, {}, by_default.small_up_to, {}};
     task.space.problem = [info, machine](const std::vector<Parameter>& values) {
       std::string problem = info.problem == nullptr ? std::string() : info.problem(machine, values);
-      if (problem.empty() && info.blocks != nullptr) problem = tile_problem(info.blocks(values), caches_of_this_cpu());
+      if (problem.empty() && info.blocks != nullptr && !machine.is_gpu()) problem = tile_problem(info.blocks(values), caches_of_this_cpu());
       if (problem.empty() && info.registers != nullptr) problem = register_problem(info.registers(machine, values), machine);
       return problem;
     };
     task.by_default = task.space.point(by_default.parameters);
     task.start = task.space.point(schedule.parameters);
     for (const TargetInfo& other : targets()) {  // this one's own too: --tuned may have begun elsewhere
-      const TunedFile* file = other.device == Device::cpu ? built_in_tuned(other.name) : nullptr;
-      if (file == nullptr) continue;
-      Point hint = task.space.point(default_record({&file, 1}, schedule.name, size).record->parameters);
+      const TunedFile* file = (other.device != Device::cpu) == machine.is_gpu() ? built_in_tuned(other.name) : nullptr;
+      const TunedRecord* record = file != nullptr ? default_record({&file, 1}, schedule.name, size).record : nullptr;
+      if (record == nullptr) continue;
+      Point hint = task.space.point(record->parameters);
       if (std::ranges::find(task.hints, hint) == task.hints.end()) task.hints.push_back(std::move(hint));
     }
     return task;

@@ -10,7 +10,8 @@ namespace attune {
 
 struct TuneSettings {
   std::string target;
-  int threads = 1;
+  std::string device;      ///< where calls run, as Kernel::on takes it; empty on the CPU
+  int threads = 1;         ///< of the CPU
   double budget_s = 60;    ///< of wall time since `started`
   std::string budget;      ///< as the user says it
   int most_tries = 0;      ///< candidates of each stage; 0 is as many as the budget allows

@@ -92,7 +92,7 @@ class Tuner {
       costs.push_back({elapsed_s() - before_s, 0});
       compile_limit_s_ = std::max(compile_limit_s_, compile_limit_ratio * costs.back().compile_s);
       const double duel_s = elapsed_s();
-      const DuelAnswer first = run_duel({{duel_kernel(i, trusted_[i], trusted_[i], calls_of(i))}, settings_.threads, rules}, limited(first_limit_s, end_s));
+      const DuelAnswer first = run_duel({{duel_kernel(i, trusted_[i], trusted_[i], calls_of(i))}, settings_.threads, rules, settings_.device}, limited(first_limit_s, end_s));
       if (!first.problem.empty()) return about(i) + "the kernel by the default schedules: " + first.problem;
       costs.back().duel_s = elapsed_s() - duel_s;
       for (const RaceTimes& times : first.races) call_s_.push_back(times.incumbent_ms * 1e-3);
@@ -161,7 +161,7 @@ class Tuner {
     for (const SubjectCalls& one : plan_.subjects)
       graphs.push_back(fmt::format("{} {}", one.subject.graph.empty() ? one.subject.title : fmt::format("{}", fmt::join(one.subject.graph, " ")), fmt::join(one.subject.compile_arguments, " ")));
     for (const PlannedCall& call : plan_.calls) shapes.push_back(call.shape);
-    return fmt::format("{}{} with {} threads for {} and {}{}", plan_.records_for == RecordsFor::defaults ? "defaults of " : "", fmt::join(graphs, " and "), settings_.threads,
+    return fmt::format("{}{} with {} for {} and {}{}", plan_.records_for == RecordsFor::defaults ? "defaults of " : "", fmt::join(graphs, " and "), settings_.device.empty() ? fmt::format("{} threads", settings_.threads) : settings_.device,
                        settings_.target, fmt::join(shapes, " and "), settings_.inputs.empty() ? "" : " of " + settings_.inputs);
   }
 
@@ -231,7 +231,7 @@ class Tuner {
     if (!problem.empty()) return 0;
     RaceRules rules;
     rules.most_pairs = 3;
-    const DuelAnswer answer = run_duel({first.kernels, settings_.threads, rules}, limited(duel_limit_s(i, rules), end_s));
+    const DuelAnswer answer = run_duel({first.kernels, settings_.threads, rules, settings_.device}, limited(duel_limit_s(i, rules), end_s));
     problem = answer.problem;
     constexpr double hopeless = 1.03;  // what other subjects gain is less, as a rule
     return answer.ratio > hopeless ? answer.ratio : 0;
@@ -248,7 +248,7 @@ class Tuner {
     if (answer.problem.empty() && answer.ratio == 0) {
       const Opponents all = opponents(i, plan_.subjects_of(plan_.tasks[i]), with, without, limited(compile_limit_s_, end_s));
       answer.problem = all.problem;
-      const auto race = [&](const RaceRules& rules) { answer = run_duel({all.kernels, settings_.threads, rules}, limited(duel_limit_s(i, rules), end_s)); };
+      const auto race = [&](const RaceRules& rules) { answer = run_duel({all.kernels, settings_.threads, rules, settings_.device}, limited(duel_limit_s(i, rules), end_s)); };
       const RaceRules rules = rules_of(i, 64, 8);
       if (answer.problem.empty()) race(rules);
       // What is faster by a percent on a machine with noise shows it in a longer race only.
@@ -330,7 +330,7 @@ class Tuner {
       for (const std::size_t subject : subjects) all.kernels.push_back(duel_kernel(subject, trusted_[subject], trusted_[subject], report.task->calls));
     }
     const double limit_s = std::min(duel_limit_s(i, rules), std::max(budget_.left_s(), 2 * budget_.last_race_s()));
-    const DuelAnswer answer = run_duel({all.kernels, settings_.threads, rules}, limit_s);
+    const DuelAnswer answer = run_duel({all.kernels, settings_.threads, rules, settings_.device}, limit_s);
     report.is_better = is_changed && answer.problem.empty() && answer.verdict == Verdict::faster;
     if (!report.is_better) best_[i] = defaults_[i];
     report.races = answer.races;
@@ -365,7 +365,7 @@ class Tuner {
           DuelKernel kernel = duel_kernel(subject, never.path, always.path, {});
           for (const std::size_t call : first.calls)
             if (plan_.calls[call].subject == subject) kernel.races.push_back(plan_.subjects[subject].with_rows(plan_.calls[call].call, size, extent));
-          const DuelAnswer answer = run_duel({{kernel}, settings_.threads, rules}, limited(duel_limit_s(together.front(), rules), settings_.budget_s));
+          const DuelAnswer answer = run_duel({{kernel}, settings_.threads, rules, settings_.device}, limited(duel_limit_s(together.front(), rules), settings_.budget_s));
           return answer.problem.empty() ? answer.ratio : rules.hopeless;
         },
         most);
