@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-#define ATTUNE_ABI_VERSION 4
+#define ATTUNE_ABI_VERSION 5
 
 /* The most that a kernel has: the compiler refuses what the runtime would. An extent is at most 2^30, for twice as much is the largest
    index of Halide's 32 bits; nor has a tensor more elements than they count. */
@@ -76,7 +76,7 @@ enum attune_device { attune_cpu = 0, attune_opencl = 1, attune_cuda = 2, attune_
 
    Buffers describe every tensor as Halide does: innermost dim first with stride 1, minimum 0, host memory that is not null; empty
    tensors too. bf16 is uint16, its bits; boolean is uint8. No body runs if all results of its step are empty. */
-struct attune_code_v2 {
+struct attune_code_v3 {
   const char* target;   /* a name of the table of targets */
   const char* schedule; /* what `attune explain` prints */
   int32_t device;       /* attune_device */
@@ -87,6 +87,7 @@ struct attune_code_v2 {
   /* arguments[0] points to a void* user context; after it stand, in the step's order, a halide_buffer_t* for each tensor that it reads, an
      int32_t* to the extent of each of its dims, and a halide_buffer_t* for each tensor that it writes. Gives 0 or a Halide error code. */
   int (*run)(void** arguments);
+  int (*shared_bytes)(void); /* of memory that a block of threads of a device shares, the most of any of the code's kernels; null: none */
 };
 
 /* A stage of the kernel as it is called: it reads tensors of the call, or what earlier steps stored, and writes its results. */
@@ -98,7 +99,7 @@ struct attune_step_v1 {
   int32_t dim_count;
   int32_t code_count;
   const int32_t* dims; /* numbers of the dims whose extents its codes are given */
-  const struct attune_code_v2* codes; /* best target first, in the same order in each step; small tiles before large ones where conditions tell */
+  const struct attune_code_v3* codes; /* best target first, in the same order in each step; small tiles before large ones where conditions tell */
 };
 
 struct attune_kernel_v3 {

@@ -11,7 +11,7 @@ namespace attune {
 namespace {
 
 /// What the machine lacks of the code's features and device, in words; empty if nothing.
-std::string lacks(const attune_code_v2& code, const Capabilities& machine) {
+std::string lacks(const attune_code_v3& code, const Capabilities& machine) {
   const auto device = static_cast<attune_device>(code.device);
   if (const std::string problem = machine.device_problem(device); !problem.empty()) return words(name_of(device), ": ", problem);
   std::string missing;
@@ -31,9 +31,9 @@ bool is_named(std::string_view target, attune_device device, std::string_view na
 }
 
 /// The step's codes for the target, which stand together.
-std::span<const attune_code_v2> codes_for(const attune_step_v1& step, std::string_view target) {
-  const auto is_its = [&](const attune_code_v2& code) { return code.target == target; };
-  const std::span<const attune_code_v2> codes = codes_of(step);
+std::span<const attune_code_v3> codes_for(const attune_step_v1& step, std::string_view target) {
+  const auto is_its = [&](const attune_code_v3& code) { return code.target == target; };
+  const std::span<const attune_code_v3> codes = codes_of(step);
   const auto first = std::ranges::find_if(codes, is_its);
   return {first, std::find_if_not(first, codes.end(), is_its)};
 }
@@ -49,7 +49,7 @@ std::vector<UsableTarget> usable_targets(const attune_kernel_v3& kernel, const C
     UsableTarget& added = usable.emplace_back(target.name, target.device);
     for (const attune_step_v1& step : steps_of(kernel)) {
       added.codes.push_back(codes_for(step, target.name));
-      added.takes_all = added.takes_all && std::ranges::find(added.codes.back(), 0, &attune_code_v2::condition_count) != added.codes.back().end();
+      added.takes_all = added.takes_all && std::ranges::find(added.codes.back(), 0, &attune_code_v3::condition_count) != added.codes.back().end();
     }
   }
   return usable;
@@ -60,7 +60,7 @@ bool is_for(const UsableTarget& target, std::string_view name) { return is_named
 std::vector<KernelTarget> targets_of(const attune_kernel_v3& kernel, const Capabilities& machine) {
   std::vector<KernelTarget> targets;
   for (const attune_step_v1& step : steps_of(kernel))
-    for (const attune_code_v2& code : codes_of(step)) {
+    for (const attune_code_v3& code : codes_of(step)) {
       auto target = std::ranges::find(targets, code.target, &KernelTarget::name);
       if (target == targets.end()) target = targets.insert(target, {code.target, static_cast<attune_device>(code.device), code.cpus, {}});
       if (target->problem.empty()) target->problem = lacks(code, machine);
@@ -88,28 +88,41 @@ std::string no_usable_target(const attune_kernel_v3& kernel, const Capabilities&
   return words(who(kernel), ": this machine can run none of its targets: ", targets, "; compile it for a target of this machine");
 }
 
-const attune_code_v2* choose_code(std::span<const attune_code_v2> codes, std::span<const std::int64_t> extents) {
-  for (const attune_code_v2& code : codes)
+const attune_code_v3* choose_code(std::span<const attune_code_v3> codes, std::span<const std::int64_t> extents) {
+  for (const attune_code_v3& code : codes)
     if (std::ranges::all_of(conditions_of(code), [&](const attune_condition_v1& condition) { return holds(condition, extents); })) return &code;
   return nullptr;
 }
 
 const UsableTarget* choose_target(std::span<const UsableTarget> usable, std::span<const std::int64_t> extents) {
   for (const UsableTarget& target : usable)
-    if (target.takes_all || std::ranges::all_of(target.codes, [&](std::span<const attune_code_v2> codes) { return choose_code(codes, extents) != nullptr; })) return &target;
+    if (target.takes_all || std::ranges::all_of(target.codes, [&](std::span<const attune_code_v3> codes) { return choose_code(codes, extents) != nullptr; })) return &target;
   return nullptr;
+}
+
+Result<void> check_shared_memory(const attune_kernel_v3& kernel, std::span<const UsableTarget> targets, const DriverDevice& device) {
+  for (const UsableTarget& target : targets) {
+    if (target.device != device.kind()) continue;
+    for (std::size_t step = 0; step < target.codes.size(); ++step)
+      for (const attune_code_v3& code : target.codes[step])
+        if (const std::int64_t needed = code.shared_bytes == nullptr ? 0 : code.shared_bytes(); needed > device.shared_bytes())
+          return Error{words(who(kernel), ": stage ", step + 1, " (", steps_of(kernel)[step].stage, ") for ", target.name, " needs ", needed,
+                             " bytes of memory that a block of threads shares; ", device.text(), " (", device.name(), ") has ", device.shared_bytes(),
+                             "; compile the kernel with smaller blocks (--schedule)")};
+  }
+  return {};
 }
 
 std::string no_code_for_extents(const attune_kernel_v3& kernel, std::span<const UsableTarget> usable, std::span<const std::int64_t> extents) {
   std::string offers;
-  const auto offer = [&](const attune_code_v2& code) {
+  const auto offer = [&](const attune_code_v3& code) {
     for (const attune_condition_v1& condition : conditions_of(code))
       if (const auto dim = static_cast<std::size_t>(condition.dim); !holds(condition, extents))
         add_to_list(offers, words(code.target, " takes ", dims_of(kernel)[dim].name, " from ", condition.minimum, " to ", condition.maximum, ", got ",
                                   extents[dim]));
   };
   for (const UsableTarget& target : usable)
-    for (const std::span<const attune_code_v2> codes : target.codes)
+    for (const std::span<const attune_code_v3> codes : target.codes)
       if (choose_code(codes, extents) == nullptr) std::ranges::for_each(codes, offer);
   return words(who(kernel), ": none of its codes is for these extents: ", offers);
 }

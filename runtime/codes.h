@@ -9,6 +9,8 @@
 
 #include "runtime/abi.h"
 #include "runtime/cpu.h"
+#include "runtime/driver_device.h"
+#include "runtime/result.h"
 
 namespace attune {
 
@@ -16,7 +18,7 @@ namespace attune {
 struct UsableTarget {
   std::string_view name;
   attune_device device = attune_cpu;
-  std::vector<std::span<const attune_code_v2>> codes;  ///< of each step
+  std::vector<std::span<const attune_code_v3>> codes;  ///< of each step
   bool takes_all = true;                               ///< each step has code without conditions, for all other extents
 };
 
@@ -50,13 +52,16 @@ std::vector<KernelTarget> targets_of(const attune_kernel_v3& kernel, const Capab
 std::string no_code_for(const attune_kernel_v3& kernel, std::string_view name, const Capabilities& machine);
 
 /// The first of a step's codes whose conditions hold for the extents of the kernel's dims; null if none.
-const attune_code_v2* choose_code(std::span<const attune_code_v2> codes, std::span<const std::int64_t> extents);
+const attune_code_v3* choose_code(std::span<const attune_code_v3> codes, std::span<const std::int64_t> extents);
 
 /// The first target that has code for the extents in each step; null if none.
 const UsableTarget* choose_target(std::span<const UsableTarget> usable, std::span<const std::int64_t> extents);
 
 /// The first target, if it takes all extents: most calls of most kernels.
 inline const UsableTarget* first_for_all(std::span<const UsableTarget> usable) { return usable.front().takes_all ? &usable.front() : nullptr; }
+
+/// Refuses a device whose blocks of threads share less memory than codes of targets for its kind need, before any is launched.
+Result<void> check_shared_memory(const attune_kernel_v3& kernel, std::span<const UsableTarget> targets, const DriverDevice& device);
 
 /// Why none was chosen: the extents, and what each code takes.
 std::string no_code_for_extents(const attune_kernel_v3& kernel, std::span<const UsableTarget> usable, std::span<const std::int64_t> extents);

@@ -93,11 +93,14 @@ void take_over_devices(const attune_hooks_v2& hooks) {
   if (hooks.set_opencl_context != nullptr) hooks.set_opencl_context(reinterpret_cast<void*>(on_opencl_context));
 }
 
-Result<void> check_hooks(const attune_kernel_v3& kernel, const attune_hooks_v2& hooks) {
+Result<void> check_hooks(const attune_kernel_v3& kernel, const attune_hooks_v2* hooks) {
+  const bool has_cuda = hooks != nullptr ? hooks->cuda_interface != nullptr : halide_cuda_device_interface != nullptr;
+  const bool has_opencl = hooks != nullptr ? hooks->opencl_interface != nullptr : halide_opencl_device_interface != nullptr;
   for (const attune_step_v1& step : steps_of(kernel))
-    for (const attune_code_v2& code : codes_of(step))
-      if ((code.device == attune_cuda && hooks.cuda_interface == nullptr) || (code.device == attune_opencl && hooks.opencl_interface == nullptr))
-        return Error{words(who(kernel), ": holds code for ", name_of(static_cast<attune_device>(code.device)), ", which its file has no hooks for")};
+    for (const attune_code_v3& code : codes_of(step))
+      if ((code.device == attune_cuda && !has_cuda) || (code.device == attune_opencl && !has_opencl))
+        return Error{words(who(kernel), ": holds code for ", name_of(static_cast<attune_device>(code.device)), ", and its ", hooks != nullptr ? "file" : "program",
+                           " has no Halide runtime for that")};
   return {};
 }
 

@@ -34,8 +34,7 @@ struct Kernel::State {
 
 Result<Kernel> Kernel::open(const attune_kernel_v3& manifest, std::shared_ptr<const KernelFile> file) {
   if (Result<void> sound = check_manifest(manifest); !sound) return sound.error();
-  if (file != nullptr)
-    if (Result<void> hooked = check_hooks(manifest, file->hooks()); !hooked) return hooked.error();
+  if (Result<void> hooked = check_hooks(manifest, file == nullptr ? nullptr : &file->hooks()); !hooked) return hooked.error();
   const auto inputs = std::ranges::count(tensors_of(manifest), 0, &attune_tensor_v1::is_output);
   return Kernel(std::make_shared<State>(State{&manifest, attune::usable_targets(manifest, this_machine()), lifetimes_of(manifest),
                                               static_cast<std::size_t>(inputs), std::move(file), nullptr}));
@@ -54,6 +53,7 @@ Result<Kernel> Kernel::on(std::string_view device) const {
   if (const attune_device kind = narrowed.usable.front().device; kind != attune_cpu) {
     const Result<DriverDevice*> found = find_device(kind, which_of(device));
     if (!found) return Error{words(who(manifest()), ": this machine cannot run its code for '", device, "': ", found.error().message)};
+    if (Result<void> enough = check_shared_memory(manifest(), narrowed.usable, **found); !enough) return enough.error();
     narrowed.device = *found;
   }
   return Kernel(std::make_shared<State>(std::move(narrowed)));
@@ -65,6 +65,7 @@ Result<Kernel> Kernel::usable() const {
   State narrowed{&manifest(), attune::usable_targets(manifest(), this_machine_with_devices()), state_->lifetimes, state_->input_count, state_->file, nullptr};
   if (narrowed.usable.empty()) return Error{no_usable_target(manifest(), this_machine_with_devices())};
   narrowed.device = *find_device(narrowed.usable.front().device);
+  if (Result<void> enough = check_shared_memory(manifest(), narrowed.usable, *narrowed.device); !enough) return enough.error();
   return Kernel(std::make_shared<State>(std::move(narrowed)));
 }
 
@@ -132,6 +133,8 @@ Result<void> Kernel::call_on_device(CheckedCall call, const CallOptions& options
   const bool is_named = state_->device != nullptr && state_->device->kind() == call.target.device;
   const Result<DriverDevice*> device = is_named ? state_->device : find_device(call.target.device);
   if (!device) return Error{words(who(manifest()), ": ", name_of(call.target.device), ": ", device.error().message)};
+  if (!is_named)
+    if (Result<void> enough = check_shared_memory(manifest(), {&call.target, 1}, **device); !enough) return enough;
   const CallPlace place{call.target.device, (*device)->number()};
   if (Result<void> memory = check_memory(manifest(), call.arguments, &place); !memory) return memory;
   if (Result<void> strides = check_strides_for(place, manifest(), call.arguments); !strides) return strides;

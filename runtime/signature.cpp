@@ -73,7 +73,7 @@ std::string tensor_problem(const attune_kernel_v3& kernel, const attune_tensor_v
   return {};
 }
 
-std::string code_problem(const attune_kernel_v3& kernel, const attune_code_v2& code) {
+std::string code_problem(const attune_kernel_v3& kernel, const attune_code_v3& code) {
   if (code.target == nullptr || code.schedule == nullptr || code.features == nullptr || code.cpus == nullptr || code.run == nullptr)
     return "lacks a name or its function";
   if (code.device < attune_cpu || code.device > attune_vulkan) return words("is for the unknown device ", code.device);
@@ -104,7 +104,7 @@ std::string step_problem(const attune_kernel_v3& kernel, const attune_step_v1& s
   }
   for (const std::int32_t dim : dims_of(step))
     if (dim < 0 || dim >= kernel.dim_count) return words("has dim number ", dim, " of ", kernel.dim_count);
-  for (const attune_code_v2& code : codes_of(step))
+  for (const attune_code_v3& code : codes_of(step))
     if (const std::string problem = code_problem(kernel, code); !problem.empty()) return words("has a code that ", problem);
   return {};
 }
@@ -112,7 +112,7 @@ std::string step_problem(const attune_kernel_v3& kernel, const attune_step_v1& s
 /// The targets of the step's codes, in their order; nothing if those of one do not stand together.
 std::vector<std::string_view> targets_of(const attune_step_v1& step) {
   std::vector<std::string_view> targets;
-  for (const attune_code_v2& code : codes_of(step)) {
+  for (const attune_code_v3& code : codes_of(step)) {
     if (!targets.empty() && targets.back() == code.target) continue;
     if (std::ranges::find(targets, code.target) != targets.end()) return {};
     targets.emplace_back(code.target);
@@ -135,7 +135,7 @@ Result<void> check_steps(const attune_kernel_v3& kernel) {
   return {};
 }
 
-std::string conditions_text(const attune_kernel_v3& kernel, const attune_code_v2& code) {
+std::string conditions_text(const attune_kernel_v3& kernel, const attune_code_v3& code) {
   std::string text;
   for (const attune_condition_v1& condition : conditions_of(code)) {
     const std::string_view dim = dims_of(kernel)[static_cast<std::size_t>(condition.dim)].name;
@@ -216,7 +216,7 @@ std::string description_of(const attune_kernel_v3& kernel) {
     if (dim.formula != attune_free) text += words("  ", dim.name, " = ", formula_text(kernel, dim), "\n");
   for (const attune_step_v1& step : steps_of(kernel)) {
     if (kernel.step_count > 1) text += words("  step ", step.stage, ": ", step_text(kernel, step), "\n");
-    for (const attune_code_v2& code : codes_of(step)) {
+    for (const attune_code_v3& code : codes_of(step)) {
       const std::string conditions = conditions_text(kernel, code);
       text += words(kernel.step_count > 1 ? "    code " : "  code ", code.target, conditions.empty() ? "" : words(" where ", conditions), ": ", code.schedule, "\n");
     }

@@ -39,7 +39,7 @@ inline std::span<const std::int32_t> tensors_of(const attune_step_v1& step) {
 inline std::span<const std::int32_t> dims_of(const attune_step_v1& step) {
   return {step.dims, static_cast<std::size_t>(step.dim_count)};
 }
-inline std::span<const attune_code_v2> codes_of(const attune_step_v1& step) {
+inline std::span<const attune_code_v3> codes_of(const attune_step_v1& step) {
   return {step.codes, static_cast<std::size_t>(step.code_count)};
 }
 inline std::span<const std::int32_t> dims_of(const attune_tensor_v1& tensor) {
@@ -66,7 +66,7 @@ constexpr std::int64_t slice_extent(const attune_dim_v1& dim, std::int64_t opera
   const SlicedPositions p = sliced_positions(dim);
   return p.count == 0 ? (operand - p.start + p.step - 1) / p.step : p.count;
 }
-inline std::span<const attune_condition_v1> conditions_of(const attune_code_v2& code) {
+inline std::span<const attune_condition_v1> conditions_of(const attune_code_v3& code) {
   return {code.conditions, static_cast<std::size_t>(code.condition_count)};
 }
 

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "codegen/halide/halide_target.h"
+#include "codegen/halide/shared_bytes.h"
 #include "codegen/halide/step_code.h"
 
 namespace attune {
@@ -20,7 +21,9 @@ StepScheduleAnswer schedule(const CodeRequest& request) {
 
 CodeAnswer code(const CodeRequest& request, const std::string& symbol, CodeForm form) {
   try {
-    const Halide::Module module = module_of(pipeline_of(request), request.target, symbol);
+    Halide::Module module = module_of(pipeline_of(request), request.target, symbol);
+    if (form == CodeForm::object && request.target.device != Device::cpu)
+      if (std::string problem = add_shared_bytes(module, symbol); !problem.empty()) return {{}, std::move(problem)};
     if (form == CodeForm::object) return {object_of(module), {}};
     if (form == CodeForm::assembly) return {assembly_of(module), {}};
     std::ostringstream loops;

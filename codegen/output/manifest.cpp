@@ -52,7 +52,7 @@ class Assembly {
     return "%dim = type { ptr, i32, i32, ptr, i64 }\n"
            "%tensor = type { ptr, i32, i32, i32, ptr }\n"
            "%condition = type { i32, i64, i64 }\n"
-           "%code = type { ptr, ptr, i32, i32, ptr, ptr, ptr, ptr }\n"
+           "%code = type { ptr, ptr, i32, i32, ptr, ptr, ptr, ptr, ptr }\n"
            "%step = type { ptr, i32, i32, ptr, i32, i32, ptr, ptr }\n"
            "%kernel = type { i32, ptr, ptr, ptr, ptr, i32, i32, i32, i32, ptr, ptr, ptr }\n"
            "%hooks = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr }\n"
@@ -72,8 +72,10 @@ class Assembly {
     std::vector<std::string> conditions;
     for (const auto& k : c.conditions) conditions.push_back(fmt::format("%condition {{ i32 {}, i64 {}, i64 {} }}", k.dim, k.minimum, k.maximum));
     declarations_.insert(fmt::format("declare i32 @{}(ptr)\n", c.symbol));
-    return fmt::format("%code {{ ptr {}, ptr {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr {}, ptr @{} }}", text(c.target), text(c.schedule), c.device,
-                       conditions.size(), array("%condition", conditions), text(c.features), text(c.cpus), c.symbol);
+    if (!c.shared_bytes.empty()) declarations_.insert(fmt::format("declare i32 @{}()\n", c.shared_bytes));
+    return fmt::format("%code {{ ptr {}, ptr {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr {}, ptr @{}, ptr {} }}", text(c.target), text(c.schedule), c.device,
+                       conditions.size(), array("%condition", conditions), text(c.features), text(c.cpus), c.symbol,
+                       c.shared_bytes.empty() ? "null" : "@" + c.shared_bytes);
   }
 
   void library(const Manifest& m, const std::string& symbol) {

@@ -29,6 +29,7 @@ struct Manifest {
     std::string target, schedule, features, cpus, symbol;  ///< symbol: the function that takes void** arguments
     int device = 0;
     std::vector<Condition> conditions;
+    std::string shared_bytes = {};  ///< of a device's code: the function that says how much memory blocks share
   };
   struct Step {
     std::string stage;

@@ -52,7 +52,7 @@ void check_codes(const Kernel& kernel, attune_device device) {
 std::string schedules_of(const attune_kernel_v3& kernel) {
   std::string schedules;
   for (const attune_step_v1& step : steps_of(kernel))
-    for (const attune_code_v2& code : codes_of(step)) schedules += std::string(code.schedule) + "\n";
+    for (const attune_code_v3& code : codes_of(step)) schedules += std::string(code.schedule) + "\n";
   return schedules;
 }
 

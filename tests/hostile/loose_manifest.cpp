@@ -98,8 +98,8 @@ LooseManifest::LooseManifest() {
     tables.dims[0] = heads;
     tables.dims[1] = model;
     tables.conditions[0][0] = {keys, 0, 3};
-    tables.codes[0] = {"any", "short", attune_cpu, 1, tables.conditions[0].data(), "", "", run};
-    tables.codes[1] = {"any", "long", attune_cpu, 0, tables.conditions[1].data(), "", "", run};
+    tables.codes[0] = {"any", "short", attune_cpu, 1, tables.conditions[0].data(), "", "", run, nullptr};
+    tables.codes[1] = {"any", "long", attune_cpu, 0, tables.conditions[1].data(), "", "", run, nullptr};
     steps_[number] = {"touch", inputs, static_cast<std::int32_t>(all.size()) - inputs, tables.tensors.data(), 2, 2, tables.dims.data(), tables.codes.data()};
   };
   step(0, 2, {0, 1, 4}, touch_tensors<0>);
@@ -242,7 +242,7 @@ void LooseManifest::change_step(std::size_t number, Random& random) {
   }
 }
 
-void LooseManifest::change_code(std::size_t step, attune_code_v2& code, Random& random) {
+void LooseManifest::change_code(std::size_t step, attune_code_v3& code, Random& random) {
   StepTables& tables = tables_[step];
   attune_condition_v1& condition = tables.conditions[static_cast<std::size_t>(&code - tables.codes.data())][random.below(2)];
   switch (random.below(10)) {

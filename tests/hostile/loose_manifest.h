@@ -29,7 +29,7 @@ class LooseManifest {
   void change_dim(attune_dim_v1& dim, Random& random);
   void change_tensor(attune_tensor_v1& tensor, Random& random);
   void change_step(std::size_t number, Random& random);
-  void change_code(std::size_t step, attune_code_v2& code, Random& random);
+  void change_code(std::size_t step, attune_code_v3& code, Random& random);
 
   std::array<std::array<std::int32_t, room>, room> operands_{};
   std::array<std::array<std::int32_t, room>, most_tensors> tensor_dims_{};
@@ -39,7 +39,7 @@ class LooseManifest {
   struct StepTables {
     std::array<std::int32_t, most_tensors> tensors{};
     std::array<std::int32_t, room> dims{};
-    std::array<attune_code_v2, room> codes{};
+    std::array<attune_code_v3, room> codes{};
     std::array<std::array<attune_condition_v1, room>, room> conditions{};
   };
   std::array<StepTables, 2> tables_{};

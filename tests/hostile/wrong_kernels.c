@@ -67,22 +67,22 @@ static const int32_t rows_columns[] = {0, 1};
 static const struct attune_dim_v1 dims[] = {{"rows", attune_free, 0, NULL, 1}, {"columns", attune_free, 0, NULL, 1}};
 static const struct attune_tensor_v1 tensors[] = {{"x", attune_f32, 0, 2, rows_columns}, {"out", attune_f32, 1, 2, rows_columns}};
 
-static const struct attune_code_v2 codes[attune_wrong_count] = {
-    {"any", "right", attune_cpu, 0, NULL, "", "", run_right},
-    {"any", "reads_beyond", attune_cpu, 0, NULL, "", "", run_reads_beyond},
-    {"any", "reads_before", attune_cpu, 0, NULL, "", "", run_reads_before},
-    {"any", "writes_beyond", attune_cpu, 0, NULL, "", "", run_writes_beyond},
-    {"any", "writes_before", attune_cpu, 0, NULL, "", "", run_writes_before},
-    {"any", "writes_between_rows", attune_cpu, 0, NULL, "", "", run_writes_between_rows},
-    {"any", "writes_to_its_input", attune_cpu, 0, NULL, "", "", run_writes_to_its_input},
-    {"any", "leaves_an_element", attune_cpu, 0, NULL, "", "", run_leaves_an_element},
-    {"any", "takes_placement_for_a_number", attune_cpu, 0, NULL, "", "", run_takes_placement},
-    {"any", "takes_scratch_for_zeros", attune_cpu, 0, NULL, "", "", run_takes_scratch},
-    {"any", "writes_beyond_scratch", attune_cpu, 0, NULL, "", "", run_writes_beyond_scratch},
-    {"any", "writes_before_scratch", attune_cpu, 0, NULL, "", "", run_writes_before_scratch},
-    {"any", "writes_far_beyond_scratch", attune_cpu, 0, NULL, "", "", run_writes_far_beyond_scratch},
-    {"any", "uses_scratch_after_its_end", attune_cpu, 0, NULL, "", "", run_uses_scratch_after_its_end},
-    {"any", "keeps_scratch", attune_cpu, 0, NULL, "", "", run_keeps_scratch},
+static const struct attune_code_v3 codes[attune_wrong_count] = {
+    {"any", "right", attune_cpu, 0, NULL, "", "", run_right, NULL},
+    {"any", "reads_beyond", attune_cpu, 0, NULL, "", "", run_reads_beyond, NULL},
+    {"any", "reads_before", attune_cpu, 0, NULL, "", "", run_reads_before, NULL},
+    {"any", "writes_beyond", attune_cpu, 0, NULL, "", "", run_writes_beyond, NULL},
+    {"any", "writes_before", attune_cpu, 0, NULL, "", "", run_writes_before, NULL},
+    {"any", "writes_between_rows", attune_cpu, 0, NULL, "", "", run_writes_between_rows, NULL},
+    {"any", "writes_to_its_input", attune_cpu, 0, NULL, "", "", run_writes_to_its_input, NULL},
+    {"any", "leaves_an_element", attune_cpu, 0, NULL, "", "", run_leaves_an_element, NULL},
+    {"any", "takes_placement_for_a_number", attune_cpu, 0, NULL, "", "", run_takes_placement, NULL},
+    {"any", "takes_scratch_for_zeros", attune_cpu, 0, NULL, "", "", run_takes_scratch, NULL},
+    {"any", "writes_beyond_scratch", attune_cpu, 0, NULL, "", "", run_writes_beyond_scratch, NULL},
+    {"any", "writes_before_scratch", attune_cpu, 0, NULL, "", "", run_writes_before_scratch, NULL},
+    {"any", "writes_far_beyond_scratch", attune_cpu, 0, NULL, "", "", run_writes_far_beyond_scratch, NULL},
+    {"any", "uses_scratch_after_its_end", attune_cpu, 0, NULL, "", "", run_uses_scratch_after_its_end, NULL},
+    {"any", "keeps_scratch", attune_cpu, 0, NULL, "", "", run_keeps_scratch, NULL},
 };
 
 const struct attune_kernel_v3* attune_wrong_kernel(enum attune_wrong wrong) {

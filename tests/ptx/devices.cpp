@@ -7,6 +7,8 @@
 
 #include "mixed_causal.h"
 #include "runtime/driver_device.h"
+#include "runtime/signature.h"
+#include "tests/codegen/fitting_shape.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/ptx/driver.h"
 
@@ -90,6 +92,21 @@ TEST_CASE("a linked kernel runs on the devices, too", "[cuda]") {
     const ptx::DriverState& state = fresh_driver_state();
     CHECK(difference_on(there, "queries=5,keys=37") == "");
     CHECK(devices_of(state.launches) == std::vector{number});
+  }
+}
+
+TEST_CASE("a kernel says how much memory its blocks share: what its launches take", "[cuda]") {
+  load_driver(2);
+  for (const char* variant : {"causal", "single_head", "multi_head"}) {
+    INFO(variant);
+    const KernelCase kernel(variant, {.target = "cuda"});
+    int said = 0;
+    for (const attune_step_v1& step : steps_of(kernel.kernel().manifest()))
+      for (const attune_code_v3& code : codes_of(step)) said = std::max(said, code.shared_bytes());
+    const ptx::Counts counts = counts_of([&] { CHECK(kernel.difference(fitting("batch=1,heads=2,queries=5,keys=7,tokens=5,depth=8,model=8", kernel.graph()), 1) == ""); });
+    CHECK(said > 0);
+    CHECK(static_cast<std::size_t>(said) == counts.shared_bytes);
+    CHECK(said <= 48 << 10);
   }
 }
 

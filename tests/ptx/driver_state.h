@@ -17,7 +17,8 @@ struct LaunchPlace {
   bool operator==(const LaunchPlace&) const = default;
 };
 
-/// Of the whole driver. Its devices are those of the environment variable PTX_DEVICES when it is first asked: 1 without it, none for 0.
+/// Of the whole driver. Its devices are those of the environment variable PTX_DEVICES when it is first asked: 1 without it, none for 0. Their
+/// blocks share as much memory as PTX_SHARED_BYTES says, 48 kB without it.
 struct DriverState {
   /// The call of this function fails with `failing_status`, after so many calls that do not; later calls of it fail, too. Empty: none.
   std::string failing_function;

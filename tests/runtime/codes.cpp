@@ -32,9 +32,9 @@ int run_never(void**) { return -1; }
 
 /// A kernel for three targets, best first.
 struct ThreeTargets {
-  std::array<attune_code_v2, 3> codes = {{{"cuda", "s", attune_cuda, 0, nullptr, "", "", run_never},
-                                          {"x86-64-v4", "s", attune_cpu, 0, nullptr, "avx2 fma avx512f", "", run_never},
-                                          {"x86-64-v3", "s", attune_cpu, 0, nullptr, "avx2 fma", "", run_never}}};
+  std::array<attune_code_v3, 3> codes = {{{"cuda", "s", attune_cuda, 0, nullptr, "", "", run_never, nullptr},
+                                          {"x86-64-v4", "s", attune_cpu, 0, nullptr, "avx2 fma avx512f", "", run_never, nullptr},
+                                          {"x86-64-v3", "s", attune_cpu, 0, nullptr, "avx2 fma", "", run_never, nullptr}}};
   attune_step_v1 step = attune_kernel_v3_add.steps[0];
   attune_kernel_v3 kernel = attune_kernel_v3_add;
   ThreeTargets() {
@@ -105,6 +105,32 @@ TEST_CASE("the kind of this CPU is the vendor and the family that Linux shows", 
   CHECK(this_machine().is_cpu(kind.substr(0, kind.find('/'))));
   CHECK(!this_machine().is_cpu(kind + "1"));
   CHECK(!this_machine().is_cpu(kind.substr(0, 2)));
+}
+
+TEST_CASE("a device whose blocks share less memory than a code needs is refused in words", "[codes]") {
+  struct Small final : DriverDevice {
+    Small() : DriverDevice(attune_cuda, 1, "small", 100) {}
+    Result<DeviceQueue> own_queue() override { return Error{""}; }
+    Result<DeviceQueue> queue_of(void*) override { return Error{""}; }
+    bool is_in_use() override { return false; }
+    Result<void> wait_for_all() override { return {}; }
+    Result<void> wait(const DeviceQueue&) override { return {}; }
+    Result<void> submit(const DeviceQueue&) override { return {}; }
+    std::string memory_problem(void*, std::int64_t, std::int64_t, const DeviceQueue&) override { return {}; }
+    Result<void*> allocate(std::size_t) override { return Error{""}; }
+    void release(void*) override {}
+    Result<void> write(void*, const void*, std::size_t, const DeviceQueue&) override { return {}; }
+    Result<void> read(const void*, void*, std::size_t, const DeviceQueue&) override { return {}; }
+  } const device;
+  ThreeTargets three;
+  three.codes[0].shared_bytes = [] { return 100; };
+  three.codes[1].shared_bytes = [] { return 1000; };  // for the CPU, which shares nothing
+  std::array<UsableTarget, 2> targets{UsableTarget{"cuda", attune_cuda, {{&three.codes[0], 1}}}, UsableTarget{"x86-64-v4", attune_cpu, {{&three.codes[1], 1}}}};
+  CHECK(check_shared_memory(three.kernel, targets, device).has_value());
+  three.codes[0].shared_bytes = [] { return 101; };
+  CHECK(check_shared_memory(three.kernel, targets, device).error().message ==
+        "kernel 'add': stage 1 (" + std::string(three.step.stage) + ") for cuda needs 101 bytes of memory that a block of threads shares; cuda:1 (small) has 100; compile the kernel "
+        "with smaller blocks (--schedule)");
 }
 
 TEST_CASE("a kernel lists its targets, and says why one cannot run", "[codes]") {

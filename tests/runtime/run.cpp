@@ -33,7 +33,7 @@ struct Changed {
   }
   Changed(const Changed&) = delete;
 
-  attune_code_v2 code;
+  attune_code_v3 code;
   attune_step_v1 step;
   attune_kernel_v3 manifest;
 };
@@ -113,7 +113,7 @@ TEST_CASE("results are fetched from a device, and its memory is released", "[run
   const std::int32_t dim = 0;
   const attune_dim_v1 dims{"n", attune_free, 0, nullptr, 1};
   const std::array<attune_tensor_v1, 2> tensors{{{"x", attune_f32, 0, 1, &dim}, {"out", attune_f32, 1, 1, &dim}}};
-  const attune_code_v2 code{"cuda", "s", attune_cuda, 0, nullptr, "", "", increment_on_device};
+  const attune_code_v3 code{"cuda", "s", attune_cuda, 0, nullptr, "", "", increment_on_device, nullptr};
   const std::array<std::int32_t, 2> x_out{0, 1};
   const attune_step_v1 step{"increment", 1, 1, x_out.data(), 0, 1, nullptr, &code};
   const attune_kernel_v3 kernel{ATTUNE_ABI_VERSION, "increment", "increment", "", "0", 1, 2, 0, 1, &dims, tensors.data(), &step};

@@ -43,7 +43,7 @@ static const struct attune_dim_v1 formula_dims[] = {{"heads", attune_free, 0, NU
 static const struct attune_tensor_v1 formula_tensors[] = {
     {"x", attune_i32, 0, 2, heads_depth},     {"y", attune_i32, 0, 2, keys_four},         {"joined", attune_i32, 1, 1, &one_dim[model]},
     {"all", attune_i32, 1, 1, &one_dim[all]}, {"half", attune_i32, 1, 1, &one_dim[half]}, {"alias", attune_i32, 1, 1, &one_dim[renamed]}};
-static const struct attune_code_v2 formula_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", formulas}};
+static const struct attune_code_v3 formula_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", formulas, NULL}};
 ATTUNE_ONE_STEP(formula_step, 2, 4, formula_codes, 1);
 const struct attune_kernel_v3 attune_kernel_v3_formulas = {
     ATTUNE_ABI_VERSION, "formulas", "formulas", "", "0000000000000001", 8, 6, 0, 1, formula_dims, formula_tensors, &formula_step};
@@ -54,7 +54,7 @@ static const struct attune_tensor_v1 storage_tensors[] = {{"f32", attune_f32, 0,
                                                           {"i8", attune_i8, 0, 0, NULL},           {"u8", attune_u8, 0, 0, NULL},
                                                           {"i32", attune_i32, 0, 0, NULL},         {"i64", attune_i64, 0, 0, NULL},
                                                           {"boolean", attune_boolean, 0, 0, NULL}, {"codes", attune_i32, 1, 1, one_dim}};
-static const struct attune_code_v2 storage_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", storages}};
+static const struct attune_code_v3 storage_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", storages, NULL}};
 ATTUNE_ONE_STEP(storage_step, 9, 1, storage_codes, 1);
 const struct attune_kernel_v3 attune_kernel_v3_storages = {
     ATTUNE_ABI_VERSION, "storages", "storages", "", "0000000000000002", 1, 10, 0, 1, nine, storage_tensors, &storage_step};
@@ -62,9 +62,9 @@ const struct attune_kernel_v3 attune_kernel_v3_storages = {
 static const struct attune_dim_v1 rows[] = {{"rows", attune_free, 0, NULL, 1}};
 static const struct attune_condition_v1 few = {0, 0, 8}, more = {0, 9, 16};
 static const struct attune_tensor_v1 choice_tensors[] = {{"x", attune_f32, 0, 1, one_dim}, {"out", attune_i32, 1, 0, NULL}};
-static const struct attune_code_v2 choice_codes[] = {{"warp", "never", attune_cpu, 0, NULL, "warp_drive", "", first},
-                                                     {"small", "few rows", attune_cpu, 1, &few, "", "", second},
-                                                     {"large", "more rows", attune_cpu, 1, &more, "", "", third}};
+static const struct attune_code_v3 choice_codes[] = {{"warp", "never", attune_cpu, 0, NULL, "warp_drive", "", first, NULL},
+                                                     {"small", "few rows", attune_cpu, 1, &few, "", "", second, NULL},
+                                                     {"large", "more rows", attune_cpu, 1, &more, "", "", third, NULL}};
 ATTUNE_ONE_STEP(choice_step, 1, 1, choice_codes, 3);
 const struct attune_kernel_v3 attune_kernel_v3_choice = {
     ATTUNE_ABI_VERSION, "choice", "choice", "", "0000000000000003", 1, 2, 0, 1, rows, choice_tensors, &choice_step};

@@ -49,9 +49,9 @@ static const struct attune_tensor_v1 tensors[] = {{"x", attune_f32, 0, 2, rows_c
                                                   {"extents", attune_i32, 1, 1, two},
                                                   {"raised", attune_f32, 0, 2, rows_columns},
                                                   {"total", attune_f32, 0, 0, NULL}};
-static const struct attune_code_v2 raise_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", raise}},
-                                   add_up_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", add_up}},
-                                   multiply_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", multiply}};
+static const struct attune_code_v3 raise_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", raise, NULL}},
+                                   add_up_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", add_up, NULL}},
+                                   multiply_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", multiply, NULL}};
 static const int32_t x_raised[] = {0, 3}, raised_total[] = {3, 4}, raised_total_out_extents[] = {3, 4, 1, 2};
 static const struct attune_step_v1 steps[] = {{"raise", 1, 1, x_raised, 2, 1, rows_columns, raise_codes},
                                               {"add_up", 1, 1, raised_total, 2, 1, rows_columns, add_up_codes},
