@@ -29,8 +29,10 @@ void fill_buffers(const attune_kernel_v3& kernel, Arguments arguments, attune_de
     buffer.dimensions = tensor.rank;
     buffer.dim = &call.shapes[first];
     if (device == attune_cpu || is_empty) continue;
-    if (tensor.device != attune_cpu) buffer.host = nullptr;
-    else if (tensors_of(kernel)[t].is_output == 0) buffer.set_host_dirty();
+    if (tensor.device != attune_cpu)
+      buffer.host = nullptr;
+    else if (tensors_of(kernel)[t].is_output == 0)
+      buffer.set_host_dirty();
   }
 }
 

@@ -91,8 +91,9 @@ Result<void> check_strides_for(const CallPlace& place, const attune_kernel_v3& k
   for (std::size_t t = 0; t < arguments.size(); ++t)
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(arguments[t]->rank); ++axis)
       if (arguments[t]->strides[axis] < 0 && arguments[t]->extents[axis] > 1)
-        return Error{words(who(kernel, tensors_of(kernel)[t]), " has stride ", arguments[t]->strides[axis], " along ", dim_name(kernel, tensors_of(kernel)[t], axis),
-                           "; this call runs on ", place_text(place), ", which takes strides from 0 up (contiguous() makes such a copy)")};
+        return Error{words(who(kernel, tensors_of(kernel)[t]), " has stride ", arguments[t]->strides[axis], " along ",
+                           dim_name(kernel, tensors_of(kernel)[t], axis), "; this call runs on ", place_text(place),
+                           ", which takes strides from 0 up (contiguous() makes such a copy)")};
   return {};
 }
 

@@ -87,7 +87,8 @@ Result<void> check_overlap(const attune_kernel_v3& kernel, Arguments arguments, 
       return Error{words(who(kernel, output), " is ", text_of(*arguments[out]),
                          " with strides that reach an element twice; expected one place for each")};
     for (std::size_t t = 0; t < out; ++t)
-      if (ranges[out].meets(ranges[t]) && is_same_memory(*arguments[out], *arguments[t]) && may_share(footprint_of(*arguments[out]), footprint_of(*arguments[t])))
+      if (ranges[out].meets(ranges[t]) && is_same_memory(*arguments[out], *arguments[t]) &&
+          may_share(footprint_of(*arguments[out]), footprint_of(*arguments[t])))
         return Error{words(who(kernel, output), " overlaps ", tensors_of(kernel)[t].is_output != 0 ? "output '" : "input '",
                            tensors_of(kernel)[t].name, "' in memory; expected memory of its own")};
   }

@@ -75,8 +75,8 @@ int attune_call(const struct attune_kernel* kernel, const struct attune_tensor* 
 int attune_call_with_workspace(const struct attune_kernel* kernel, const struct attune_tensor* tensors, int32_t count, void* workspace,
                                size_t workspace_bytes, size_t* needed_bytes);
 
-/* Where a tensor is: enum attune_device, and the number of the device among those of its driver, as in "cuda:1". On CUDA `data` is a CUdeviceptr, on OpenCL
-   a cl_mem. The element at index 0 lies `byte_offset` bytes behind that. */
+/* Where a tensor is: enum attune_device, and the number of the device among those of its driver, as in "cuda:1". On CUDA `data` is a CUdeviceptr,
+   on OpenCL a cl_mem. The element at index 0 lies `byte_offset` bytes behind that. */
 struct attune_place {
   int32_t device;
   int32_t number;
@@ -89,11 +89,12 @@ struct attune_call_options {
   size_t workspace_bytes;
   size_t* needed_bytes;
   const struct attune_place* places; /* one for each tensor; null: all are on the CPU */
-  /* Of a call on a device: a CUstream of its primary context (a cudaStream_t is one), or a cl_command_queue. The work is put there, and the call does not
-     wait for it if all its tensors are on the device. Null: CUDA's default stream or a queue of the runtime's own; the call waits. */
+  /* Of a call on a device: a CUstream of its primary context (a cudaStream_t is one), or a cl_command_queue. The work is put there, and the call
+     does not wait for it if all its tensors are on the device. Null: CUDA's default stream or a queue of the runtime's own; the call waits. */
   void* stream;
 };
-int attune_call_with(const struct attune_kernel* kernel, const struct attune_tensor* tensors, int32_t count, const struct attune_call_options* options);
+int attune_call_with(const struct attune_kernel* kernel, const struct attune_tensor* tensors, int32_t count,
+                     const struct attune_call_options* options);
 
 /* The place of memory on the device that the kernel runs on; 0 or, of a kernel of the CPU, -1. The name is the driver's, null for the CPU. */
 int attune_device_of(const struct attune_kernel* kernel, struct attune_place* place);

@@ -50,7 +50,8 @@ struct View {
 };
 
 /// Not a part of call(), which asks for the stack before these tables are on it.
-[[gnu::noinline]] Result<void> call_on_stack(const attune_kernel* kernel, const attune_tensor* table, const attune_place* places, std::int32_t count, const CallOptions& options) {
+[[gnu::noinline]] Result<void> call_on_stack(const attune_kernel* kernel, const attune_tensor* table, const attune_place* places, std::int32_t count,
+                                             const CallOptions& options) {
   if (count < 0 || count > max_tensors || (count > 0 && table == nullptr))
     return Error{words("attune_call: got ", table == nullptr ? "a null table of " : "", count, " tensors; expected 0 to ", max_tensors)};
   const std::span<const attune_tensor> tensors(table, static_cast<std::size_t>(count));
@@ -59,15 +60,18 @@ struct View {
   for (const attune_tensor& tensor : tensors) {
     if (!has_form(tensor)) return Error{words("tensor '", tensor.name != nullptr ? tensor.name : "", "': ", form_problem(tensor))};
     const View view{tensor, places == nullptr ? nullptr : &places[&tensor - table]};
-    if (tensor.name != nullptr) arguments.add(tensor.name, view);
-    else in_order.add(view);
+    if (tensor.name != nullptr)
+      arguments.add(tensor.name, view);
+    else
+      in_order.add(view);
   }
   if (arguments.size() != 0 && in_order.size() != 0)
     return Error{words("attune_call: ", arguments.size(), " of ", tensors.size(), " tensors have names; expected all of them, or none")};
   return arguments.size() != 0 ? kernel->kernel.call(arguments.elements(), options) : kernel->kernel.call(in_order.elements(), options);
 }
 
-Result<void> call(const attune_kernel* kernel, const attune_tensor* table, const attune_place* places, std::int32_t count, const CallOptions& options) {
+Result<void> call(const attune_kernel* kernel, const attune_tensor* table, const attune_place* places, std::int32_t count,
+                  const CallOptions& options) {
   if (kernel == nullptr) return Error{"attune_call: the kernel is null"};
   if (Result<void> stack = check_stack(kernel->kernel.manifest()); !stack) return stack;
   return call_on_stack(kernel, table, places, count, options);
@@ -77,8 +81,10 @@ Result<void> call(const attune_kernel* kernel, const attune_tensor* table, std::
   if (options.workspace == nullptr && options.workspace_bytes > 0)
     return Error{words("attune_call: the workspace of ", options.workspace_bytes, " bytes is null")};
   std::optional<Workspace> memory;
-  if (options.workspace != nullptr) memory.emplace(std::span(static_cast<std::byte*>(options.workspace), options.workspace_bytes));
-  else memory.emplace();
+  if (options.workspace != nullptr)
+    memory.emplace(std::span(static_cast<std::byte*>(options.workspace), options.workspace_bytes));
+  else
+    memory.emplace();
   Result<void> called = call(kernel, table, options.places, count, {&*memory, options.stream});
   if (options.needed_bytes != nullptr) *options.needed_bytes = memory->peak_bytes();
   return called;

@@ -10,7 +10,8 @@ namespace {
 Result<DriverDevice*> device_of(const attune_kernel* kernel) {
   if (kernel == nullptr) return Error{"attune_device: the kernel is null"};
   DriverDevice* device = kernel->kernel.device();
-  if (device == nullptr) return Error{words("attune_device: kernel '", kernel->kernel.name(), "' runs on the cpu; attune_find_kernel_on names a device")};
+  if (device == nullptr)
+    return Error{words("attune_device: kernel '", kernel->kernel.name(), "' runs on the cpu; attune_find_kernel_on names a device")};
   return device;
 }
 
@@ -58,13 +59,15 @@ void attune_device_free(const struct attune_kernel* kernel, void* memory) {
 
 int attune_device_write(const struct attune_kernel* kernel, void* memory, const void* from, size_t bytes, void* stream) {
   return attune::guarded(-1, [&] {
-    return attune::with_queue(kernel, stream, [&](attune::DriverDevice& device, const attune::DeviceQueue& queue) { return device.write(memory, from, bytes, queue); });
+    return attune::with_queue(
+        kernel, stream, [&](attune::DriverDevice& device, const attune::DeviceQueue& queue) { return device.write(memory, from, bytes, queue); });
   });
 }
 
 int attune_device_read(const struct attune_kernel* kernel, const void* memory, void* to, size_t bytes, void* stream) {
   return attune::guarded(-1, [&] {
-    return attune::with_queue(kernel, stream, [&](attune::DriverDevice& device, const attune::DeviceQueue& queue) { return device.read(memory, to, bytes, queue); });
+    return attune::with_queue(kernel, stream,
+                              [&](attune::DriverDevice& device, const attune::DeviceQueue& queue) { return device.read(memory, to, bytes, queue); });
   });
 }
 }

@@ -96,7 +96,9 @@ const attune_code_v3* choose_code(std::span<const attune_code_v3> codes, std::sp
 
 const UsableTarget* choose_target(std::span<const UsableTarget> usable, std::span<const std::int64_t> extents) {
   for (const UsableTarget& target : usable)
-    if (target.takes_all || std::ranges::all_of(target.codes, [&](std::span<const attune_code_v3> codes) { return choose_code(codes, extents) != nullptr; })) return &target;
+    if (target.takes_all ||
+        std::ranges::all_of(target.codes, [&](std::span<const attune_code_v3> codes) { return choose_code(codes, extents) != nullptr; }))
+      return &target;
   return nullptr;
 }
 

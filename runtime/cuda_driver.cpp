@@ -27,7 +27,7 @@ struct Cuda {
   int (*error_name)(int status, const char** name);
   int (*error_text)(int status, const char** text);
 
-  static constexpr int shared_bytes_of_block = 8;                                    // CUdevice_attribute
+  static constexpr int shared_bytes_of_block = 8;                                        // CUdevice_attribute
   static constexpr int device_of_pointer = 9, begin_of_range = 11, bytes_of_range = 12;  // CUpointer_attribute
 };
 
@@ -126,7 +126,8 @@ class CudaDevice final : public DriverDevice {
   }
 
   Result<void> write(void* memory, const void* from, std::size_t bytes, const DeviceQueue& queue) override {
-    Result<void> put = in_context("cuMemcpyHtoDAsync", [&] { return cuda.write(reinterpret_cast<std::uintptr_t>(memory), from, bytes, queue.queue); });
+    Result<void> put =
+        in_context("cuMemcpyHtoDAsync", [&] { return cuda.write(reinterpret_cast<std::uintptr_t>(memory), from, bytes, queue.queue); });
     return put ? wait(queue) : put;
   }
   Result<void> read(const void* memory, void* to, std::size_t bytes, const DeviceQueue& queue) override {
@@ -160,13 +161,15 @@ Result<DriverDevices> cuda_devices() {
   if (std::string problem = find_cuda_functions(); !problem.empty()) return Error{std::move(problem)};
   if (const int status = cuda.init(0); status != 0) return Error{words("its driver finds no device: ", cuda_problem("cuInit", status))};
   int count = 0;
-  if (const int status = cuda.device_count(&count); status != 0) return Error{words("its driver finds no device: ", cuda_problem("cuDeviceGetCount", status))};
+  if (const int status = cuda.device_count(&count); status != 0)
+    return Error{words("its driver finds no device: ", cuda_problem("cuDeviceGetCount", status))};
   if (count == 0) return Error{"its driver finds no device"};
   DriverDevices devices;
   for (int number = 0; number < count; ++number) {
     int device = 0, shared_bytes = 0;
     std::array<char, 256> name{};
-    if (const int status = cuda.device_of(&device, number); status != 0) return Error{words("device ", number, ": ", cuda_problem("cuDeviceGet", status))};
+    if (const int status = cuda.device_of(&device, number); status != 0)
+      return Error{words("device ", number, ": ", cuda_problem("cuDeviceGet", status))};
     cuda.device_name(name.data(), static_cast<int>(name.size()) - 1, device);
     if (const int status = cuda.device_attribute(&shared_bytes, Cuda::shared_bytes_of_block, device); status != 0)
       return Error{words("device ", number, ": ", cuda_problem("cuDeviceGetAttribute", status))};

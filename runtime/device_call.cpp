@@ -47,7 +47,8 @@ int wrap_on_device(CallContext& context, const halide_device_interface_t& interf
     if (tensor.device == attune_cpu || tensor.is_empty()) continue;
     halide_buffer_t& buffer = call.buffers[t];
     const std::uintptr_t handle = tensor.device == attune_opencl ? reinterpret_cast<std::uintptr_t>(tensor.data) : address_of(tensor);
-    const int status = is_cropped(tensor) ? wrap_behind_offset(user_context, interface, tensor, buffer) : interface.wrap_native(user_context, &buffer, handle, &interface);
+    const int status = is_cropped(tensor) ? wrap_behind_offset(user_context, interface, tensor, buffer)
+                                          : interface.wrap_native(user_context, &buffer, handle, &interface);
     if (status != 0) return status;
   }
   return 0;
@@ -58,7 +59,8 @@ int finish_on_device(void* user_context, const attune_kernel_v3& kernel, Argumen
     halide_buffer_t& buffer = call.buffers[t];
     if (buffer.device_interface == nullptr) continue;
     const bool is_fetched = arguments[t]->device == attune_cpu && kernel.tensors[t].is_output != 0;
-    if (status == 0 && is_fetched && buffer.device_dirty() && buffer.number_of_elements() > 0) status = buffer.device_interface->copy_to_host(user_context, &buffer);
+    if (status == 0 && is_fetched && buffer.device_dirty() && buffer.number_of_elements() > 0)
+      status = buffer.device_interface->copy_to_host(user_context, &buffer);
     const int freed = free_on_device(user_context, *arguments[t], buffer);
     if (status == 0) status = freed;
   }

@@ -99,8 +99,8 @@ Result<void> check_hooks(const attune_kernel_v3& kernel, const attune_hooks_v2* 
   for (const attune_step_v1& step : steps_of(kernel))
     for (const attune_code_v3& code : codes_of(step))
       if ((code.device == attune_cuda && !has_cuda) || (code.device == attune_opencl && !has_opencl))
-        return Error{words(who(kernel), ": holds code for ", name_of(static_cast<attune_device>(code.device)), ", and its ", hooks != nullptr ? "file" : "program",
-                           " has no Halide runtime for that")};
+        return Error{words(who(kernel), ": holds code for ", name_of(static_cast<attune_device>(code.device)), ", and its ",
+                           hooks != nullptr ? "file" : "program", " has no Halide runtime for that")};
   return {};
 }
 
@@ -116,19 +116,17 @@ int make_ready(const halide_device_interface_t& interface, CallContext& context)
 
 void release_devices(const attune_hooks_v2& hooks) {
   ReadyInterfaces& ready = ready_interfaces();
-  for (const attune_device device : {attune_cuda, attune_opencl}) {
-    if ((device == attune_cuda ? hooks.cuda_interface : hooks.opencl_interface) == nullptr) continue;
-    const halide_device_interface_t* interface = interface_of(&hooks, device);
-    {
-      const std::scoped_lock lock(ready.mutex);
-      if (std::erase(ready.interfaces, interface) == 0) continue;
-    }
-    for (DriverDevice* used : devices_in_use(device)) {
-      const Result<DeviceQueue> queue = used->own_queue();
-      if (!queue || !used->wait_for_all()) continue;
-      CallContext context(nullptr, *queue);
-      interface->device_release(&context, interface);
-    }
+  const auto is_forgotten = [&](const halide_device_interface_t* interface) {
+    const std::scoped_lock lock(ready.mutex);
+    return std::erase(ready.interfaces, interface) != 0;
+  };
+  if (hooks.opencl_interface != nullptr) is_forgotten(hooks.opencl_interface());
+  if (hooks.cuda_interface == nullptr || !is_forgotten(hooks.cuda_interface())) return;
+  for (DriverDevice* used : devices_in_use(attune_cuda)) {
+    const Result<DeviceQueue> queue = used->own_queue();
+    if (!queue || !used->wait_for_all()) continue;
+    CallContext context(nullptr, *queue);
+    hooks.cuda_interface()->device_release(&context, hooks.cuda_interface());
   }
 }
 

@@ -26,8 +26,8 @@ const halide_device_interface_t* interface_of(const attune_hooks_v2* hooks, attu
 /// Halide's runtime for OpenCL does without a lock: two first calls at once would abort.
 int make_ready(const halide_device_interface_t& interface, CallContext& context);
 
-/// Gives back what the Halide runtime inside a shared file keeps on devices: memory to be used again, which nobody would. All its calls have
-/// returned; their work on devices is waited for.
+/// Gives back what the Halide runtime inside a shared file keeps on devices of CUDA: memory to be used again, which nobody would. All its calls have
+/// returned; their work there is waited for. (On OpenCL it keeps nothing, and what is in use lives as long as its work.)
 void release_devices(const attune_hooks_v2& hooks);
 
 }  // namespace attune

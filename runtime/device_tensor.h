@@ -7,8 +7,8 @@
 
 namespace attune {
 
-/// Contiguous. It holds anything before the first copy or call that writes to it. The memory is given back when the tensor ends, which may be before work
-/// in a stream that uses it is done, on CUDA at the price of waiting for it.
+/// Contiguous. It holds anything before the first copy or call that writes to it. The memory is given back when the tensor ends, which may be before
+/// work in a stream that uses it is done, on CUDA at the price of waiting for it.
 class DeviceTensor {
  public:
   DeviceTensor(DeviceTensor&& other) noexcept;
@@ -19,8 +19,8 @@ class DeviceTensor {
   operator const Tensor&() const { return view_; }
   DriverDevice& device() const { return *device_; }
 
-  /// Copies all elements of a contiguous tensor of the host with the same storage and extents, and waits until it is done. A stream as that of a call: the
-  /// copy is made behind the work that is in it; without one, behind that of calls without one.
+  /// Copies all elements of a contiguous tensor of the host with the same storage and extents, and waits until it is done. A stream as that of a
+  /// call: the copy is made behind the work that is in it; without one, behind that of calls without one.
   Result<void> copy_from(const Tensor& host, void* stream = nullptr);
   /// The same the other way.
   Result<void> copy_to(const Tensor& host, void* stream = nullptr) const;
@@ -34,8 +34,8 @@ class DeviceTensor {
   Tensor view_;
 };
 
-/// Memory on a device, as that of a kernel: allocate_on(*kernel.device(), attune_f32, {2, 8, 512, 64}). Refuses what allocate() refuses of the form, and what
-/// the device has no memory for, in its driver's words.
+/// Memory on a device, as that of a kernel: allocate_on(*kernel.device(), attune_f32, {2, 8, 512, 64}). Refuses what allocate() refuses of the form,
+/// and what the device has no memory for, in its driver's words.
 Result<DeviceTensor> allocate_on(DriverDevice& device, attune_storage storage, Sizes extents);
 
 }  // namespace attune

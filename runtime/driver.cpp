@@ -62,7 +62,8 @@ std::string driver_problem(attune_device device) {
   }
   if (device == attune_cuda) {
     static const std::string problem = [] {
-      // Halide's runtime lets CUDA's compiler take 64 registers a thread unless this says otherwise: kernels have their sums in more, and would spill them.
+      // Halide's runtime lets CUDA's compiler take 64 registers a thread unless this says otherwise: kernels have their sums in more, and would spill
+      // them.
       setenv("HL_CUDA_JIT_MAX_REGISTERS", "255", 0);
       return load_driver_file("libcuda.so.1");
     }();

@@ -29,17 +29,17 @@ class DriverDevice {
   virtual ~DriverDevice() = default;
 
   attune_device kind() const { return kind_; }
-  int number() const { return number_; }                        ///< among the devices of its driver, from 0
-  const std::string& name() const { return name_; }             ///< as the driver has it: "NVIDIA H100 80GB HBM3"
-  std::int64_t shared_bytes() const { return shared_bytes_; }   ///< that a block of threads may share
+  int number() const { return number_; }                       ///< among the devices of its driver, from 0
+  const std::string& name() const { return name_; }            ///< as the driver has it: "NVIDIA H100 80GB HBM3"
+  std::int64_t shared_bytes() const { return shared_bytes_; }  ///< that a block of threads may share
   /// "cuda:1", as Kernel::on takes it.
   std::string text() const;
 
   /// Where kernels run: the runtime's own context and queue. On CUDA the context is the device's primary one, that of the CUDA runtime and of
   /// frameworks.
   virtual Result<DeviceQueue> own_queue() = 0;
-  /// Where kernels run that are put into somebody's stream: a CUstream of the device's primary context, or a cl_command_queue, whose context has this device
-  /// alone. Null: the runtime's own.
+  /// Where kernels run that are put into somebody's stream: a CUstream of the device's primary context, or a cl_command_queue, whose context has this
+  /// device alone. Null: the runtime's own.
   virtual Result<DeviceQueue> queue_of(void* stream) = 0;
   /// Whether anybody has asked for that context.
   virtual bool is_in_use() = 0;
@@ -49,8 +49,8 @@ class DriverDevice {
   /// The device begins with the work in the queue, as soon as it can: drivers may keep it for somebody who waits.
   virtual Result<void> submit(const DeviceQueue& queue) = 0;
 
-  /// Why kernels cannot work there on bytes `first` up to, not including, `end` behind `memory` (of CUDA an address, of OpenCL a cl_mem), in words that
-  /// follow the name of a tensor; empty if they can, as far as the driver knows.
+  /// Why kernels cannot work there on bytes `first` up to, not including, `end` behind `memory` (of CUDA an address, of OpenCL a cl_mem), in words
+  /// that follow the name of a tensor; empty if they can, as far as the driver knows.
   virtual std::string memory_problem(void* memory, std::int64_t first, std::int64_t end, const DeviceQueue& queue) = 0;
 
   /// Memory of so many bytes, more than 0, in the own context; release() takes it when the work that uses it is done.

@@ -62,7 +62,8 @@ Result<Kernel> Kernel::on(std::string_view device) const {
 Result<Kernel> Kernel::usable() const {
   if (Result<void> usable = check_usable(); !usable) return usable.error();
   if (state_->usable.front().device == attune_cpu) return *this;
-  State narrowed{&manifest(), attune::usable_targets(manifest(), this_machine_with_devices()), state_->lifetimes, state_->input_count, state_->file, nullptr};
+  State narrowed{&manifest(), attune::usable_targets(manifest(), this_machine_with_devices()), state_->lifetimes, state_->input_count, state_->file,
+                 nullptr};
   if (narrowed.usable.empty()) return Error{no_usable_target(manifest(), this_machine_with_devices())};
   narrowed.device = *find_device(narrowed.usable.front().device);
   if (Result<void> enough = check_shared_memory(manifest(), narrowed.usable, *narrowed.device); !enough) return enough.error();

@@ -31,9 +31,9 @@ struct Argument {
 /// What a call may be given beside its tensors.
 struct CallOptions {
   Workspace* workspace = nullptr;  ///< memory for what the kernel stores between its stages
-  /// Of a call on a device: a CUstream of its primary context (a cudaStream_t is one), or a cl_command_queue. The work is put there, behind what is in it,
-  /// and the call does not wait for it if all its tensors are on the device: errors of the work then come to whoever waits for the stream. With a tensor
-  /// on the host it waits. Null: CUDA's default stream or a queue of the runtime's own, and the call waits for its results in any case.
+  /// Of a call on a device: a CUstream of its primary context (a cudaStream_t is one), or a cl_command_queue. The work is put there, behind what is
+  /// in it, and the call does not wait for it if all its tensors are on the device: errors of the work then come to whoever waits for the stream.
+  /// With a tensor on the host it waits. Null: CUDA's default stream or a queue of the runtime's own, and the call waits for its results in any case.
   void* stream = nullptr;
 };
 

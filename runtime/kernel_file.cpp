@@ -43,7 +43,8 @@ std::string table_problem(const attune_library_v1* table) {
   const attune_hooks_v2& hooks = table->hooks;
   if (hooks.set_do_par_for == nullptr || hooks.set_malloc == nullptr || hooks.set_free == nullptr || hooks.set_error_handler == nullptr)
     return "lacks a hook into its Halide runtime";
-  if ((hooks.set_cuda_context == nullptr) != (hooks.cuda_interface == nullptr) || (hooks.set_cuda_context == nullptr) != (hooks.set_cuda_stream == nullptr) ||
+  if ((hooks.set_cuda_context == nullptr) != (hooks.cuda_interface == nullptr) ||
+      (hooks.set_cuda_context == nullptr) != (hooks.set_cuda_stream == nullptr) ||
       (hooks.set_opencl_context == nullptr) != (hooks.opencl_interface == nullptr))
     return "lacks a hook into its Halide runtime for a device";
   return {};

@@ -13,8 +13,8 @@ struct OpenCl {
   int (*platforms)(unsigned count, void** platforms, unsigned* found);
   int (*devices)(void* platform, std::uint64_t type, unsigned count, void** devices, unsigned* found);
   int (*device_info)(void* device, unsigned what, std::size_t bytes, void* value, std::size_t* taken);
-  void* (*create_context)(const std::intptr_t* properties, unsigned count, void* const* devices, void (*tell)(const char*, const void*, std::size_t, void*), void* data,
-                          int* status);
+  void* (*create_context)(const std::intptr_t* properties, unsigned count, void* const* devices,
+                          void (*tell)(const char*, const void*, std::size_t, void*), void* data, int* status);
   void* (*create_queue)(void* context, void* device, std::uint64_t properties, int* status);
   int (*release_context)(void* context);
   int (*finish)(void* queue);
@@ -24,24 +24,28 @@ struct OpenCl {
   int (*memory_info)(void* memory, unsigned what, std::size_t bytes, void* value, std::size_t* taken);
   void* (*create_buffer)(void* context, std::uint64_t flags, std::size_t bytes, void* host, int* status);
   int (*release_memory)(void* memory);
-  int (*write)(void* queue, void* memory, unsigned is_blocking, std::size_t offset, std::size_t bytes, const void* from, unsigned count, const void* before, void** event);
-  int (*read)(void* queue, void* memory, unsigned is_blocking, std::size_t offset, std::size_t bytes, void* to, unsigned count, const void* before, void** event);
+  int (*write)(void* queue, void* memory, unsigned is_blocking, std::size_t offset, std::size_t bytes, const void* from, unsigned count,
+               const void* before, void** event);
+  int (*read)(void* queue, void* memory, unsigned is_blocking, std::size_t offset, std::size_t bytes, void* to, unsigned count, const void* before,
+              void** event);
 
-  static constexpr std::uint64_t all_types = 0xffffffff;     // CL_DEVICE_TYPE_ALL
+  static constexpr std::uint64_t all_types = 0xffffffff;                                // CL_DEVICE_TYPE_ALL
   static constexpr unsigned name = 0x102b, local_bytes = 0x1023, offset_bits = 0x1019;  // cl_device_info
-  static constexpr std::intptr_t of_platform = 0x1084;       // CL_CONTEXT_PLATFORM
+  static constexpr std::intptr_t of_platform = 0x1084;                                  // CL_CONTEXT_PLATFORM
   static constexpr unsigned context_of_queue = 0x1090, device_of_queue = 0x1091, device_count_of_context = 0x1083;
   static constexpr unsigned context_of_memory = 0x1106, bytes_of_memory = 0x1102;  // cl_mem_info
-  static constexpr std::uint64_t read_write = 1;             // CL_MEM_READ_WRITE
+  static constexpr std::uint64_t read_write = 1;                                   // CL_MEM_READ_WRITE
 };
 
 OpenCl opencl;
 
 /// Numbers, as OpenCL has no function that names them: those that users meet.
 constexpr std::pair<int, const char*> opencl_errors[] = {
-    {-1, "CL_DEVICE_NOT_FOUND"},       {-2, "CL_DEVICE_NOT_AVAILABLE"}, {-4, "CL_MEM_OBJECT_ALLOCATION_FAILURE"}, {-5, "CL_OUT_OF_RESOURCES"}, {-6, "CL_OUT_OF_HOST_MEMORY"},
-    {-30, "CL_INVALID_VALUE"},         {-32, "CL_INVALID_PLATFORM"},    {-33, "CL_INVALID_DEVICE"},               {-34, "CL_INVALID_CONTEXT"}, {-36, "CL_INVALID_COMMAND_QUEUE"},
-    {-38, "CL_INVALID_MEM_OBJECT"},    {-61, "CL_INVALID_BUFFER_SIZE"}, {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
+    {-1, "CL_DEVICE_NOT_FOUND"},          {-2, "CL_DEVICE_NOT_AVAILABLE"}, {-4, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
+    {-5, "CL_OUT_OF_RESOURCES"},          {-6, "CL_OUT_OF_HOST_MEMORY"},   {-30, "CL_INVALID_VALUE"},
+    {-32, "CL_INVALID_PLATFORM"},         {-33, "CL_INVALID_DEVICE"},      {-34, "CL_INVALID_CONTEXT"},
+    {-36, "CL_INVALID_COMMAND_QUEUE"},    {-38, "CL_INVALID_MEM_OBJECT"},  {-61, "CL_INVALID_BUFFER_SIZE"},
+    {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
 };
 
 /// "clGetPlatformIDs: CL_PLATFORM_NOT_FOUND_KHR"
@@ -105,7 +109,8 @@ class OpenClDevice final : public DriverDevice {
     if (status == 0) status = opencl.context_info(queue.context, OpenCl::device_count_of_context, sizeof devices, &devices, nullptr);
     if (status != 0) return Error{words("its stream is no command queue of ", text(), ": ", opencl_problem("clGetCommandQueueInfo", status))};
     if (device != device_) return Error{words("its stream is a command queue of another device than ", text(), ", which the call runs on")};
-    if (devices != 1) return Error{words("its stream is a command queue in a context of ", devices, " devices; expected a context of ", text(), " alone")};
+    if (devices != 1)
+      return Error{words("its stream is a command queue in a context of ", devices, " devices; expected a context of ", text(), " alone")};
     return queue;
   }
 
@@ -130,7 +135,8 @@ class OpenClDevice final : public DriverDevice {
     if (status == 0) status = opencl.memory_info(memory, OpenCl::bytes_of_memory, sizeof bytes, &bytes, nullptr);
     if (status == 0) status = opencl.device_info(device_, OpenCl::offset_bits, sizeof offset_bits, &offset_bits, nullptr);
     if (status != 0) return words(" is no memory that the driver knows: ", opencl_problem("clGetMemObjectInfo", status));
-    if (context != queue.context) return " is memory of another context than that of the call; the call's stream must be a command queue of the memory's context";
+    if (context != queue.context)
+      return " is memory of another context than that of the call; the call's stream must be a command queue of the memory's context";
     if (end > static_cast<std::int64_t>(bytes)) return words(" reaches bytes ", first, " to ", end - 1, " of its cl_mem, which has ", bytes);
     const std::int64_t step = std::max<std::int64_t>(offset_bits / 8, 1);
     return first % step == 0 ? std::string() : words(" begins ", first, " bytes into its cl_mem; ", text(), " takes multiples of ", step);

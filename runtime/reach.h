@@ -14,7 +14,9 @@ struct Reach {
 };
 
 /// Where the element at index 0 lies. On OpenCL, where handles stand for memory, differences of addresses in one memory are right.
-inline std::uintptr_t address_of(const Tensor& tensor) { return reinterpret_cast<std::uintptr_t>(tensor.data) + static_cast<std::uintptr_t>(tensor.byte_offset); }
+inline std::uintptr_t address_of(const Tensor& tensor) {
+  return reinterpret_cast<std::uintptr_t>(tensor.data) + static_cast<std::uintptr_t>(tensor.byte_offset);
+}
 
 /// Whether addresses of both are in one memory.
 inline bool is_same_memory(const Tensor& a, const Tensor& b) { return a.device == b.device && (a.device != attune_opencl || a.data == b.data); }
@@ -30,8 +32,8 @@ inline Reach reach_of(const Tensor& tensor) {
   return reach;
 }
 
-/// How many elements a tensor has that lie one behind the other, as those of most tensors do: then none is reached twice, and its strides need no other
-/// check. 0 for all other tensors, for empty ones and for more than ATTUNE_MAX_ELEMENTS. The extents are checked.
+/// How many elements a tensor has that lie one behind the other, as those of most tensors do: then none is reached twice, and its strides need no
+/// other check. 0 for all other tensors, for empty ones and for more than ATTUNE_MAX_ELEMENTS. The extents are checked.
 inline std::int64_t dense_count(const Tensor& tensor) {
   std::int64_t count = 1;
   for (std::size_t axis = static_cast<std::size_t>(tensor.rank); axis-- > 0; count *= tensor.extents[axis])

@@ -104,7 +104,8 @@ Result<void> check_on_device(const CheckedCall& call, const DeviceQueue& queue) 
     const Tensor& given = *call.arguments[t];
     if (given.device == attune_cpu || given.is_empty()) continue;
     const Reach reach = reach_of(given);
-    const std::int64_t bytes = bytes_of(given.storage), first = given.byte_offset + reach.first * bytes, end = given.byte_offset + (reach.last + 1) * bytes;
+    const std::int64_t bytes = bytes_of(given.storage), first = given.byte_offset + reach.first * bytes,
+                       end = given.byte_offset + (reach.last + 1) * bytes;
     if (const std::string problem = call.device->memory_problem(given.data, first, end, queue); !problem.empty())
       return Error{words(who(call.kernel, tensors_of(call.kernel)[t]), problem)};
   }
@@ -113,7 +114,8 @@ Result<void> check_on_device(const CheckedCall& call, const DeviceQueue& queue) 
 
 /// Whether the call has to wait for its work on the device: nobody else can where it has no stream, and the host's memory is the caller's again.
 bool has_to_wait(const CheckedCall& call) {
-  return call.stream == nullptr || std::ranges::any_of(call.arguments, [](const Tensor* tensor) { return tensor->device == attune_cpu && !tensor->is_empty(); });
+  return call.stream == nullptr ||
+         std::ranges::any_of(call.arguments, [](const Tensor* tensor) { return tensor->device == attune_cpu && !tensor->is_empty(); });
 }
 
 /// The error code of the steps, after the block for what they store is there.

@@ -22,8 +22,8 @@ struct CheckedCall {
   Arguments arguments;
   std::span<const std::int64_t> extents;  ///< of the kernel's dims
   DriverDevice* device = nullptr;         ///< where a call on a device runs
-  const attune_hooks_v2* hooks = nullptr; ///< into the Halide runtime of the kernel's file; null of a linked kernel
-  void* stream = nullptr;                 ///< of the caller, on a device
+  const attune_hooks_v2* hooks = nullptr;  ///< into the Halide runtime of the kernel's file; null of a linked kernel
+  void* stream = nullptr;                  ///< of the caller, on a device
 };
 
 /// Runs the steps, if the stack has room. `workspace` may be null.

@@ -39,9 +39,7 @@ inline std::span<const std::int32_t> tensors_of(const attune_step_v1& step) {
 inline std::span<const std::int32_t> dims_of(const attune_step_v1& step) {
   return {step.dims, static_cast<std::size_t>(step.dim_count)};
 }
-inline std::span<const attune_code_v3> codes_of(const attune_step_v1& step) {
-  return {step.codes, static_cast<std::size_t>(step.code_count)};
-}
+inline std::span<const attune_code_v3> codes_of(const attune_step_v1& step) { return {step.codes, static_cast<std::size_t>(step.code_count)}; }
 inline std::span<const std::int32_t> dims_of(const attune_tensor_v1& tensor) {
   return {tensor.dims, static_cast<std::size_t>(tensor.rank)};
 }

@@ -37,7 +37,7 @@ concept StorableRange = std::ranges::contiguous_range<R> && std::ranges::borrowe
 
 /// What is wrong with a tensor's form is said by the call that gets it: constructors refuse nothing.
 struct Tensor {
-  void* data = nullptr;  ///< the element at index 0 of every dim; null only where an extent is 0. On CUDA a CUdeviceptr, on OpenCL a cl_mem
+  void* data = nullptr;          ///< the element at index 0 of every dim; null only where an extent is 0. On CUDA a CUdeviceptr, on OpenCL a cl_mem
   std::int64_t byte_offset = 0;  ///< on a device: where that element lies behind `data`; 0 on the CPU
   attune_storage storage = attune_f32;
   attune_device device = attune_cpu;
@@ -71,8 +71,8 @@ struct Tensor {
     known_elements = static_cast<std::int64_t>(std::ranges::size(range));
   }
 
-  /// The same extents and strides as a view of memory on a device, which `data` then says: `Tensor(q, {2, 8, 512, 64}).on_device(attune_cuda, 1)` of what
-  /// cudaMalloc gave for device 1; on OpenCL `data` is a cl_mem. Nobody knows how many elements there are.
+  /// The same extents and strides as a view of memory on a device, which `data` then says: `Tensor(q, {2, 8, 512, 64}).on_device(attune_cuda, 1)` of
+  /// what cudaMalloc gave for device 1; on OpenCL `data` is a cl_mem. Nobody knows how many elements there are.
   Tensor on_device(attune_device kind, int number = 0, std::int64_t offset_in_bytes = 0) const;
 
   /// The product of the extents; -1 if it does not fit into 63 bits.

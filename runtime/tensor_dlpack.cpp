@@ -81,7 +81,8 @@ Result<Tensor> from_dlpack(const DLTensor& tensor) {
   if (tensor.strides != nullptr)
     view = Tensor(static_cast<void*>(data), view.storage, extents, std::span<const std::int64_t>(tensor.strides, rank));
   if (place == kDLCPU) return view;
-  return view.on_device(static_cast<attune_device>(device - device_codes.begin()), tensor.device.device_id, is_handle ? static_cast<std::int64_t>(tensor.byte_offset) : 0);
+  return view.on_device(static_cast<attune_device>(device - device_codes.begin()), tensor.device.device_id,
+                        is_handle ? static_cast<std::int64_t>(tensor.byte_offset) : 0);
 }
 
 Result<Tensor> from_dlpack(const DLManagedTensorVersioned& managed) {

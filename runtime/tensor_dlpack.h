@@ -7,9 +7,10 @@
 
 namespace attune {
 
-/// A view of the same memory, on the CPU, on CUDA (device_id is the number that the driver gives the device, as in "cuda:1") or on OpenCL (data is a cl_mem,
-/// device_id the runtime's number of the device: "opencl:1"); its owner must outlive the view. Refuses element types that kernels do not store, other
-/// devices, and more than max_rank dims. Whether the memory is ready is the caller's: what else writes to it is in the stream of the call, or done.
+/// A view of the same memory, on the CPU, on CUDA (device_id is the number that the driver gives the device, as in "cuda:1") or on OpenCL (data is a
+/// cl_mem, device_id the runtime's number of the device: "opencl:1"); its owner must outlive the view. Refuses element types that kernels do not
+/// store, other devices, and more than max_rank dims. Whether the memory is ready is the caller's: what else writes to it is in the stream of the
+/// call, or done.
 Result<Tensor> from_dlpack(const DLTensor& tensor);
 
 /// The same; refuses a major version other than 1, and keeps the read-only flag.

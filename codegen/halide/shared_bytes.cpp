@@ -22,8 +22,10 @@ class SharedBytes final : public IRVisitor {
     constexpr std::size_t shared = 8;  // behind the state, the kernel's name, three numbers of blocks and three of threads
     const Halide::Expr bytes = find_constant_bound(call->args.at(shared), Direction::Upper);
     const auto known = bytes.defined() ? as_const_int(bytes) : std::nullopt;
-    if (known) most = std::max<std::int64_t>(most, *known);
-    else problem = "internal: nobody knows how much memory the blocks of a kernel share";
+    if (known)
+      most = std::max<std::int64_t>(most, *known);
+    else
+      problem = "internal: nobody knows how much memory the blocks of a kernel share";
   }
 };
 

@@ -70,7 +70,14 @@ class StepCompiler {
       const std::string schedule = describe(schedules.of.at(entry.size), entry.size);
       const std::string& symbol = symbol_for(number, target, entry.size, schedule);
       const std::string shared_bytes = target.device == Device::cpu ? std::string() : symbol + "_shared_bytes";
-      Manifest::Code code{std::string(target.name), schedule, std::string(target.features), std::string(target.cpus), symbol + "_argv", static_cast<int>(target.device), {}, shared_bytes};
+      Manifest::Code code{std::string(target.name),
+                          schedule,
+                          std::string(target.features),
+                          std::string(target.cpus),
+                          symbol + "_argv",
+                          static_cast<int>(target.device),
+                          {},
+                          shared_bytes};
       for (const ExtentLimit& limit : entry.limits) code.conditions.push_back({number_of(limit.dim), limit.smallest, limit.largest});
       codes_[number].push_back(std::move(code));
     }

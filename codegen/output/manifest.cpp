@@ -73,8 +73,8 @@ class Assembly {
     for (const auto& k : c.conditions) conditions.push_back(fmt::format("%condition {{ i32 {}, i64 {}, i64 {} }}", k.dim, k.minimum, k.maximum));
     declarations_.insert(fmt::format("declare i32 @{}(ptr)\n", c.symbol));
     if (!c.shared_bytes.empty()) declarations_.insert(fmt::format("declare i32 @{}()\n", c.shared_bytes));
-    return fmt::format("%code {{ ptr {}, ptr {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr {}, ptr @{}, ptr {} }}", text(c.target), text(c.schedule), c.device,
-                       conditions.size(), array("%condition", conditions), text(c.features), text(c.cpus), c.symbol,
+    return fmt::format("%code {{ ptr {}, ptr {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr {}, ptr @{}, ptr {} }}", text(c.target), text(c.schedule),
+                       c.device, conditions.size(), array("%condition", conditions), text(c.features), text(c.cpus), c.symbol,
                        c.shared_bytes.empty() ? "null" : "@" + c.shared_bytes);
   }
 
@@ -85,7 +85,8 @@ class Assembly {
       if (is_there) declarations_.insert(fmt::format("declare ptr @{}({})\n", name, parameters));
       hooks += fmt::format("{}ptr {}", hooks.empty() ? "" : ", ", is_there ? "@" + std::string(name) : "null");
     };
-    for (const char* setter : {"halide_set_custom_do_par_for", "halide_set_custom_malloc", "halide_set_custom_free", "halide_set_error_handler"}) add(true, setter, "ptr");
+    for (const char* setter : {"halide_set_custom_do_par_for", "halide_set_custom_malloc", "halide_set_custom_free", "halide_set_error_handler"})
+      add(true, setter, "ptr");
     const bool has_cuda = has_code_for(m, attune_cuda), has_opencl = has_code_for(m, attune_opencl);
     add(has_cuda, "halide_set_cuda_acquire_context", "ptr");
     add(has_cuda, "halide_set_cuda_get_stream", "ptr");
@@ -98,7 +99,8 @@ class Assembly {
   }
 
   static bool has_code_for(const Manifest& m, attune_device device) {
-    return std::ranges::any_of(m.steps, [&](const Manifest::Step& step) { return std::ranges::count(step.codes, static_cast<int>(device), &Manifest::Code::device) != 0; });
+    return std::ranges::any_of(
+        m.steps, [&](const Manifest::Step& step) { return std::ranges::count(step.codes, static_cast<int>(device), &Manifest::Code::device) != 0; });
   }
 
   /// Halide's runtime for OpenCL has no setter for the function that gives its context and its queue, but its own is weak.

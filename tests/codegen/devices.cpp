@@ -90,8 +90,11 @@ TEST_CASE("a device of OpenCL is named by its number, and one that there is not 
   CHECK(first.device()->shared_bytes() > 0);
   check_shapes(first);
   CHECK(kernel.on("opencl:" + first.device()->name()).value().device() == first.device());
-  CHECK(kernel.on("opencl:99").error().message.starts_with(
-      "kernel 'device_only': this machine cannot run its code for 'opencl:99': its driver has no device 99; it has opencl:0 (" + first.device()->name() + ")"));
+  CHECK(kernel.on("opencl:99")
+            .error()
+            .message.starts_with(
+                "kernel 'device_only': this machine cannot run its code for 'opencl:99': its driver has no device 99; it has opencl:0 (" +
+                first.device()->name() + ")"));
 }
 
 TEST_CASE("an object for a device alone links and agrees with the interpreter", "[devices]") {

@@ -36,7 +36,8 @@ class OtherProgram {
     REQUIRE(cl<int (*)(unsigned, void**, unsigned*)>("clGetPlatformIDs")(1, &platform_, nullptr) == 0);
     REQUIRE(cl<int (*)(void*, std::uint64_t, unsigned, void**, unsigned*)>("clGetDeviceIDs")(platform_, 0xffffffff, 1, &device_, nullptr) == 0);
     int status = 0;
-    context_ = cl<void* (*)(const std::intptr_t*, unsigned, void* const*, void*, void*, int*)>("clCreateContext")(nullptr, 1, &device_, nullptr, nullptr, &status);
+    context_ = cl<void* (*)(const std::intptr_t*, unsigned, void* const*, void*, void*, int*)>("clCreateContext")(nullptr, 1, &device_, nullptr,
+                                                                                                                  nullptr, &status);
     REQUIRE(status == 0);
     queue_ = cl<void* (*)(void*, void*, std::uint64_t, int*)>("clCreateCommandQueue")(context_, device_, 0, &status);
     REQUIRE(status == 0);
@@ -54,7 +55,8 @@ class OtherProgram {
     all.insert(all.end(), bytes.begin(), bytes.end());
     int status = 0;
     constexpr std::uint64_t read_write_copied = 1U | 1U << 5U;
-    memories_.push_back(cl<void* (*)(void*, std::uint64_t, std::size_t, void*, int*)>("clCreateBuffer")(context_, read_write_copied, all.size(), all.data(), &status));
+    memories_.push_back(cl<void* (*)(void*, std::uint64_t, std::size_t, void*, int*)>("clCreateBuffer")(context_, read_write_copied, all.size(),
+                                                                                                        all.data(), &status));
     REQUIRE(status == 0);
     return memories_.back();
   }
@@ -91,7 +93,8 @@ Trial causal_trial() {
 std::vector<Tensor> tensors_of(Trial& trial, OtherProgram& program, std::size_t offset = 0) {
   std::vector<Tensor> tensors;
   for (const StoredArray& array : trial.arrays)
-    tensors.push_back(Tensor(program.memory_with(array.bytes, offset), array.storage, array.extents).on_device(attune_opencl, 0, static_cast<std::int64_t>(offset)));
+    tensors.push_back(Tensor(program.memory_with(array.bytes, offset), array.storage, array.extents)
+                          .on_device(attune_opencl, 0, static_cast<std::int64_t>(offset)));
   return tensors;
 }
 
@@ -102,7 +105,8 @@ TEST_CASE("variants on tensors of an OpenCL device agree with the interpreter", 
   for (const char* variant : {"causal", "multi_head", "padded", "embedded"}) {
     INFO(variant);
     const KernelCase kernel(variant, {.target = "opencl"});
-    for (const char* shape : {"batch=2,heads=2,queries=5,keys=7,tokens=5,depth=8,model=8", "batch=1,heads=1,queries=37,keys=1,tokens=37,depth=5,model=3"})
+    for (const char* shape :
+         {"batch=2,heads=2,queries=5,keys=7,tokens=5,depth=8,model=8", "batch=1,heads=1,queries=37,keys=1,tokens=37,depth=5,model=3"})
       CHECK(difference_on_device(kernel.graph(), kernel.kernel(), fitting(shape, kernel.graph())) == "");
   }
 }
@@ -140,7 +144,8 @@ TEST_CASE("memory of OpenCL that a call cannot take is refused in words", "[devi
   const Kernel& kernel = causal_on_opencl().kernel();
   const auto refusal = [&](const std::vector<Tensor>& given, void* queue) { return kernel.call(given, {.stream = queue}).error().message; };
   CHECK(refusal(tensors, nullptr) ==
-        "kernel 'causal': input 'q' is memory of another context than that of the call; the call's stream must be a command queue of the memory's context");
+        "kernel 'causal': input 'q' is memory of another context than that of the call; the call's stream must be a command queue of the memory's "
+        "context");
   std::vector<Tensor> changed = tensors;
   changed[1].byte_offset = 4;
   const auto bytes = trial.arrays[1].bytes.size();
@@ -156,14 +161,16 @@ TEST_CASE("memory of OpenCL that a call cannot take is refused in words", "[devi
   CHECK(refusal(changed, program.queue()) == "kernel 'causal': output 'out' overlaps input 'q' in memory; expected memory of its own");
   changed = tensors;
   changed[2].device = attune_cuda;
-  CHECK(refusal(changed, program.queue()) == "kernel 'causal': input 'v' is on cuda:0; this call runs on opencl:0, which takes memory of opencl:0 and of the cpu");
+  CHECK(refusal(changed, program.queue()) ==
+        "kernel 'causal': input 'v' is on cuda:0; this call runs on opencl:0, which takes memory of opencl:0 and of the cpu");
 }
 
 TEST_CASE("memory that an OpenCL device does not have is refused in its driver's words", "[devices]") {
   if (const std::string problem = no_opencl(); !problem.empty()) return skip(problem);
   const Result<DeviceTensor> huge = allocate_on(*find_device(attune_opencl).value(), attune_f32, {1 << 20, 1 << 20});
   REQUIRE(!huge);
-  CHECK_THAT(huge.error().message, Catch::StartsWith("tensor f32 [1048576 x 1048576]: there is no memory for its 4398046511104 bytes: opencl:0: clCreateBuffer: "));
+  CHECK_THAT(huge.error().message,
+             Catch::StartsWith("tensor f32 [1048576 x 1048576]: there is no memory for its 4398046511104 bytes: opencl:0: clCreateBuffer: "));
 }
 
 TEST_CASE("two kernels' first calls on an OpenCL device may be at once", "[devices]") {

@@ -1,6 +1,6 @@
-/// A driver of CUDA whose devices are this interpreter: as libcuda.so.1 in LD_LIBRARY_PATH it runs kernels on machines without a GPU. It has the functions
-/// that Attune's runtime and Halide's call (src/runtime/cuda_functions.h of Halide 21). What is wrong in a kernel is said on stderr, and the call fails.
-/// Work on a stream waits until somebody waits for it, so that who does not wait sees what was there before.
+/// A driver of CUDA whose devices are this interpreter: as libcuda.so.1 in LD_LIBRARY_PATH it runs kernels on machines without a GPU. It has the
+/// functions that Attune's runtime and Halide's call (src/runtime/cuda_functions.h of Halide 21). What is wrong in a kernel is said on stderr, and
+/// the call fails. Work on a stream waits until somebody waits for it, so that who does not wait sees what was there before.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -180,11 +180,16 @@ int cuPointerGetAttribute(void* value, int attribute, std::uint64_t address) {
   Device* device = device_at(address);
   if (device == nullptr) return invalid_value;
   const auto array = std::prev(device->sizes.upper_bound(address));
-  if (attribute == context_of_pointer) *static_cast<void**>(value) = device;
-  else if (attribute == device_of_pointer) *static_cast<int*>(value) = device->number;
-  else if (attribute == begin_of_pointer) *static_cast<std::uint64_t*>(value) = array->first;
-  else if (attribute == bytes_of_pointer) *static_cast<std::size_t*>(value) = array->second;
-  else return invalid_value;
+  if (attribute == context_of_pointer)
+    *static_cast<void**>(value) = device;
+  else if (attribute == device_of_pointer)
+    *static_cast<int*>(value) = device->number;
+  else if (attribute == begin_of_pointer)
+    *static_cast<std::uint64_t*>(value) = array->first;
+  else if (attribute == bytes_of_pointer)
+    *static_cast<std::size_t*>(value) = array->second;
+  else
+    return invalid_value;
   return success;
 }
 
@@ -265,8 +270,8 @@ int cuMemcpyDtoD_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes) { r
 /// Halide's runtime wants it, and never calls it.
 int cuMemcpy3D_v2(const void*) { return not_supported; }
 
-int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream,
-                   void** parameters, void**) {
+int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                   unsigned shared_bytes, void* stream, void** parameters, void**) {
   if (const Result wanted = told("cuLaunchKernel"); wanted != success) return wanted;
   const Lock lock(driver().guard);
   if (contexts().empty()) return invalid_context;

@@ -93,7 +93,8 @@ TEST_CASE("every variant on tensors of the device agrees with the interpreter", 
   for (const std::string_view variant : names_of_variants()) {
     INFO(variant);
     const KernelCase kernel(std::string(variant), {.target = "cuda"});
-    CHECK(difference_on_device(kernel.graph(), kernel.kernel(), fitting("batch=2,heads=2,queries=5,keys=7,tokens=5,memory_tokens=7,depth=8,model=8", kernel.graph())) == "");
+    CHECK(difference_on_device(kernel.graph(), kernel.kernel(),
+                               fitting("batch=2,heads=2,queries=5,keys=7,tokens=5,memory_tokens=7,depth=8,model=8", kernel.graph())) == "");
   }
 }
 
@@ -144,12 +145,14 @@ TEST_CASE("views of tensors on a device have strides and places as those on the 
   memory.copy_to(Tensor(got, {3, 8})).value();
   CHECK((got[0] == 1 && got[4] == 10 && got[23] != -1));
   CHECK((got[6] == 10 && got[7] == 20));  // the first token sees itself alone
-  CHECK(kernel(view(0), view(2), view(4), view(5)).error().message == "kernel 'causal': output 'out' overlaps input 'v' in memory; expected memory of its own");
+  CHECK(kernel(view(0), view(2), view(4), view(5)).error().message ==
+        "kernel 'causal': output 'out' overlaps input 'v' in memory; expected memory of its own");
   CHECK(kernel(behind(0), behind(2), behind(4), behind(5)).error().message ==
         "kernel 'causal': output 'out' overlaps input 'v' in memory; expected memory of its own");
   const Tensor turned = Tensor(first + 16, {1, 1, 3, 2}, {0, 0, -8, 1}).on_device(attune_cuda, 1);
   CHECK(kernel(turned, view(2), view(4), view(6)).error().message ==
-        "kernel 'causal': input 'q' has stride -8 along queries; this call runs on cuda:1, which takes strides from 0 up (contiguous() makes such a copy)");
+        "kernel 'causal': input 'q' has stride -8 along queries; this call runs on cuda:1, which takes strides from 0 up (contiguous() makes such a "
+        "copy)");
 }
 
 TEST_CASE("a tensor that is where the call does not run is refused", "[cuda]") {
@@ -168,11 +171,13 @@ TEST_CASE("memory that a device does not have is refused before anything runs", 
   const ptx::DriverState& state = fresh_driver_state();
   causal.tensors[2].data = reinterpret_cast<void*>(4096);
   CHECK(causal.refusal() ==
-        "kernel 'causal': input 'v' is at address 4096, where the driver knows no memory: cuPointerGetAttribute: CUDA_ERROR_INVALID_VALUE (invalid argument)");
+        "kernel 'causal': input 'v' is at address 4096, where the driver knows no memory: cuPointerGetAttribute: CUDA_ERROR_INVALID_VALUE (invalid "
+        "argument)");
   causal.tensors[2] = causal.there.tensors()[2];
   const auto bytes = static_cast<std::int64_t>(causal.trial.arrays[2].bytes.size());
   causal.tensors[2].byte_offset = 8;
-  CHECK(causal.refusal() == "kernel 'causal': input 'v' reaches bytes 8 to " + std::to_string(bytes + 7) + "; its memory on cuda:0 has " + std::to_string(bytes));
+  CHECK(causal.refusal() ==
+        "kernel 'causal': input 'v' reaches bytes 8 to " + std::to_string(bytes + 7) + "; its memory on cuda:0 has " + std::to_string(bytes));
   causal.tensors[2].byte_offset = 2;
   CHECK(causal.refusal() == "kernel 'causal': input 'v' lies 2 bytes beyond a multiple of 4; an address of f32 is a multiple of 4");
   CHECK(state.launches.empty());
@@ -198,7 +203,8 @@ TEST_CASE("tensors on a device are allocated and copied, or refused in words", "
     moved.copy_to(Tensor(back, {2, 3})).value();
     CHECK(back == numbers);
     const std::string who = "copy between i32 [2 x 3] on cuda:1 and ";
-    CHECK(moved.copy_to(Tensor(numbers, {2, 3})).error().message == who + "i32 [2 x 3]: the memory of the cpu is read-only; expected memory to write to");
+    CHECK(moved.copy_to(Tensor(numbers, {2, 3})).error().message ==
+          who + "i32 [2 x 3]: the memory of the cpu is read-only; expected memory to write to");
     CHECK(moved.copy_to(Tensor(back, {3, 2})).error().message == who + "i32 [3 x 2]: they differ; expected the same storage and extents");
     CHECK(moved.copy_to(Tensor(back, {2, 3}, {1, 2})).error().message ==
           who + "i32 [2 x 3]: the elements on the cpu do not lie one behind the other; contiguous() makes such a copy");
@@ -207,8 +213,9 @@ TEST_CASE("tensors on a device are allocated and copied, or refused in words", "
     CHECK(driver_state().allocated_bytes == before + 24);
   }
   CHECK(driver_state().allocated_bytes == before);
-  CHECK(allocate_on(device, attune_f32, {1 << 20, 1 << 20}).error().message ==
-        "tensor f32 [1048576 x 1048576]: there is no memory for its 4398046511104 bytes: cuda:1: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
+  CHECK(
+      allocate_on(device, attune_f32, {1 << 20, 1 << 20}).error().message ==
+      "tensor f32 [1048576 x 1048576]: there is no memory for its 4398046511104 bytes: cuda:1: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
   CHECK(allocate_on(device, attune_f32, {2, -1}).error().message == "tensor f32 [2 x -1]: has a negative extent");
 }
 
@@ -249,7 +256,8 @@ TEST_CASE("a call in C takes tensors on a device, and memory there", "[cuda]") {
   CHECK(attune_last_error() == std::string("attune_device: kernel 'mixed_causal' runs on the cpu; attune_find_kernel_on names a device"));
   CHECK(attune_device_name(cpu) == nullptr);
   CHECK(attune_call_with(cpu, tensors.data(), 4, &options) == -1);
-  CHECK(attune_last_error() == std::string("kernel 'mixed_causal': input 'q' is on cuda:1; this call runs on the cpu, which takes memory of the cpu"));
+  CHECK(attune_last_error() ==
+        std::string("kernel 'mixed_causal': input 'q' is on cuda:1; this call runs on the cpu, which takes memory of the cpu"));
   attune_close(library);
 }
 

@@ -43,7 +43,8 @@ std::vector<int> devices_of(const std::vector<ptx::LaunchPlace>& launches) {
 
 TEST_CASE("a device is named by its number, or by a part of its driver's name for it", "[cuda]") {
   const Kernel kernel = causal_case().kernel();
-  for (const auto& [name, number] : std::vector<std::pair<std::string, int>>{{"cuda", 0}, {"cuda:0", 0}, {"cuda:1", 1}, {"cuda:interpreter B", 1}, {"cuda:PTX", 0}}) {
+  for (const auto& [name, number] :
+       std::vector<std::pair<std::string, int>>{{"cuda", 0}, {"cuda:0", 0}, {"cuda:1", 1}, {"cuda:interpreter B", 1}, {"cuda:PTX", 0}}) {
     INFO(name);
     const Kernel there = kernel.on(name).value();
     CHECK(there.device()->number() == number);
@@ -103,7 +104,8 @@ TEST_CASE("a kernel says how much memory its blocks share: what its launches tak
     int said = 0;
     for (const attune_step_v1& step : steps_of(kernel.kernel().manifest()))
       for (const attune_code_v3& code : codes_of(step)) said = std::max(said, code.shared_bytes());
-    const ptx::Counts counts = counts_of([&] { CHECK(kernel.difference(fitting("batch=1,heads=2,queries=5,keys=7,tokens=5,depth=8,model=8", kernel.graph()), 1) == ""); });
+    const ptx::Counts counts =
+        counts_of([&] { CHECK(kernel.difference(fitting("batch=1,heads=2,queries=5,keys=7,tokens=5,depth=8,model=8", kernel.graph()), 1) == ""); });
     CHECK(said > 0);
     CHECK(static_cast<std::size_t>(said) == counts.shared_bytes);
     CHECK(said <= 48 << 10);

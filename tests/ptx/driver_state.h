@@ -39,16 +39,11 @@ struct DriverError {
   const char *name, *text;
 };
 inline constexpr DriverError driver_errors[] = {
-    {1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
-    {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
-    {3, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
-    {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
-    {101, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
-    {200, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
-    {201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
-    {400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
-    {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
-    {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},           {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {3, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},     {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {101, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},  {200, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"}, {400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},       {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
 };
 
 }  // namespace attune::ptx

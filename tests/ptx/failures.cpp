@@ -57,10 +57,13 @@ int fail_in_turn(const KernelCase& kernel, const Failing& failing, const std::fu
 
 TEST_CASE("a failure of the driver comes back in its words, at whichever of its functions", "[cuda]") {
   const KernelCase kernel = opened_case();
-  for (const Failing& failing : {Failing{"cuCtxPushCurrent", 201, "CUDA_ERROR_INVALID_CONTEXT"}, {"cuMemAlloc", 2, "CUDA_ERROR_OUT_OF_MEMORY cuMemAlloc failed"},
-                                 {"cuMemcpyHtoD", 1, "CUDA_ERROR_INVALID_VALUE cuMemcpyHtoD failed"}, {"cuLaunchKernel", 719, "CUDA_ERROR_LAUNCH_FAILED cuLaunchKernel failed"},
-                                 {"cuMemcpyDtoH", 719, "CUDA_ERROR_LAUNCH_FAILED cuMemcpyDtoH failed"},
-                                 {"cuStreamSynchronize", 719, "cuda:0: cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED (unspecified launch failure)"}}) {
+  for (const Failing& failing :
+       {Failing{"cuCtxPushCurrent", 201, "CUDA_ERROR_INVALID_CONTEXT"},
+        {"cuMemAlloc", 2, "CUDA_ERROR_OUT_OF_MEMORY cuMemAlloc failed"},
+        {"cuMemcpyHtoD", 1, "CUDA_ERROR_INVALID_VALUE cuMemcpyHtoD failed"},
+        {"cuLaunchKernel", 719, "CUDA_ERROR_LAUNCH_FAILED cuLaunchKernel failed"},
+        {"cuMemcpyDtoH", 719, "CUDA_ERROR_LAUNCH_FAILED cuMemcpyDtoH failed"},
+        {"cuStreamSynchronize", 719, "cuda:0: cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED (unspecified launch failure)"}}) {
     INFO(failing.function);
     // memory that Halide's runtime keeps would be used again
     const std::string_view function = failing.function;
@@ -133,7 +136,8 @@ TEST_CASE("a context that the driver does not give is said so", "[cuda]") {
   Trial trial = single_head_trial(kernel);
   if (other.device()->is_in_use()) return;  // by another case of this process: it is asked for once
   CHECK(trial.call(other).error().message == "kernel 'single_head': cuda:1: cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
-  CHECK_THAT(allocate_on(*other.device(), attune_f32, {4}).error().message, Catch::Contains("cuda:1: cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY (out of memory)"));
+  CHECK_THAT(allocate_on(*other.device(), attune_f32, {4}).error().message,
+             Catch::Contains("cuda:1: cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY (out of memory)"));
   fresh_driver_state();
   trial.call(other).value();
 }

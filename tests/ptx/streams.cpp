@@ -39,7 +39,8 @@ const KernelCase& multi_head_on_cuda() {
 
 Trial multi_head_trial(const Kernel& kernel, std::uint64_t seed) {
   const Graph& graph = multi_head_on_cuda().graph();
-  const Shape extents = fill_shape(graph, parse_shape(fitting("batch=2,tokens=5,keys=7,memory_tokens=7,model=8,heads=2,depth=4", graph), "shape").extents).extents;
+  const Shape extents =
+      fill_shape(graph, parse_shape(fitting("batch=2,tokens=5,keys=7,memory_tokens=7,model=8,heads=2,depth=4", graph), "shape").extents).extents;
   return trial_of(kernel, extents, random_inputs(graph, extents, seed));
 }
 
@@ -136,7 +137,8 @@ TEST_CASE("a stream of another device, and one for the CPU, are refused", "[cuda
   const DeviceTrial there(kernel, trial);
   const std::vector<Tensor> tensors = there.tensors();
   CHECK_THAT(kernel.call(tensors, {.stream = other.handle()}).error().message,
-             Catch::StartsWith("kernel 'multi_head': its code for cuda stopped with Halide's error ") && Catch::Contains("CUDA_ERROR_INVALID_HANDLE cuLaunchKernel failed"));
+             Catch::StartsWith("kernel 'multi_head': its code for cuda stopped with Halide's error ") &&
+                 Catch::Contains("CUDA_ERROR_INVALID_HANDLE cuLaunchKernel failed"));
   const KernelCase cpu("causal");
   Trial on_cpu = trial_of(cpu.kernel(), fill_shape(cpu.graph(), {}).extents, random_inputs(cpu.graph(), fill_shape(cpu.graph(), {}).extents, 1));
   std::vector<Tensor> arrays;
