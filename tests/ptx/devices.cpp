@@ -104,10 +104,12 @@ TEST_CASE("a kernel says how much memory its blocks share: what its launches tak
     int said = 0;
     for (const attune_step_v1& step : steps_of(kernel.kernel().manifest()))
       for (const attune_code_v3& code : codes_of(step)) said = std::max(said, code.shared_bytes());
-    const ptx::Counts counts =
-        counts_of([&] { CHECK(kernel.difference(fitting("batch=1,heads=2,queries=5,keys=7,tokens=5,depth=8,model=8", kernel.graph()), 1) == ""); });
+    // A call of one size launches the kernels of one code, which may need less than another's.
+    std::size_t taken = 0;
+    for (const char* shape : {"batch=1,heads=2,queries=5,keys=7,tokens=5,depth=8,model=8", "batch=1,heads=1,queries=1,keys=129,tokens=1,depth=8,model=8"})
+      taken = std::max(taken, counts_of([&] { CHECK(kernel.difference(fitting(shape, kernel.graph()), 1) == ""); }).shared_bytes);
     CHECK(said > 0);
-    CHECK(static_cast<std::size_t>(said) == counts.shared_bytes);
+    CHECK(static_cast<std::size_t>(said) == taken);
     CHECK(said <= 48 << 10);
   }
 }
