@@ -96,7 +96,7 @@ JitKernel compiled(const AttentionCase& attention, const Machine& machine, const
                           const Halide::Target& target) {
   const Stored stored = by.build(attention.body, attention.extents, machine, values);
   Halide::Pipeline pipeline(stored.func);
-  add_late_rewrites(pipeline, stored, false);
+  add_late_rewrites(pipeline, stored, Device::cpu);
   return {pipeline, attention.arguments(), target};
 }
 

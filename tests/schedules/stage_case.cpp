@@ -98,7 +98,7 @@ void StageCase::compile(Stored stored) {
   std::vector<Halide::Argument> arguments;
   for (const auto& operand : operands_) arguments.emplace_back(operand->param());
   Halide::Pipeline pipeline(stored.func);
-  add_late_rewrites(pipeline, stored, false);
+  add_late_rewrites(pipeline, stored, Device::cpu);
   kernel_ = JitKernel(pipeline, arguments);
 }
 
