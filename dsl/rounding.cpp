@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-constexpr double unit = 0x1p-24, bf16_unit = 0x1p-9;
+constexpr double unit = 0x1p-24;
 
 /// Random numbers of random sign, between a half and one and a half in size: none is so small that a rounding goes unnoticed.
 class Signs {
@@ -27,23 +27,29 @@ class Signs {
   SplitMix64 words_;
 };
 
-/// What is known of a node's value, for the rounding of weights to bf16.
+/// What is known of a node's value, for the rounding of weights to 16 bits: the unit of what it is, or 0.
 struct Storage {
-  bool is_bf16 = false;             ///< numbers of an input stored as bf16, moved or times a constant
-  bool has_bf16_products = false;   ///< made of a product of two such
-  bool has_bf16_weights = false;    ///< made of a softmax over such products
+  double own = 0;       ///< numbers of an input stored in 16 bits, moved or times a constant
+  double products = 0;  ///< made of a product of two such
+  double weights = 0;   ///< made of a softmax over such products
 };
 
 Storage storage_of(const Node& node, const std::vector<Storage>& known, const Rounding& rounding) {
-  if (const auto* input = std::get_if<Input>(&node.op)) return {rounding.bf16.contains(input->label), false, false};
-  const auto in = node.operands();
-  const auto any = [&](bool Storage::* what) { return std::ranges::any_of(in, [&](int i) { return known[static_cast<std::size_t>(i)].*what; }); };
-  if (std::holds_alternative<Matmul>(node.op)) {
-    const bool is_of_bf16 = std::ranges::all_of(in, [&](int i) { return known[static_cast<std::size_t>(i)].is_bf16; });
-    return {false, is_of_bf16, false};
+  if (const auto* input = std::get_if<Input>(&node.op)) {
+    const auto unit = rounding.units.find(input->label);
+    return {unit == rounding.units.end() ? 0 : unit->second, 0, 0};
   }
-  if (std::holds_alternative<Softmax>(node.op)) return {false, false, any(&Storage::has_bf16_products)};
-  return {any(&Storage::is_bf16), any(&Storage::has_bf16_products), any(&Storage::has_bf16_weights)};
+  const auto largest = [&](double Storage::* what) {
+    double unit = 0;
+    for (const int i : node.operands()) unit = std::max(unit, known[static_cast<std::size_t>(i)].*what);
+    return unit;
+  };
+  if (std::holds_alternative<Matmul>(node.op)) {
+    const bool is_of_halves = std::ranges::all_of(node.operands(), [&](int i) { return known[static_cast<std::size_t>(i)].own > 0; });
+    return {0, is_of_halves ? largest(&Storage::own) : 0, 0};
+  }
+  if (std::holds_alternative<Softmax>(node.op)) return {0, 0, largest(&Storage::products)};
+  return {largest(&Storage::own), largest(&Storage::products), largest(&Storage::weights)};
 }
 
 bool is_f32(double x) { return std::isnan(x) || static_cast<double>(static_cast<float>(x)) == x; }
@@ -51,7 +57,7 @@ bool is_f32(double x) { return std::isnan(x) || static_cast<double>(static_cast<
 double in_range(double x) { return std::abs(x) > 0x1.fffffep127 ? std::copysign(std::numeric_limits<double>::infinity(), x) : std::abs(x) < 0x1p-150 ? 0.0 : x; }
 
 /// For every element of a sum how far one standard rounding error of it is: see the header.
-Array sum_errors(const Evaluated& node, bool rounds_weights) {
+Array sum_errors(const Evaluated& node, double unit_of_weights) {
   std::vector<Array> squares(node.in[0]);
   for (Array& array : squares)
     for (double& x : array.data) x *= x;
@@ -63,7 +69,7 @@ Array sum_errors(const Evaluated& node, bool rounds_weights) {
   for (std::size_t i = 0; i < errors.data.size(); ++i) {
     const double s2 = sum.data[i] * sum.data[i], t2 = errors.data[i];
     const double partial_sums = std::max(0.0, count * t2 - s2) / 6 + count * s2 / 3;
-    errors.data[i] = std::sqrt(unit * unit * partial_sums + (rounds_weights ? bf16_unit * bf16_unit * t2 : 0));
+    errors.data[i] = std::sqrt(unit * unit * partial_sums + unit_of_weights * unit_of_weights * t2);
   }
   return errors;
 }
@@ -130,17 +136,18 @@ class Rounder {
   }
 
   void round_sum(const Evaluated& node, const Node& at) {
-    const Array errors = sum_errors(node, rounds_weights(at));
+    const Array errors = sum_errors(node, unit_of_weights(at));
     for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)
       for (std::size_t i = 0; i < errors.data.size(); ++i) {
         double& x = node.lanes[lane].data[i];
         if (!is_f32(node.lanes[0].data[i])) x = in_range(x + errors.data[i] * signs_.next());
       }
   }
-  bool rounds_weights(const Node& at) const {
-    if (!std::holds_alternative<Matmul>(at.op)) return false;
+  /// Of the rounding of weights before a product with values, or 0.
+  double unit_of_weights(const Node& at) const {
+    if (!std::holds_alternative<Matmul>(at.op)) return 0;
     const Storage& a = storage_[static_cast<std::size_t>(at.operands()[0])], b = storage_[static_cast<std::size_t>(at.operands()[1])];
-    return (a.has_bf16_weights && b.is_bf16) || (b.has_bf16_weights && a.is_bf16);
+    return std::max(b.own > 0 ? a.weights : 0, a.own > 0 ? b.weights : 0);
   }
 
   const Rounding& rounding_;

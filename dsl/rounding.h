@@ -1,7 +1,7 @@
 /// How far the rounding of reals moves the results of a graph: an error analysis on the values that are there.
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
 
 #include "dsl/interpret.h"
@@ -13,10 +13,11 @@ double distance(double a, double b);
 
 /// Where the reals of a kernel have fewer bits than f32, and which random roundings are tried.
 struct Rounding {
-  std::set<std::string, std::less<>> bf16;  ///< the inputs that are stored as bf16
+  std::map<std::string, double, std::less<>> units;  ///< of inputs that are stored in 16 bits, how far their rounding moves a number at most: bf16_unit, f16_unit
   static constexpr int fewest = 3;          ///< so often the whole graph is rounded; more often where an output has few elements
   std::uint64_t seed = 1;
 };
+inline constexpr double bf16_unit = 0x1p-9, f16_unit = 0x1p-12;
 
 /// The interpreter's outputs, and `moved`, of the same shape: the farthest that each element came in any of the random roundings (`distance`).
 struct RoundedInterpretation {
@@ -31,7 +32,8 @@ struct RoundedInterpretation {
 /// - a sum of n products t (matmul, reduce_sum) moves by d sqrt(E), E = (n sum t^2 - s^2) / 6 + n s^2 / 3, s = sum t: the expected sum of the squares of
 ///   the partial sums when terms come in random order, each partial sum being rounded once (Higham, Accuracy and Stability of Numerical
 ///   Algorithms, 2nd ed., section 4.2);
-/// - before a product with values stored as bf16, weights of a softmax over scores whose operands both are bf16 are rounded to bf16: 2^-9 sqrt(sum t^2) more;
+/// - before a product with values stored in 16 bits, weights of a softmax over scores whose operands both are so stored are rounded as they are: u sqrt(sum t^2)
+///   more, with u = 2^-9 of bf16 and 2^-12 of f16;
 /// - weights of a softmax that are read more than once are off by what exp(x - log_sum_exp(x)) is, with a score x of its own: kernels store them so;
 /// - what is beyond f32's range is infinite or zero.
 /// What the results move by is the effect of all roundings together, cancellation and correlation included. Results are not yet rounded for storage.

@@ -4,6 +4,7 @@
 
 #include "schedules/gemm/gemm.h"
 #include "schedules/gpu/gpu.h"
+#include "schedules/mma/mma.h"
 #include "schedules/online_softmax/online_softmax.h"
 #include "schedules/pointwise/pointwise.h"
 #include "schedules/row_softmax/row_softmax.h"
@@ -85,6 +86,7 @@ std::vector<ScheduleInfo> all_schedules() {
     };
     (append(std::type_identity<Body>{}), ...);
   }(std::type_identity<StageBody>{});
+  for (const ScheduleInfo& schedule : mma_schedules()) all.push_back(schedule);
   return all;
 }
 

@@ -3,11 +3,12 @@
 #include <array>
 
 #include "codegen/halide/halide_generator.h"
+#include "codegen/tensor_cores/tensor_cores_generator.h"
 
 namespace attune {
 namespace {
 
-const std::array generators = {halide_generator()};
+const std::array generators = {tensor_cores_generator(), halide_generator()};
 
 }  // namespace
 
@@ -15,10 +16,13 @@ std::span<const CodeGenerator> code_generators() { return generators; }
 
 GeneratorAnswer generator_of(const CodeRequest& request) {
   GeneratorAnswer first;
+  std::string declined;
   for (const CodeGenerator& generator : generators) {
     GeneratorAnswer answer{generator.schedule(request), &generator};
+    if (!answer.has_schedule && !answer.problem.empty()) declined += (declined.empty() ? "" : "; ") + answer.problem;
+    answer.schedule.declined = declined;
     if (answer.has_schedule && answer.schedule.name == request.choice.name) return answer;
-    if (first.generator == nullptr || (!first.has_schedule && answer.has_schedule)) first = std::move(answer);
+    if (!first.has_schedule || first.generator == nullptr) first = std::move(answer);
   }
   return first;
 }

@@ -35,6 +35,9 @@ struct ScheduleInfo {
   std::optional<SizeClass> made_for = {};
   BlockSizes (*blocks)(const std::vector<Parameter>& parameters) = nullptr;  ///< of attention in tiles
   int (*registers)(const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;  ///< that the innermost loop keeps values in
+  std::optional<Device> device = {};  ///< of those that it is for, if it is for one alone
+
+  bool is_for(Device other) const { return device ? *device == other : is_for_gpu == (other != Device::cpu); }
 };
 std::vector<ScheduleInfo> all_schedules();
 

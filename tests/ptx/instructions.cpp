@@ -115,6 +115,7 @@ TEST_CASE("numbers become others as the rounding says", "[ptx]") {
   check("cvt.rn.f32.u32", 4294967296.0F, 0xffffffffU);
   check("cvt.rn.f32.s64", -0x1p40F, -(std::int64_t{1} << 40));
   check("cvt.rzi.s32.f32", 2, 2.9F);
+  check("cvt.rmi.f32.f32", -3.0F, -2.1F);
   check("cvt.rzi.s32.f32", -2, -2.9F);
   check("cvt.rzi.s32.f32", 0, nan);
   check("cvt.rzi.s32.f32", largest, 3e9F);
@@ -124,6 +125,20 @@ TEST_CASE("numbers become others as the rounding says", "[ptx]") {
   check("cvt.u64.u32", std::uint64_t{0xfffffffbU}, -5);
   check("cvt.u32.u16", 0xfffeU, std::uint16_t{0xfffe});
   check("cvt.u32.u64", 7U, (std::uint64_t{9} << 32) + 7);
+}
+
+TEST_CASE("integers of 16 bits wrap around and compare without their neighbours", "[ptx]") {
+  check("sub.s16", 0xffffU, 0x70001U, 0x50002U);
+  check("mul.lo.s16", 0xfffaU, 0xfffeU, 3U);
+  check("mul.hi.u16", 0xfffeU, 0xffffU, 0xffffU);
+  check("mul.wide.u16", 0xfffe0001U, 0x7ffffU, 0x5ffffU);
+  check("shr.u16", 0xfU, 0x7ffffU, 12U);
+  check("shr.u16", 0U, 0xffffU, 16U);
+  check("or.b16", 0x33U, 0x70011U, 0x50022U);
+  check("setp.lt.u16", 1, 0x70001U, 0x50002U);
+  check("setp.lt.u16", 0, 0xffffU, 2U);
+  check("cvt.u16.u32", 0x5678U, 0x12345678U);
+  check("cvt.u32.u16", 0x5678U, 0x12345678U);
 }
 
 TEST_CASE("reals of 16 bits are rounded to the nearest, in pairs the first operand into the high half", "[ptx]") {
@@ -144,8 +159,13 @@ TEST_CASE("reals of 16 bits are rounded to the nearest, in pairs the first opera
 
 TEST_CASE("comparisons with NaN hold only where they say unordered", "[ptx]") {
   for (const char* name : {"setp.lt.f32", "setp.le.f32", "setp.gt.f32", "setp.ge.f32", "setp.eq.f32", "setp.ne.f32", "setp.num.f32"}) check(name, 0, nan, 1.0F);
-  for (const char* name : {"setp.neu.f32", "setp.nan.f32"}) check(name, 1, 1.0F, nan);
+  for (const char* name : {"setp.neu.f32", "setp.nan.f32", "setp.ltu.f32", "setp.leu.f32", "setp.gtu.f32", "setp.geu.f32", "setp.equ.f32"}) check(name, 1, 1.0F, nan);
   check("setp.ne.f32", 1, 1.0F, 2.0F);
+  check("setp.ltu.f32", 0, 1.0F, 1.0F);
+  check("setp.leu.f32", 1, 1.0F, 1.0F);
+  check("setp.gtu.f32", 0, 1.0F, 1.0F);
+  check("setp.geu.f32", 1, 1.0F, 1.0F);
+  check("setp.equ.f32", 0, 1.0F, 2.0F);
   check("setp.eq.f32", 1, 0.0F, -0.0F);
   check("setp.lt.s32", 1, -1, 0);
   check("setp.lt.u32", 0, -1, 0);

@@ -63,6 +63,7 @@ void print_stage(const KernelReport& report, std::size_t number, const Call* cal
     const bool is_taken = call != nullptr && call->work.sizes[number] == entry.size;
     fmt::print("    {:9} {}\n              for {}{}\n", name_of(entry.size), schedule_text(stage.schedules.at(entry.size)), calls_text(stage.sizes, entry),
                is_taken ? ", this one among them" : "");
+    if (const std::string& declined = stage.schedules.at(entry.size).declined; !declined.empty()) fmt::print("              since {}\n", declined);
   }
 }
 

@@ -57,7 +57,7 @@ double root_mean_square(const std::vector<double>& values) {
 Judge judge(const Graph& graph, const Arrays& inputs, const Storages& storages) {
   Rounding rounding;
   for (const auto& [name, storage] : storages)
-    if (storage == attune_bf16) rounding.bf16.insert(name);
+    if (storage == attune_bf16 || storage == attune_f16) rounding.units.emplace(name, storage == attune_bf16 ? bf16_unit : f16_unit);
   RoundedInterpretation rounded = interpret_rounded(graph, inputs, rounding);
   Judge result{{}, {}, std::move(rounded.problem)};
   if (!result.problem.empty()) return result;

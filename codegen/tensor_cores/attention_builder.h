@@ -1,0 +1,157 @@
+/// One kernel of attention_kernel.h while it is built.
+#pragma once
+
+#include <mlir/Dialect/Arith/IR/Arith.h>
+
+#include <algorithm>
+#include <functional>
+#include <numbers>
+
+#include "codegen/tensor_cores/attention_kernel.h"
+#include "codegen/tensor_cores/kernel_function.h"
+#include "codegen/tensor_cores/shared_tile.h"
+
+namespace attune::tensor_cores {
+
+using Values = Code::Values;
+/// Of a warp's queries and the keys of a block: [16 queries][8 keys].
+using Scores = std::vector<std::vector<Sums>>;
+
+/// A warp has `m` times 16 queries; of these a thread has rows lane / 4 and lane / 4 + 8.
+class AttentionBuilder {
+ public:
+  AttentionBuilder(const KernelFunction& function, const KernelSteps& plan, const Step& step, const AttentionStage& stage,
+                   const AttentionTiles& tiles, bool is_aligned)
+      : builder_(function.builder),
+        code_(function.builder),
+        stage_(stage),
+        tiles_(tiles),
+        is_aligned_(is_aligned),
+        arguments_(function.builder, plan, step, function.function),
+        graph_(
+            step.graph, function.builder, [this](std::string_view label, const Coordinates& at) { return arguments_.load(label, at); },
+            arguments_.extents()),
+        depth_(filled(stage.depth)),
+        value_columns_(filled(stage.value_columns)),
+        m_(tiles.warp_rows / fragment),
+        shared_(function.shared) {}
+
+  void run();
+
+ private:
+  static constexpr int fragment = 16, column_block = 8;
+  static int filled(std::int64_t columns) { return static_cast<int>((columns + fragment - 1) / fragment * fragment); }
+
+  // --- where the threads are ---
+
+  void find_place();
+  const Emitted& extent(std::string_view dim) const { return arguments_.extents().find(dim)->second; }
+  Emitted index(mlir::Value value) const { return {&builder_, value, index_bounds}; }
+
+  /// The query of a row of a thread: `half` says which of the two of 16.
+  mlir::Value query_of(int m, int half) const;
+  /// A query that is there, for what is read for a row that is none.
+  mlir::Value query_inside(mlir::Value query) const { return builder_.createOrFold<mlir::arith::MinSIOp>(query, code_.add(queries_, -1)); }
+  mlir::Value column_of(int block, int element) const {
+    return code_.add(code_.multiply(code_.remainder(lane_, 4), 2), block * column_block + element % 2);
+  }
+
+  // --- operands ---
+
+  /// Rows of an operand from one on, into a tile; what is beyond the last row and the last column is 0.
+  void load(const SharedTile& tile, const Operand& operand, const std::string& along, mlir::Value first, mlir::Value rows,
+            std::int64_t columns) const;
+  SharedTile queries_tile() const { return {code_, shared_, tiles_.query_tile, depth_, row_pitch(depth_)}; }
+  SharedTile keys_tile() const { return {code_, shared_, tiles_.key_tile, depth_, row_pitch(depth_)}; }
+  SharedTile values_tile() const {
+    return {code_, code_.behind(shared_, 2 * tiles_.key_tile * row_pitch(depth_)), tiles_.key_tile, value_columns_, row_pitch(value_columns_)};
+  }
+
+  /// They stay in registers, and their memory is the keys' then.
+  void load_queries();
+  /// All that threads copied is there for all of them, and they are done with what they read.
+  void arrive();
+  void load_keys(mlir::Value block) { load(keys_tile(), stage_.key, stage_.keys, code_.multiply(block, tiles_.key_tile), keys_, stage_.depth); }
+  void load_values(mlir::Value block) {
+    load(values_tile(), stage_.value, stage_.keys, code_.multiply(block, tiles_.key_tile), keys_, stage_.value_columns);
+  }
+
+  // --- masks ---
+
+  /// What is known of a block of keys: whether all of it is visible to all of the block's queries, and whether anything is.
+  Interval<Emitted> visibility(mlir::Value block);
+  /// The first block from one on in which something may be visible, or the number of blocks.
+  mlir::Value next_block(mlir::Value from);
+
+  // --- the walk over blocks of keys ---
+
+  /// State of a thread: of each of its rows the greatest score so far and the sum of its own weights; then the sums of weighted values.
+  std::size_t state_size() const { return static_cast<std::size_t>(m_) * (4 + static_cast<std::size_t>(value_columns_ / column_block) * 4); }
+
+  Values walk(mlir::Value first);
+  /// Copies of the values pass while scores are computed, and those of the next keys while values are summed.
+  Values visit(mlir::Value block, Values state);
+  int key_columns() const { return tiles_.key_tile / column_block; }
+  /// Of the warp's queries and all keys of the block: [m][block of 8 keys].
+  Scores products();
+  /// Visits the scores with their coordinates, in which places that are not there are those of the last one.
+  void at_each(Scores& scores, mlir::Value first_key,
+               const std::function<mlir::Value(mlir::Value score, mlir::Value key, const Coordinates& at)>& changed);
+
+  double factor() const { return stage_.query.factor * stage_.key.factor; }
+  /// Powers of 2 are taken of scores times `base`: without a change the product's factor is in it, unless that turns the greatest into the least.
+  bool has_factor_in_base() const { return stage_.score == stage_.product && factor() > 0; }
+  double base() const { return std::numbers::log2e * (has_factor_in_base() ? factor() : 1); }
+
+  void change(Scores& scores, mlir::Value first_key);
+  /// Puts -inf where nothing is to be seen, in blocks that are not visible whole.
+  void hide(Scores& scores, mlir::Value block);
+  static Values flattened(const Scores& scores) {
+    Values all;
+    for (const auto& row : scores)
+      for (const Sums& sums : row) all.append(sums.begin(), sums.end());
+    return all;
+  }
+
+  std::size_t greatest_at(int m, int half) const { return static_cast<std::size_t>(2 * m + half); }
+  std::size_t total_at(int m, int half) const { return static_cast<std::size_t>(2 * (m_ + m) + half); }
+  std::size_t sum_at(int m, std::size_t block, std::size_t element) const {
+    return static_cast<std::size_t>(4 * m_) + (static_cast<std::size_t>(m) * static_cast<std::size_t>(value_columns_ / column_block) + block) * 4 +
+           element;
+  }
+  mlir::Value over_quad(mlir::Value x, const auto& join) const {
+    for (const int by : {1, 2}) x = join(x, code_.exchanged(x, by));
+    return x;
+  }
+  /// 0 in place of -inf, for the greatest score of a row in which nothing is visible: then all powers are 0.
+  mlir::Value reference(mlir::Value greatest) const;
+
+  /// Scores of 16 queries become weights relative to the greatest score so far, and what is summed already is made relative to it, too.
+  void weigh(std::vector<Sums>& scores, int m, mlir::Value first_key, Values& state);
+
+  /// The sums of two blocks of 8 keys lie as the first operand of the next product wants 16 columns.
+  void add_values(const Scores& weights, Values& state);
+
+  // --- results ---
+
+  void store(const Values& state);
+  void store_row(int m, int half, mlir::Value query, mlir::Value inverse, const Values& state);
+
+  /// ln sum_j exp(score_j), from the greatest score m and the sum of exp(score_j - m).
+  void store_log_sum_exp(mlir::Value query, mlir::Value greatest, mlir::Value total, mlir::Value is_none);
+
+  Builder& builder_;
+  const Code code_;
+  const AttentionStage& stage_;
+  const AttentionTiles& tiles_;
+  const bool is_aligned_;
+  const StepArguments arguments_;
+  const EmittedGraph graph_;
+  const int depth_, value_columns_, m_;  // columns with those that fill up fragments
+  const mlir::Value shared_;
+  mlir::Value thread_, lane_, warp_, queries_, keys_, blocks_, first_query_;
+  Coordinates batch_;
+  std::vector<std::vector<std::array<mlir::Value, 4>>> query_fragments_;  // [m][16 columns]
+};
+
+}  // namespace attune::tensor_cores

@@ -1,0 +1,125 @@
+#include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/Dialect/LLVMIR/NVVMDialect.h>
+
+#include <limits>
+
+#include "codegen/tensor_cores/attention_builder.h"
+
+namespace attune::tensor_cores {
+
+using mlir::Value;
+
+void AttentionBuilder::run() {
+  find_place();
+  load_queries();
+  const Value first = next_block(code_.number(0));
+  code_.when(code_.less(first, blocks_), [&] { load_keys(first); });
+  const Values state = walk(first);
+  store(state);
+}
+
+void AttentionBuilder::find_place() {
+  thread_ = mlir::NVVM::ThreadIdXOp::create(builder_, builder_.getI32Type());
+  lane_ = code_.remainder(thread_, 32);
+  warp_ = code_.divide(thread_, 32);
+  queries_ = extent(stage_.queries).value;
+  keys_ = extent(stage_.keys).value;
+  blocks_ = code_.divide(code_.add(keys_, tiles_.key_tile - 1), tiles_.key_tile);
+  // The last block of queries is the first: under a causal mask it has the most keys.
+  const Value query_blocks = code_.divide(code_.add(queries_, tiles_.query_tile - 1), tiles_.query_tile);
+  Value rest = mlir::NVVM::BlockIdXOp::create(builder_, builder_.getI32Type());
+  const Value block = code_.remainder(rest, query_blocks);
+  rest = code_.divide(rest, query_blocks);
+  first_query_ = code_.multiply(builder_.createOrFold<mlir::arith::SubIOp>(code_.add(query_blocks, -1), block), tiles_.query_tile);
+  for (auto dim = stage_.batch.rbegin(); dim != stage_.batch.rend(); ++dim) {
+    const Emitted& size = extent(*dim);
+    batch_.insert_or_assign(*dim, index(code_.remainder(rest, size.value)));
+    rest = code_.divide(rest, size.value);
+  }
+}
+
+Value AttentionBuilder::query_of(int m, int half) const {
+  const Value row = code_.add(code_.multiply(warp_, tiles_.warp_rows), code_.divide(lane_, 4));
+  return code_.add(code_.add(first_query_, row), m * fragment + half * column_block);
+}
+
+void AttentionBuilder::load(const SharedTile& tile, const Operand& operand, const std::string& along, Value first, Value rows,
+                            std::int64_t columns) const {
+  const Value offset = arguments_.offset(operand.input, operand.dims, batch_), stride = arguments_.stride(operand.input, operand.dims, along),
+              zero = code_.number(0);
+  const auto row_offset = [&](Value row) { return code_.add(offset, code_.multiply(row, stride)); };
+  if (is_aligned_)
+    return tile.copy(arguments_, operand.input, thread_, tiles_.threads(), [&](Value row, Value chunk) -> GlobalChunk {
+      const Value wanted = code_.add(first, row), is_row = code_.less(wanted, rows),
+                  place = code_.add(row_offset(wanted), code_.multiply(chunk, chunk_elements));
+      const bool is_full = columns % fragment == 0;
+      const Value is_there = is_full ? is_row : code_.both(is_row, code_.less(chunk, code_.number(columns / chunk_elements)));
+      return {place, code_.select(is_there, code_.number(chunk_elements), zero)};
+    });
+  tile.load(arguments_, operand.input, thread_, tiles_.threads(), [&](Value row, Value column) -> GlobalElement {
+    const Value wanted = code_.add(first, row), is_row = code_.less(wanted, rows), is_column = code_.less(column, code_.number(columns));
+    return {code_.add(row_offset(code_.select(is_row, wanted, zero)), code_.select(is_column, column, zero)), code_.both(is_row, is_column)};
+  });
+}
+
+void AttentionBuilder::load_queries() {
+  load(queries_tile(), stage_.query, stage_.queries, first_query_, queries_, stage_.depth);
+  arrive();
+  for (int m = 0; m < m_; ++m) {
+    query_fragments_.emplace_back();
+    for (int column = 0; column < depth_; column += fragment)
+      query_fragments_.back().push_back(
+          queries_tile().first_operand(code_.multiply(warp_, tiles_.warp_rows), m * fragment, code_.number(0), column, lane_));
+  }
+  code_.barrier();
+}
+
+void AttentionBuilder::arrive() {
+  if (is_aligned_) {
+    code_.end_copies();
+    code_.wait_for_copies();
+  }
+  code_.barrier();
+}
+
+Values AttentionBuilder::walk(Value first) {
+  Values start{first};
+  for (int row = 0; row < 2 * m_; ++row) start.push_back(code_.real(-std::numeric_limits<double>::infinity()));
+  start.resize(1 + state_size(), code_.real(0));
+  const Values end = code_.loop(
+      start, [&](const Values& at) { return code_.less(at[0], blocks_); },
+      [&](const Values& at) { return visit(at[0], Values(llvm::drop_begin(at))); });
+  return Values(llvm::drop_begin(end));
+}
+
+Values AttentionBuilder::visit(Value block, Values state) {
+  arrive();
+  load_values(block);
+  if (is_aligned_) code_.end_copies();
+  Scores scores = products();
+  const Value next = next_block(code_.add(block, 1));
+  if (is_aligned_) code_.wait_for_copies();
+  code_.barrier();
+  code_.when(code_.less(next, blocks_), [&] { load_keys(next); });
+  change(scores, code_.multiply(block, tiles_.key_tile));
+  hide(scores, block);
+  for (int m = 0; m < m_; ++m) weigh(scores[static_cast<std::size_t>(m)], m, code_.multiply(block, tiles_.key_tile), state);
+  add_values(scores, state);
+  state.insert(state.begin(), next);
+  return state;
+}
+
+int row_pitch(std::int64_t columns) { return static_cast<int>((columns + 63) / 64 * 64); }
+
+int shared_bytes(const AttentionTiles& tiles, std::int64_t depth, std::int64_t value_columns) {
+  return 2 * std::max(tiles.query_tile * row_pitch(depth), tiles.key_tile * (row_pitch(depth) + row_pitch(value_columns)));
+}
+
+void build_attention(Builder& builder, const std::string& name, const KernelSteps& plan, const Step& step, const AttentionStage& stage,
+                     const AttentionTiles& tiles, bool is_aligned) {
+  const BlockNeeds needs{tiles.threads(), shared_bytes(tiles, stage.depth, stage.value_columns)};
+  build_kernel(builder, name, plan, step, needs,
+               [&](const KernelFunction& function) { AttentionBuilder(function, plan, step, stage, tiles, is_aligned).run(); });
+}
+
+}  // namespace attune::tensor_cores

@@ -1,0 +1,101 @@
+#include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/Dialect/SCF/IR/SCF.h>
+
+#include <limits>
+
+#include "codegen/tensor_cores/attention_builder.h"
+
+namespace attune::tensor_cores {
+
+using mlir::Value;
+
+Interval<Emitted> AttentionBuilder::visibility(Value block) {
+  Interval<Emitted> all{Emitted::boolean(builder_, true), Emitted::boolean(builder_, true)};
+  if (stage_.masks.empty()) return all;
+  Block box;
+  for (const auto& [dim, at] : batch_) box.insert_or_assign(dim, Span{at, at});
+  const auto last = [&](Value first, int size, Value extent) {
+    return index(builder_.createOrFold<mlir::arith::MinSIOp>(code_.add(first, size - 1), code_.add(extent, -1)));
+  };
+  const Value first_key = code_.multiply(block, tiles_.key_tile);
+  box.insert_or_assign(stage_.queries, Span{index(first_query_), last(first_query_, tiles_.query_tile, queries_)});
+  box.insert_or_assign(stage_.keys, Span{index(first_key), last(first_key, tiles_.key_tile, keys_)});
+  for (const MaskPredicate& mask : stage_.masks) {
+    const Interval<Emitted> holds = graph_.over(mask.node, box);
+    all = all && (mask.is_hiding ? !holds : holds);
+  }
+  return all;
+}
+
+Value AttentionBuilder::next_block(Value from) {
+  if (stage_.masks.empty()) return from;
+  const auto goes_on = [&](const Values& block) {
+    const Emitted is_hidden = !visibility(block[0]).high;
+    return code_.both(code_.less(block[0], blocks_), is_hidden.value);
+  };
+  return code_.loop({from}, goes_on, [&](const Values& block) { return Values{code_.add(block[0], 1)}; })[0];
+}
+
+Scores AttentionBuilder::products() {
+  const Value zero = code_.real(0);
+  Scores sums(static_cast<std::size_t>(m_), std::vector<Sums>(static_cast<std::size_t>(key_columns()), Sums{zero, zero, zero, zero}));
+  for (int column = 0; column < depth_; column += fragment)
+    for (int key = 0; key < tiles_.key_tile; key += fragment) {
+      const auto operands = keys_tile().second_operands_by_columns(code_.number(0), key, code_.number(0), column, lane_);
+      for (std::size_t m = 0; m < sums.size(); ++m)
+        for (std::size_t half = 0; half < 2; ++half) {
+          Sums& sum = sums[m][static_cast<std::size_t>(key / column_block) + half];
+          sum = multiplied(code_, stage_.element, query_fragments_[m][static_cast<std::size_t>(column / fragment)],
+                           {operands[2 * half], operands[2 * half + 1]}, sum);
+        }
+    }
+  return sums;
+}
+
+void AttentionBuilder::at_each(Scores& scores, Value first_key, const std::function<Value(Value score, Value key, const Coordinates& at)>& changed) {
+  for (std::size_t m = 0; m < scores.size(); ++m)
+    for (std::size_t block = 0; block < scores[m].size(); ++block)
+      for (std::size_t i = 0; i < 4; ++i) {
+        const Value key = code_.add(first_key, column_of(static_cast<int>(block), static_cast<int>(i)));
+        Coordinates at = batch_;
+        at.insert_or_assign(stage_.queries, index(query_inside(query_of(static_cast<int>(m), static_cast<int>(i / 2)))));
+        at.insert_or_assign(stage_.keys, index(builder_.createOrFold<mlir::arith::MinSIOp>(key, code_.add(keys_, -1))));
+        scores[m][block][i] = changed(scores[m][block][i], key, at);
+      }
+}
+
+void AttentionBuilder::change(Scores& scores, Value first_key) {
+  if (has_factor_in_base()) return;
+  at_each(scores, first_key, [&](Value score, Value, const Coordinates& at) {
+    const Emitted product{&builder_, code_.multiply(score, code_.real(factor())), {}};
+    return graph_.at(stage_.score, at, {{stage_.product, product}}).value;
+  });
+}
+
+void AttentionBuilder::hide(Scores& scores, Value block) {
+  const Value first_key = code_.multiply(block, tiles_.key_tile);
+  const Value is_whole = builder_.createOrFold<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::sle, code_.add(first_key, tiles_.key_tile), keys_);
+  const Value is_visible = code_.both(is_whole, visibility(block).low.value);
+  const Values given = flattened(scores);
+  auto branch = mlir::scf::IfOp::create(builder_, mlir::ValueRange(given).getTypes(), is_visible, /*withElseRegion=*/true);
+  const mlir::OpBuilder::InsertionGuard guard(builder_);
+  builder_.setInsertionPointToStart(branch.thenBlock());
+  mlir::scf::YieldOp::create(builder_, given);
+  builder_.setInsertionPointToStart(branch.elseBlock());
+  Scores hidden = scores;
+  at_each(hidden, first_key, [&](Value score, Value key, const Coordinates& at) {
+    Emitted shows{&builder_, code_.less(key, keys_), {}};
+    for (const MaskPredicate& mask : stage_.masks) {
+      const Emitted holds = graph_.at(mask.node, at);
+      shows = shows && (mask.is_hiding ? !holds : holds);
+    }
+    return code_.select(shows.value, score, code_.real(-std::numeric_limits<double>::infinity()));
+  });
+  mlir::scf::YieldOp::create(builder_, flattened(hidden));
+  auto result = branch.getResults().begin();
+  for (auto& row : scores)
+    for (Sums& sums : row)
+      for (Value& score : sums) score = *result++;
+}
+
+}  // namespace attune::tensor_cores

@@ -1,0 +1,124 @@
+#include "codegen/tensor_cores/attention_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/tensor_cores/emitted_graph.h"
+
+namespace attune::tensor_cores {
+namespace {
+
+/// The most columns of an operand: the sums of a row, and what is multiplied with them, stay in registers.
+constexpr std::int64_t most_columns = 128;
+
+template <class Op>
+const Op* as(const Node& node) {
+  return std::get_if<Op>(&node.op);
+}
+
+/// Reads the stage off the graph of a step; `problem_` is the first thing that is in the way.
+class Reading {
+ public:
+  Reading(const KernelSteps& plan, const Step& step) : plan_(plan), step_(step) {}
+
+  AttentionAnswer run() {
+    const auto* roles = std::get_if<OnlineSoftmaxRoles>(&step_.roles);
+    if (roles == nullptr) return {std::nullopt, fmt::format("tensor cores compute attention, and the stage is {}", step_.kind())};
+    if (roles->product < 0 || !roles->parts.empty())
+      return {std::nullopt, "tensor cores multiply one matrix of queries with one of keys, and the scores are none such product"};
+    take_dims(*roles);
+    take_extents();
+    stage_.query = operand(roles->query, "queries", stage_.over);
+    stage_.key = operand(roles->key, "keys", stage_.over);
+    stage_.value = operand(roles->value, "values", stage_.value_depth);
+    take_elements();
+    take_nodes(*roles);
+    if (!problem_.empty()) return {std::nullopt, std::move(problem_)};
+    return {std::move(stage_), {}};
+  }
+
+ private:
+  const Node& node(int id) const { return step_.graph.node(id); }
+  void refuse(std::string problem) {
+    if (problem_.empty()) problem_ = std::move(problem);
+  }
+
+  void take_dims(const OnlineSoftmaxRoles& roles) {
+    stage_.queries = roles.queries;
+    stage_.keys = roles.keys;
+    stage_.value_depth = roles.value_depth;
+    for (const Name dim : node(roles.matmul).type.dims)
+      if (dim != roles.queries && dim != roles.value_depth) stage_.batch.emplace_back(dim);
+    const Names& over = as<Matmul>(node(roles.product))->over;
+    if (over.size() != 1)
+      refuse(fmt::format("tensor cores contract one dim of queries and keys, and the product has {}", over.size()));
+    else
+      stage_.over = over[0];
+  }
+
+  Operand operand(int id, std::string_view what, const std::string& innermost) {
+    OperandAnswer found = read_operand(plan_, step_, id, what);
+    if (!found.problem.empty())
+      refuse(found.problem);
+    else if (found.operand.dims.empty() || found.operand.dims.back() != innermost)
+      refuse(fmt::format("tensor cores load rows of {} that lie side by side, and '{}' is not stored by rows of {}", what, tensor(found.operand).name,
+                         innermost));
+    return found.operand;
+  }
+  const StepTensor& tensor(const Operand& of) const { return plan_.tensors[step_.inputs[of.input]]; }
+
+  void take_elements() {
+    if (!problem_.empty()) return;
+    stage_.element = tensor(stage_.query).element;
+    refuse(storage_problem(plan_, step_, {&stage_.query, &stage_.key, &stage_.value}));
+    if (stage_.value.factor != 1) refuse("tensor cores load values as they are stored, and they are multiplied");
+  }
+
+  std::int64_t known_extent(const std::string& dim) {
+    const auto known = plan_.known.find(dim);
+    if (known == plan_.known.end())
+      refuse(fmt::format("tensor cores need '{}' known when the kernel is compiled: --set {}=64", dim, dim));
+    else if (known->second < 1 || known->second > most_columns)
+      refuse(fmt::format("tensor cores take 1 to {} columns, and {} = {}", most_columns, dim, known->second));
+    return known == plan_.known.end() ? 0 : known->second;
+  }
+  void take_extents() {
+    if (!problem_.empty()) return;
+    stage_.depth = known_extent(stage_.over);
+    stage_.value_columns = known_extent(stage_.value_depth);
+  }
+
+  void take_nodes(const OnlineSoftmaxRoles& roles) {
+    const Graph& graph = step_.graph;
+    auto [score, masks] = peel_masks(graph, node(roles.softmax).inputs[0]);
+    stage_.product = roles.product;
+    stage_.score = score;
+    stage_.masks = std::move(masks);
+    stage_.softmax = roles.softmax;
+    const Node& matmul = node(roles.matmul);
+    stage_.weights = matmul.inputs[0] == roles.value ? matmul.inputs[1] : matmul.inputs[0];
+    stage_.matmul = roles.matmul;
+    stage_.result = graph.outputs()[0].node;
+    stage_.has_log_sum_exp = roles.log_sum_exp >= 0;
+    check_code(stage_.score, {stage_.product}, "of the scores");
+    check_code(stage_.weights, {stage_.softmax}, "of the weights");
+    check_code(stage_.result, {stage_.matmul}, "of the result");
+    for (const MaskPredicate& mask : stage_.masks) check_code(mask.node, {}, "of a mask");
+  }
+  void check_code(int id, const std::vector<int>& inner, std::string_view what) {
+    if (const std::string_view name = operation_without_code(step_.graph, id, inner); !name.empty())
+      refuse(fmt::format("tensor cores have no code for '{}' {}", name, what));
+  }
+
+  const KernelSteps& plan_;
+  const Step& step_;
+  AttentionStage stage_;
+  std::string problem_;
+};
+
+}  // namespace
+
+AttentionAnswer attention_stage(const KernelSteps& plan, const Step& step) { return Reading(plan, step).run(); }
+
+}  // namespace attune::tensor_cores

@@ -1,0 +1,35 @@
+/// An online softmax as tensor cores compute it: where its operands lie in memory, and what is computed of each score; or why it cannot be.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/plan/score_masks.h"
+#include "codegen/steps/steps.h"
+#include "codegen/tensor_cores/operand.h"
+
+namespace attune::tensor_cores {
+
+/// out[batch.., queries, value_depth] = sum_j weight(softmax_j(score(factor * query . key))) * value
+struct AttentionStage {
+  Element element = Element::bf16;  ///< of query, key and value
+  Operand query, key, value;
+  std::vector<std::string> batch;  ///< dims of the result but queries and value_depth
+  std::string queries, keys, over, value_depth;
+  std::int64_t depth = 0, value_columns = 0;  ///< the extents of over and value_depth
+  int product = -1, score = -1;               ///< the matmul, and what it becomes below the masks
+  std::vector<MaskPredicate> masks;
+  int softmax = -1, weights = -1;  ///< the softmax, and the operand of the second matmul that it becomes
+  int matmul = -1, result = -1;    ///< the second matmul, and what is stored of it
+  bool has_log_sum_exp = false;
+};
+
+struct AttentionAnswer {
+  std::optional<AttentionStage> stage;
+  std::string problem;  ///< the sentence otherwise
+};
+
+AttentionAnswer attention_stage(const KernelSteps& plan, const Step& step);
+
+}  // namespace attune::tensor_cores

@@ -1,0 +1,270 @@
+#include "codegen/tensor_cores/number.h"
+
+#include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/Dialect/Math/IR/Math.h>
+#include <mlir/IR/Matchers.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace attune::tensor_cores {
+namespace {
+
+namespace arith = mlir::arith;
+using mlir::Value;
+using Integer = std::int64_t;
+constexpr Integer least = std::numeric_limits<Integer>::min(), greatest = std::numeric_limits<Integer>::max();
+constexpr Bounds bounds_of_i32{std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
+
+// Bounds end where 64 bits do: beyond, integers of the language have no value.
+Integer bounded_sum(Integer a, Integer b) {
+  Integer result = 0;
+  return __builtin_add_overflow(a, b, &result) ? (a < 0 ? least : greatest) : result;
+}
+Integer bounded_product(Integer a, Integer b) {
+  Integer result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? ((a < 0) == (b < 0) ? greatest : least) : result;
+}
+Integer bounded_negative(Integer a) { return a == least ? greatest : -a; }
+Bounds mirrored(Bounds a) { return {bounded_negative(a.high), bounded_negative(a.low)}; }
+Bounds product_bounds(Bounds a, Bounds b) {
+  const auto [low, high] =
+      std::minmax({bounded_product(a.low, b.low), bounded_product(a.low, b.high), bounded_product(a.high, b.low), bounded_product(a.high, b.high)});
+  return {low, high};
+}
+Integer largest_size(Bounds a) { return std::max(bounded_negative(a.low), a.high); }
+bool fits_i32(Bounds a) { return bounds_of_i32.low <= a.low && a.high <= bounds_of_i32.high; }
+
+bool is_single(const Emitted& x) { return x.bounds.low == x.bounds.high; }
+bool is_unbounded(const Emitted& end) { return is_single(end) && (end.bounds.low <= least + 1 || end.bounds.low == greatest); }
+std::optional<bool> known_truth(const Emitted& x) {
+  llvm::APInt truth;
+  return mlir::matchPattern(x.value, mlir::m_ConstantInt(&truth)) ? std::optional(!truth.isZero()) : std::nullopt;
+}
+
+Value wide(const Emitted& x) {
+  return x.value.getType().isInteger(64) ? x.value : x.builder->createOrFold<arith::ExtSIOp>(x.builder->getI64Type(), x.value);
+}
+bool is_narrow(const Emitted& x) { return x.value.getType().isInteger(32); }
+
+/// Of integers: in 32 bits if the operands have them and the result fits.
+template <class Op>
+Emitted integer_result(const Emitted& a, const Emitted& b, Bounds bounds) {
+  const bool is_safe = is_narrow(a) && is_narrow(b) && fits_i32(bounds);
+  return Emitted::of(*a.builder, a.builder->createOrFold<Op>(is_safe ? a.value : wide(a), is_safe ? b.value : wide(b)), bounds);
+}
+template <class Op>
+Emitted real_result(const Emitted& a, const Emitted& b) {
+  return {a.builder, a.builder->createOrFold<Op>(a.value, b.value), {}};
+}
+template <class Op>
+Emitted function(const Emitted& x) {
+  return {x.builder, x.builder->createOrFold<Op>(to_real(x).value), {}};
+}
+
+Emitted compared(const Emitted& a, const Emitted& b, arith::CmpFPredicate of_reals, arith::CmpIPredicate of_integers) {
+  if (a.is_real()) return {a.builder, a.builder->createOrFold<arith::CmpFOp>(of_reals, a.value, b.value), {}};
+  const bool is_small = is_narrow(a) && is_narrow(b);
+  return {a.builder, a.builder->createOrFold<arith::CmpIOp>(of_integers, is_small ? a.value : wide(a), is_small ? b.value : wide(b)), {}};
+}
+Emitted known_or(const Emitted& a, bool is_always, bool is_never, const auto& comparison) {
+  return a.is_integer() && (is_always || is_never) ? Emitted::boolean(*a.builder, is_always) : comparison();
+}
+
+/// Quotient and remainder towards zero, of a divisor that is not 0.
+struct Division {
+  Emitted quotient, remainder;
+};
+Division divided(const Emitted& a, const Emitted& b) {
+  const Integer most = largest_size(a.bounds), below = bounded_sum(largest_size(b.bounds), -1);
+  const Bounds quotients{a.bounds.low >= 0 && b.bounds.low >= 0 ? 0 : bounded_negative(most), most};
+  return {integer_result<arith::DivSIOp>(a, b, quotients),
+          integer_result<arith::RemSIOp>(a, b, {a.bounds.low >= 0 ? 0 : bounded_negative(below), below})};
+}
+
+}  // namespace
+
+Emitted Emitted::real(Builder& builder, double value) {
+  return {&builder, arith::ConstantOp::create(builder, builder.getF32FloatAttr(static_cast<float>(value))), {}};
+}
+Emitted Emitted::integer(Builder& builder, std::int64_t value) {
+  const Bounds bounds{value, value};
+  return {&builder, arith::ConstantOp::create(builder, builder.getIntegerAttr(fits_i32(bounds) ? builder.getI32Type() : builder.getI64Type(), value)),
+          bounds};
+}
+Emitted Emitted::boolean(Builder& builder, bool value) { return {&builder, arith::ConstantOp::create(builder, builder.getBoolAttr(value)), {}}; }
+
+Emitted Emitted::of(Builder& builder, mlir::Value integer, Bounds bounds) {
+  if (bounds.low == bounds.high) return Emitted::integer(builder, bounds.low);
+  const mlir::Type type = fits_i32(bounds) ? builder.getI32Type() : builder.getI64Type();
+  if (integer.getType() == type) return {&builder, integer, bounds};
+  const bool is_wider = integer.getType().getIntOrFloatBitWidth() > type.getIntOrFloatBitWidth();
+  return {&builder, is_wider ? builder.createOrFold<arith::TruncIOp>(type, integer) : builder.createOrFold<arith::ExtSIOp>(type, integer), bounds};
+}
+
+Emitted operator+(const Emitted& a, const Emitted& b) {
+  if (a.is_real()) return real_result<arith::AddFOp>(a, b);
+  return integer_result<arith::AddIOp>(a, b, {bounded_sum(a.bounds.low, b.bounds.low), bounded_sum(a.bounds.high, b.bounds.high)});
+}
+Emitted operator-(const Emitted& a, const Emitted& b) {
+  if (a.is_real()) return real_result<arith::SubFOp>(a, b);
+  const Bounds minus = mirrored(b.bounds);
+  return integer_result<arith::SubIOp>(a, b, {bounded_sum(a.bounds.low, minus.low), bounded_sum(a.bounds.high, minus.high)});
+}
+Emitted operator-(const Emitted& a) {
+  return a.is_real() ? Emitted{a.builder, a.builder->createOrFold<arith::NegFOp>(a.value), {}} : Emitted::integer(*a.builder, 0) - a;
+}
+Emitted operator*(const Emitted& a, const Emitted& b) {
+  if (a.is_real()) return real_result<arith::MulFOp>(a, b);
+  return integer_result<arith::MulIOp>(a, b, product_bounds(a.bounds, b.bounds));
+}
+Emitted operator/(const Emitted& a, const Emitted& b) { return real_result<arith::DivFOp>(a, b); }
+
+Emitted floor_div(const Emitted& a, const Emitted& b) {
+  const Emitted zero = Emitted::integer(*a.builder, 0), one = Emitted::integer(*a.builder, 1);
+  if (b.bounds == Bounds{}) return zero;
+  if (b.bounds.low <= 0 && b.bounds.high >= 0)
+    return select(
+        b == zero, zero,
+        floor_div(a,
+                  Emitted{b.builder, select(b == zero, one, b).value, {std::min<Integer>(b.bounds.low, -1), std::max<Integer>(b.bounds.high, 1)}}));
+  const Division parts = divided(a, b);
+  if (a.bounds.low >= 0 && b.bounds.low > 0) return parts.quotient;
+  return select(parts.remainder != zero && ((parts.remainder < zero) != (b < zero)), parts.quotient - one, parts.quotient);
+}
+Emitted mod(const Emitted& a, const Emitted& b) {
+  if (b.bounds == Bounds{}) return Emitted::integer(*a.builder, 0);
+  if (a.bounds.low >= 0 && a.bounds.high < b.bounds.low) return a;
+  const Emitted zero = Emitted::integer(*a.builder, 0), one = Emitted::integer(*a.builder, 1);
+  const bool may_be_zero = b.bounds.low <= 0 && b.bounds.high >= 0;
+  const Emitted rest = divided(a, may_be_zero ? select(b == zero, one, b) : b).remainder;
+  const Emitted signed_rest = a.bounds.low >= 0 && b.bounds.low > 0 ? rest : select(rest != zero && ((rest < zero) != (b < zero)), rest + b, rest);
+  const Bounds bounds{std::min<Integer>(bounded_sum(b.bounds.low, 1), 0), std::max<Integer>(bounded_sum(b.bounds.high, -1), 0)};
+  const Emitted result = Emitted::of(*a.builder, signed_rest.value, bounds);
+  return may_be_zero ? select(b == zero, zero, result) : result;
+}
+
+Emitted minimum(const Emitted& a, const Emitted& b) {
+  if (a.is_boolean()) return a && b;
+  if (a.is_real()) return real_result<arith::MinimumFOp>(a, b);
+  if (a.bounds.high <= b.bounds.low) return a;
+  if (b.bounds.high <= a.bounds.low) return b;
+  return integer_result<arith::MinSIOp>(a, b, {std::min(a.bounds.low, b.bounds.low), std::min(a.bounds.high, b.bounds.high)});
+}
+Emitted maximum(const Emitted& a, const Emitted& b) {
+  if (a.is_boolean()) return a || b;
+  if (a.is_real()) return real_result<arith::MaximumFOp>(a, b);
+  if (a.bounds.low >= b.bounds.high) return a;
+  if (b.bounds.low >= a.bounds.high) return b;
+  return integer_result<arith::MaxSIOp>(a, b, {std::max(a.bounds.low, b.bounds.low), std::max(a.bounds.high, b.bounds.high)});
+}
+Emitted abs(const Emitted& x) {
+  if (x.is_real()) return function<mlir::math::AbsFOp>(x);
+  return x.bounds.low >= 0 ? x : maximum(x, -x);
+}
+
+Emitted operator<(const Emitted& a, const Emitted& b) {
+  return known_or(a, a.bounds.high < b.bounds.low, a.bounds.low >= b.bounds.high,
+                  [&] { return compared(a, b, arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt); });
+}
+Emitted operator<=(const Emitted& a, const Emitted& b) {
+  return known_or(a, a.bounds.high <= b.bounds.low, a.bounds.low > b.bounds.high,
+                  [&] { return compared(a, b, arith::CmpFPredicate::OLE, arith::CmpIPredicate::sle); });
+}
+Emitted operator>(const Emitted& a, const Emitted& b) { return b < a; }
+Emitted operator>=(const Emitted& a, const Emitted& b) { return b <= a; }
+Emitted operator==(const Emitted& a, const Emitted& b) {
+  if (a.is_boolean()) return !(a != b);
+  return known_or(a, is_single(a) && a.bounds == b.bounds, a.bounds.high < b.bounds.low || b.bounds.high < a.bounds.low,
+                  [&] { return compared(a, b, arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq); });
+}
+Emitted operator!=(const Emitted& a, const Emitted& b) {
+  return a.is_boolean() ? Emitted{a.builder, a.builder->createOrFold<arith::XOrIOp>(a.value, b.value), {}} : !(a == b);
+}
+
+Emitted operator&&(const Emitted& a, const Emitted& b) {
+  if (const auto known = known_truth(a)) return *known ? b : a;
+  if (const auto known = known_truth(b)) return *known ? a : b;
+  return {a.builder, a.builder->createOrFold<arith::AndIOp>(a.value, b.value), {}};
+}
+Emitted operator||(const Emitted& a, const Emitted& b) {
+  if (const auto known = known_truth(a)) return *known ? a : b;
+  if (const auto known = known_truth(b)) return *known ? b : a;
+  return {a.builder, a.builder->createOrFold<arith::OrIOp>(a.value, b.value), {}};
+}
+Emitted operator!(const Emitted& a) {
+  if (const auto known = known_truth(a)) return Emitted::boolean(*a.builder, !*known);
+  return {a.builder, a.builder->createOrFold<arith::XOrIOp>(a.value, Emitted::boolean(*a.builder, true).value), {}};
+}
+Emitted select(const Emitted& condition, const Emitted& a, const Emitted& b) {
+  if (const auto known = known_truth(condition)) return *known ? a : b;
+  Builder& builder = *condition.builder;
+  if (!a.is_integer()) return {&builder, builder.createOrFold<arith::SelectOp>(condition.value, a.value, b.value), {}};
+  const bool is_small = is_narrow(a) && is_narrow(b);
+  const Value chosen = builder.createOrFold<arith::SelectOp>(condition.value, is_small ? a.value : wide(a), is_small ? b.value : wide(b));
+  return Emitted::of(builder, chosen, {std::min(a.bounds.low, b.bounds.low), std::max(a.bounds.high, b.bounds.high)});
+}
+
+Emitted exp(const Emitted& x) { return function<mlir::math::ExpOp>(x); }
+Emitted log(const Emitted& x) { return function<mlir::math::LogOp>(x); }
+Emitted sqrt(const Emitted& x) { return function<mlir::math::SqrtOp>(x); }
+Emitted rsqrt(const Emitted& x) { return Emitted::real(*x.builder, 1) / sqrt(x); }
+Emitted pow(const Emitted& a, const Emitted& b) {
+  return {a.builder, a.builder->createOrFold<mlir::math::PowFOp>(to_real(a).value, to_real(b).value), {}};
+}
+Emitted tanh(const Emitted& x) { return function<mlir::math::TanhOp>(x); }
+/// 1 / (1 + exp(-x)): exp(-x) is infinite for the least x, and the quotient 0.
+Emitted sigmoid(const Emitted& x) {
+  const Emitted one = Emitted::real(*x.builder, 1);
+  return one / (one + exp(-to_real(x)));
+}
+Emitted erf(const Emitted& x) { return function<mlir::math::ErfOp>(x); }
+Emitted sin(const Emitted& x) { return function<mlir::math::SinOp>(x); }
+Emitted cos(const Emitted& x) { return function<mlir::math::CosOp>(x); }
+Emitted floor(const Emitted& x) { return function<mlir::math::FloorOp>(x); }
+
+Emitted to_real(const Emitted& x) {
+  if (x.is_real()) return x;
+  if (x.is_boolean()) return select(x, Emitted::real(*x.builder, 1), Emitted::real(*x.builder, 0));
+  return {x.builder, x.builder->createOrFold<arith::SIToFPOp>(x.builder->getF32Type(), x.value), {}};
+}
+Emitted to_i64(const Emitted& x) {
+  Builder& builder = *x.builder;
+  if (x.is_boolean()) return select(x, Emitted::integer(builder, 1), Emitted::integer(builder, 0));
+  if (x.is_integer()) return x;
+  constexpr Integer limit = Integer{1} << 62;
+  const Emitted low = Emitted::real(builder, -0x1p62), high = Emitted::real(builder, 0x1p62), above = select(low < x, x, low);
+  const Emitted within = select(above < high, above, high);
+  return Emitted::of(builder, builder.createOrFold<arith::FPToSIOp>(builder.getI64Type(), within.value), {-limit, limit});
+}
+
+Emitted constant_like(const Emitted& x, double value) {
+  if (x.is_real()) return Emitted::real(*x.builder, value);
+  return x.is_boolean() ? Emitted::boolean(*x.builder, value != 0) : Emitted::integer(*x.builder, static_cast<Integer>(value));
+}
+bool is_certain(const Emitted& condition) { return known_truth(condition).value_or(false); }
+double function_error(const Emitted&) { return 0x1p-20; }
+
+Interval<Emitted> after_sum(const Interval<Emitted>& sum, const Interval<Emitted>& a, const Interval<Emitted>& b) {
+  Builder& builder = *sum.low.builder;
+  if (sum.low.is_integer())
+    return {is_unbounded(a.low) || is_unbounded(b.low) ? Emitted::integer(builder, least) : sum.low,
+            is_unbounded(a.high) || is_unbounded(b.high) ? Emitted::integer(builder, greatest) : sum.high};
+  const Emitted zero = Emitted::real(builder, 0), largest = maximum(maximum(a.high, -a.low), maximum(b.high, -b.low));
+  const Emitted error = largest * Emitted::real(builder, function_error(largest));
+  const Emitted low = sum.low - error, high = sum.high + error;  // but a sum of numbers of one sign has that sign
+  return {select(a.low >= zero && b.low >= zero, maximum(low, zero), low), select(a.high <= zero && b.high <= zero, minimum(high, zero), high)};
+}
+Interval<Emitted> after_product(const Interval<Emitted>& product, const Interval<Emitted>& a, const Interval<Emitted>& b) {
+  if (product.low.is_real()) return detail::after_function(product);
+  Builder& builder = *product.low.builder;
+  const bool is_known = is_single(product.low) && is_single(product.high);  // constants have been multiplied without wrapping
+  const bool is_bounded = !(is_unbounded(a.low) || is_unbounded(a.high) || is_unbounded(b.low) || is_unbounded(b.high));
+  return is_known || is_bounded ? product : Interval<Emitted>{Emitted::integer(builder, least), Emitted::integer(builder, greatest)};
+}
+Emitted corner(const Emitted& a, const Emitted& b) { return a.is_real() ? detail::corner<Emitted>(a, b) : a * b; }
+Interval<Emitted> to_i64(const Interval<Emitted>& x) { return {to_i64(x.low), x.high.is_real() ? -to_i64(-x.high) : to_i64(x.high)}; }
+
+}  // namespace attune::tensor_cores

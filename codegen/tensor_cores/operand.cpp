@@ -1,0 +1,60 @@
+#include "codegen/tensor_cores/operand.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+#include <optional>
+
+namespace attune::tensor_cores {
+namespace {
+
+std::optional<double> real_constant(const Node& node) {
+  const auto* constant = std::get_if<Constant>(&node.op);
+  return constant != nullptr && node.type.dims.empty() ? std::optional(constant->value) : std::nullopt;
+}
+
+}  // namespace
+
+OperandAnswer read_operand(const KernelSteps& plan, const Step& step, int id, std::string_view what) {
+  Operand found;
+  std::map<std::string, std::string, std::less<>> names;  // of dims below renames, as the stage knows them
+  const auto name_above = [&](std::string_view dim) {
+    const auto name = names.find(dim);
+    return name == names.end() ? std::string(dim) : name->second;
+  };
+  for (;;) {
+    const Node& at = step.graph.node(id);
+    if (const auto* rename = std::get_if<Rename>(&at.op)) {
+      names.insert_or_assign(std::string(rename->from), name_above(rename->to));
+      id = at.inputs[0];
+    } else if (std::holds_alternative<Multiply>(at.op) &&
+               (real_constant(step.graph.node(at.inputs[0])) || real_constant(step.graph.node(at.inputs[1])))) {
+      const std::size_t constant = real_constant(step.graph.node(at.inputs[0])) ? 0 : 1;
+      found.factor *= *real_constant(step.graph.node(at.inputs[constant]));
+      id = at.inputs[1 - constant];
+    } else if (const auto* input = std::get_if<Input>(&at.op)) {
+      std::from_chars(input->label.data() + 1, input->label.data() + input->label.size(), found.input);
+      for (const std::string& dim : plan.tensors[step.inputs[found.input]].dims) found.dims.push_back(name_above(dim));
+      return {std::move(found), {}};
+    } else {
+      return {{}, fmt::format("tensor cores load {} as they are stored, and they are computed", what)};
+    }
+  }
+}
+
+std::string storage_problem(const KernelSteps& plan, const Step& step, const std::vector<const Operand*>& operands) {
+  const auto tensor = [&](const Operand* operand) -> const StepTensor& { return plan.tensors[step.inputs[operand->input]]; };
+  const StepTensor& first = tensor(operands.front());
+  for (const Operand* operand : operands) {
+    const StepTensor& stored = tensor(operand);
+    if (stored.element != Element::bf16 && stored.element != Element::f16)
+      return fmt::format("tensor cores multiply bf16 or f16, and '{}' is {}", stored.name, name_of(stored.element));
+    if (stored.element != first.element)
+      return fmt::format("tensor cores multiply operands of one storage: '{}' is {} and '{}' is {}", first.name, name_of(first.element), stored.name,
+                         name_of(stored.element));
+  }
+  return {};
+}
+
+}  // namespace attune::tensor_cores

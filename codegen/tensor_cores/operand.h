@@ -1,0 +1,29 @@
+/// Operands of tensor cores: tensors in memory.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/steps/steps.h"
+
+namespace attune::tensor_cores {
+
+/// A tensor that the step reads, times a number.
+struct Operand {
+  std::size_t input = 0;  ///< number among the step's inputs
+  double factor = 1;
+  std::vector<std::string> dims;  ///< of the tensor in memory, outermost first, by the names that the stage has for them
+};
+
+/// The operand that a node of the step's graph is, or why it is none; `what` names it in the sentence.
+struct OperandAnswer {
+  Operand operand;
+  std::string problem;
+};
+OperandAnswer read_operand(const KernelSteps& plan, const Step& step, int node, std::string_view what);
+
+/// What is wrong with the storage of operands that are multiplied, as a sentence: bf16 or f16, and all the same. Empty if nothing is.
+std::string storage_problem(const KernelSteps& plan, const Step& step, const std::vector<const Operand*>& operands);
+
+}  // namespace attune::tensor_cores

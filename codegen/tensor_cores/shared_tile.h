@@ -1,0 +1,56 @@
+/// A block of rows in shared memory, as chunks of 16 bytes that are exchanged by rows: eight rows that are read at one column, and eight chunks of a
+/// row, lie in different banks. Chunk c of row r stands at place c ^ (r % 8) of its row of 128 or more bytes, and at c ^ (r / 2 % 4) of one of 64.
+#pragma once
+
+#include "codegen/tensor_cores/step_arguments.h"
+#include "codegen/tensor_cores/warp.h"
+
+namespace attune::tensor_cores {
+
+inline constexpr int chunk_elements = 8, chunk_bytes = 16;
+
+/// A chunk in global memory: the place of its first element, and how many of its elements are there; the others are 0.
+struct GlobalChunk {
+  mlir::Value offset, count;
+};
+/// The chunk that is wanted at a chunk of a row of the tile.
+using ChunkAt = std::function<GlobalChunk(mlir::Value row, mlir::Value chunk)>;
+/// An element by itself: its place, and whether it is there.
+struct GlobalElement {
+  mlir::Value offset, is_there;
+};
+using ElementAt = std::function<GlobalElement(mlir::Value row, mlir::Value column)>;
+
+class SharedTile {
+ public:
+  /// `rows` rows of `columns` columns, a multiple of 8, behind a place in shared memory; `pitch` elements from a row to the next: 32 or a multiple
+  /// of 64.
+  SharedTile(const Code& code, mlir::Value place, int rows, int columns, int pitch)
+      : code_(code), place_(place), rows_(rows), columns_(columns), pitch_(pitch) {}
+
+  /// All threads copy chunks of a tensor, asynchronously: each begins at a multiple of 16 bytes.
+  void copy(const StepArguments& arguments, std::size_t tensor, mlir::Value thread, int threads, const ChunkAt& chunk_at) const;
+  /// All threads load elements one by one, wherever they are.
+  void load(const StepArguments& arguments, std::size_t tensor, mlir::Value thread, int threads, const ElementAt& element_at) const;
+
+  // 16 x 16 elements as fragments of `multiplied`, four registers. Rows are row + below, columns column + beside, of which `below` and `beside` are
+  // multiples of 16 and 8 that are constants of the code, and `row` and `column` multiples of 8.
+  /// A first operand: rows of the tile are its rows, or its columns.
+  std::array<mlir::Value, 4> first_operand(mlir::Value row, int below, mlir::Value column, int beside, mlir::Value lane) const;
+  std::array<mlir::Value, 4> first_operand_by_columns(mlir::Value row, int below, mlir::Value column, int beside, mlir::Value lane) const;
+  /// Two second operands, two registers each: rows of the tile are columns of theirs (rows 0 to 7 the first's), or are their rows (columns 0 to 7 the
+  /// first's).
+  std::array<mlir::Value, 4> second_operands_by_columns(mlir::Value row, int below, mlir::Value column, int beside, mlir::Value lane) const;
+  std::array<mlir::Value, 4> second_operands(mlir::Value row, int below, mlir::Value column, int beside, mlir::Value lane) const;
+
+ private:
+  /// Of row + below, where `below` is a multiple of 8: it is a constant of the address then.
+  mlir::Value chunk_place(mlir::Value row, int below, mlir::Value chunk) const;
+  void each_chunk(mlir::Value thread, int threads, const std::function<void(mlir::Value row, mlir::Value chunk, mlir::Value place)>& visit) const;
+
+  const Code& code_;
+  mlir::Value place_;
+  int rows_, columns_, pitch_;
+};
+
+}  // namespace attune::tensor_cores

@@ -1,0 +1,131 @@
+#include "codegen/tensor_cores/step_arguments.h"
+
+#include <mlir/Dialect/Arith/IR/Arith.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "codegen/tensor_cores/warp.h"
+
+namespace attune::tensor_cores {
+namespace {
+
+constexpr unsigned global_memory = 1;
+
+mlir::Type type_of(Builder& builder, Element element) {
+  switch (element) {
+    case Element::bf16:
+      return builder.getBF16Type();
+    case Element::f16:
+      return builder.getF16Type();
+    case Element::i32:
+      return builder.getI32Type();
+    case Element::i64:
+      return builder.getI64Type();
+    case Element::i8:
+    case Element::u8:
+    case Element::boolean:
+      return builder.getI8Type();
+    default:
+      return builder.getF32Type();
+  }
+}
+
+std::vector<std::size_t> tensors_of(const Step& step) {
+  std::vector<std::size_t> tensors = step.inputs;
+  tensors.insert(tensors.end(), step.outputs.begin(), step.outputs.end());
+  return tensors;
+}
+
+/// An element as it is loaded becomes a number.
+Emitted number_of(Builder& builder, Element element, mlir::Value loaded) {
+  namespace arith = mlir::arith;
+  switch (element) {
+    case Element::f32:
+    case Element::real:
+      return {&builder, loaded, {}};
+    case Element::bf16:
+    case Element::f16:
+      return {&builder, arith::ExtFOp::create(builder, builder.getF32Type(), loaded), {}};
+    case Element::boolean:
+      return Emitted::of(builder, arith::ExtUIOp::create(builder, builder.getI32Type(), loaded), {0, 255}) != Emitted::integer(builder, 0);
+    case Element::u8:
+      return Emitted::of(builder, arith::ExtUIOp::create(builder, builder.getI32Type(), loaded), {0, 255});
+    case Element::i8:
+      return Emitted::of(builder, loaded, {-128, 127});
+    case Element::i32:
+      return Emitted::of(builder, loaded, {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()});
+    case Element::i64:
+      return Emitted::of(builder, loaded, {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()});
+  }
+  return {&builder, loaded, {}};
+}
+
+}  // namespace
+
+std::vector<mlir::Type> argument_types(Builder& builder, const KernelSteps& plan, const Step& step) {
+  std::vector<mlir::Type> types;
+  for (const std::size_t tensor : tensors_of(step)) {
+    types.push_back(mlir::LLVM::LLVMPointerType::get(builder.getContext(), global_memory));
+    for (std::size_t d = 1; d < plan.tensors[tensor].dims.size(); ++d) types.push_back(builder.getI32Type());
+  }
+  types.resize(types.size() + step.dims.size(), builder.getI32Type());
+  return types;
+}
+
+StepArguments::StepArguments(Builder& builder, const KernelSteps& plan, const Step& step, mlir::LLVM::LLVMFuncOp function)
+    : builder_(builder), input_count_(step.inputs.size()) {
+  unsigned next = 0;
+  for (const std::size_t number : tensors_of(step)) {
+    const StepTensor& tensor = plan.tensors[number];
+    // Tensors of a call lie apart, but for inputs, which nobody writes.
+    function.setArgAttr(next, mlir::LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+    if (tensors_.size() < input_count_) function.setArgAttr(next, mlir::LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
+    Argument argument{function.getArgument(next++), {}, tensor.dims, tensor.element};
+    for (std::size_t d = 1; d < tensor.dims.size(); ++d) argument.strides.push_back(function.getArgument(next++));
+    argument.strides.push_back(Code(builder).number(1));
+    tensors_.push_back(std::move(argument));
+  }
+  for (const auto& [dim, extent] : plan.known) extents_.emplace(dim, Emitted::integer(builder, extent));
+  for (const std::string& dim : step.dims) extents_.insert_or_assign(dim, Emitted{&builder, function.getArgument(next++), extent_bounds});
+}
+
+mlir::Value StepArguments::offset(std::size_t tensor, const std::vector<std::string>& dims, const Coordinates& at) const {
+  const Code code(builder_);
+  mlir::Value offset = code.number(0);
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    if (const auto coordinate = at.find(dims[d]); coordinate != at.end())
+      offset = code.add(offset, code.multiply(coordinate->second.value, tensors_[tensor].strides[d]));
+  return offset;
+}
+
+mlir::Value StepArguments::stride(std::size_t tensor, const std::vector<std::string>& dims, std::string_view dim) const {
+  return tensors_[tensor].strides[static_cast<std::size_t>(std::ranges::find(dims, dim) - dims.begin())];
+}
+
+mlir::Value StepArguments::element_at(std::size_t tensor, mlir::Type type, mlir::Value offset) const {
+  const mlir::Value wide = builder_.createOrFold<mlir::arith::ExtUIOp>(builder_.getI64Type(), offset);
+  const mlir::Value base = tensors_[tensor].pointer;
+  return mlir::LLVM::GEPOp::create(builder_, base.getType(), type, base, llvm::ArrayRef<mlir::LLVM::GEPArg>{wide});
+}
+
+Emitted StepArguments::load(std::string_view label, const Coordinates& at) const {
+  std::size_t number = 0;
+  std::from_chars(label.data() + 1, label.data() + label.size(), number);
+  const Argument& tensor = tensors_[number];
+  const mlir::Type type = type_of(builder_, tensor.element);
+  const mlir::Value place = element_at(number, type, offset(number, tensor.dims, at));
+  return number_of(builder_, tensor.element, mlir::LLVM::LoadOp::create(builder_, type, place));
+}
+
+void StepArguments::store(std::size_t output, const Coordinates& at, mlir::Value real) const {
+  const std::size_t number = input_count_ + output;
+  const Argument& tensor = tensors_[number];
+  const mlir::Type type = type_of(builder_, tensor.element);
+  const mlir::Value place = element_at(number, type, offset(number, tensor.dims, at));
+  const mlir::Value stored = type.isF32() ? real : mlir::arith::TruncFOp::create(builder_, type, real);
+  mlir::LLVM::StoreOp::create(builder_, stored, place);
+}
+
+}  // namespace attune::tensor_cores

@@ -1,0 +1,52 @@
+/// The arguments of a step's kernel on a device, and its tensors as code reads and writes them.
+#pragma once
+
+#include <mlir/Dialect/LLVMIR/LLVMDialect.h>
+
+#include <string>
+#include <vector>
+
+#include "codegen/steps/steps.h"
+#include "codegen/tensor_cores/emitted_graph.h"
+
+namespace attune::tensor_cores {
+
+/// A kernel takes of each tensor, those that the step reads and then those that it writes, the address and the strides of all dims but the innermost,
+/// outermost first and counted in elements, whose own is 1; then the extents of the step's dims. Strides and extents are i32.
+std::vector<mlir::Type> argument_types(Builder& builder, const KernelSteps& plan, const Step& step);
+
+/// Of a function with these arguments, at whose beginning `builder` stands.
+class StepArguments {
+ public:
+  StepArguments(Builder& builder, const KernelSteps& plan, const Step& step, mlir::LLVM::LLVMFuncOp function);
+
+  /// Of every dim of the step: numbers where they are known, arguments elsewhere.
+  const Extents& extents() const { return extents_; }
+  /// The element of an input of the step's graph, whose label is "a0", "a1" ...
+  Emitted load(std::string_view label, const Coordinates& at) const;
+  /// Writes a real as the tensor stores it.
+  void store(std::size_t output, const Coordinates& at, mlir::Value real) const;
+
+  /// The tensor's address, and how far its element is from there, in elements; `dims` are the names that coordinates have for those of the tensor.
+  /// Dims without a coordinate count as at 0.
+  mlir::Value pointer(std::size_t tensor) const { return tensors_[tensor].pointer; }
+  mlir::Value offset(std::size_t tensor, const std::vector<std::string>& dims, const Coordinates& at) const;
+  /// Of an input's dim that has the name in `dims`.
+  mlir::Value stride(std::size_t tensor, const std::vector<std::string>& dims, std::string_view dim) const;
+  mlir::Value element_at(std::size_t tensor, mlir::Type type, mlir::Value offset) const;
+
+ private:
+  struct Argument {
+    mlir::Value pointer;
+    std::vector<mlir::Value> strides;
+    std::vector<std::string> dims;
+    Element element = Element::f32;
+  };
+
+  Builder& builder_;
+  std::size_t input_count_ = 0;
+  std::vector<Argument> tensors_;
+  Extents extents_;
+};
+
+}  // namespace attune::tensor_cores

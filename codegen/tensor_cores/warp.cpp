@@ -1,0 +1,120 @@
+#include "codegen/tensor_cores/warp.h"
+
+#include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/Dialect/LLVMIR/LLVMDialect.h>
+#include <mlir/Dialect/LLVMIR/NVVMDialect.h>
+#include <mlir/Dialect/Math/IR/Math.h>
+#include <mlir/Dialect/SCF/IR/SCF.h>
+
+namespace attune::tensor_cores {
+
+namespace arith = mlir::arith;
+namespace llvm_ops = mlir::LLVM;
+namespace nvvm = mlir::NVVM;
+using mlir::Value;
+
+Value Code::number(std::int64_t value) const {
+  return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(static_cast<std::int32_t>(value)));
+}
+Value Code::real(double value) const { return arith::ConstantOp::create(builder, builder.getF32FloatAttr(static_cast<float>(value))); }
+Value Code::add(Value a, Value b) const {
+  return a.getType().isF32() ? builder.createOrFold<arith::AddFOp>(a, b) : builder.createOrFold<arith::AddIOp>(a, b);
+}
+Value Code::multiply(Value a, Value b) const {
+  return a.getType().isF32() ? builder.createOrFold<arith::MulFOp>(a, b) : builder.createOrFold<arith::MulIOp>(a, b);
+}
+Value Code::divide(Value a, Value b) const { return builder.createOrFold<arith::DivUIOp>(a, b); }
+Value Code::remainder(Value a, Value b) const { return builder.createOrFold<arith::RemUIOp>(a, b); }
+Value Code::exclusive_or(Value a, Value b) const { return builder.createOrFold<arith::XOrIOp>(a, b); }
+Value Code::less(Value a, Value b) const { return builder.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt, a, b); }
+Value Code::both(Value a, Value b) const { return builder.createOrFold<arith::AndIOp>(a, b); }
+Value Code::select(Value condition, Value a, Value b) const { return builder.createOrFold<arith::SelectOp>(condition, a, b); }
+Value Code::greatest(Value a, Value b) const { return arith::MaxNumFOp::create(builder, a, b); }
+Value Code::fused(Value a, Value b, Value c) const { return mlir::math::FmaOp::create(builder, a, b, c); }
+Value Code::power_of_2(Value x) const {
+  auto call =
+      llvm_ops::CallIntrinsicOp::create(builder, builder.getF32Type(), builder.getStringAttr("llvm.nvvm.ex2.approx.ftz.f32"), mlir::ValueRange{x});
+  return call.getResult(0);
+}
+void Code::when(Value condition, const std::function<void()>& body) const {
+  auto branch = mlir::scf::IfOp::create(builder, condition, /*withElseRegion=*/false);
+  const mlir::OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
+Code::Values Code::loop(const Values& start, const std::function<Value(const Values&)>& goes_on,
+                        const std::function<Values(const Values&)>& body) const {
+  const llvm::SmallVector<mlir::Type> types(mlir::ValueRange(start).getTypes());
+  const llvm::SmallVector<mlir::Location> locations(types.size(), builder.getLoc());
+  auto loop = mlir::scf::WhileOp::create(builder, types, start);
+  const mlir::OpBuilder::InsertionGuard guard(builder);
+  const auto arguments = [&](mlir::Region& region) {
+    const auto of_block = builder.createBlock(&region, {}, types, locations)->getArguments();
+    return Values(of_block.begin(), of_block.end());
+  };
+  const Values before = arguments(loop.getBefore());
+  mlir::scf::ConditionOp::create(builder, goes_on(before), before);
+  const Values after = arguments(loop.getAfter());
+  mlir::scf::YieldOp::create(builder, body(after));
+  return Values(loop.getResults().begin(), loop.getResults().end());
+}
+
+Value Code::behind(Value pointer, Value bytes) const {
+  const Value wide = builder.createOrFold<arith::ExtUIOp>(builder.getI64Type(), bytes);
+  return llvm_ops::GEPOp::create(builder, pointer.getType(), builder.getI8Type(), pointer, llvm::ArrayRef<llvm_ops::GEPArg>{wide});
+}
+
+void Code::barrier() const { nvvm::Barrier0Op::create(builder); }
+void Code::copy(Value shared, Value global, Value bytes) const {
+  nvvm::CpAsyncOp::create(builder, shared, global, 16U, nvvm::LoadCacheModifierKind::CG, bytes);
+}
+void Code::end_copies() const { nvvm::CpAsyncCommitGroupOp::create(builder); }
+void Code::wait_for_copies(int pending) const { nvvm::CpAsyncWaitGroupOp::create(builder, static_cast<std::uint32_t>(pending)); }
+
+Value Code::exchanged(Value value, int by) const {
+  constexpr int all_lanes = -1, last_lane = 31;
+  return nvvm::ShflOp::create(builder, value.getType(), number(all_lanes), value, number(by), number(last_lane), nvvm::ShflKind::bfly,
+                              mlir::UnitAttr())
+      .getRes();
+}
+
+std::array<Value, 4> Code::load_matrices(Value row, bool is_transposed) const {
+  const mlir::Type word = builder.getI32Type(), words = llvm_ops::LLVMStructType::getLiteral(builder.getContext(), {word, word, word, word});
+  const auto layout = is_transposed ? nvvm::MMALayout::col : nvvm::MMALayout::row;
+  const auto shape = nvvm::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
+  const Value loaded = nvvm::LdMatrixOp::create(builder, words, row, 4U, layout, shape, nvvm::LdStMatrixEltType::B16);
+  std::array<Value, 4> registers;
+  for (std::int64_t i = 0; i < 4; ++i) registers[static_cast<std::size_t>(i)] = llvm_ops::ExtractValueOp::create(builder, loaded, i);
+  return registers;
+}
+
+Sums multiplied(const Code& code, Element element, const std::array<Value, 4>& a, const std::array<Value, 2>& b, const Sums& c) {
+  Builder& builder = code.builder;
+  const mlir::Type real = builder.getF32Type(), sums = llvm_ops::LLVMStructType::getLiteral(builder.getContext(), {real, real, real, real});
+  const bool is_f16 = element == Element::f16;
+  const auto typed = [&](const Value& word) -> Value {
+    return is_f16 ? llvm_ops::BitcastOp::create(builder, mlir::VectorType::get(2, builder.getF16Type()), word) : word;
+  };
+  llvm::SmallVector<Value> of_a, of_b;
+  for (const Value& word : a) of_a.push_back(typed(word));
+  for (const Value& word : b) of_b.push_back(typed(word));
+  const auto type = is_f16 ? nvvm::MMATypes::f16 : nvvm::MMATypes::bf16;
+  const Value product = nvvm::MmaOp::create(builder, sums, of_a, of_b, mlir::ValueRange(llvm::ArrayRef<Value>(c)), {16, 8, 16}, std::nullopt,
+                                            std::nullopt, std::array{type, type}, std::array{nvvm::MMALayout::row, nvvm::MMALayout::col});
+  Sums result;
+  for (std::int64_t i = 0; i < 4; ++i) result[static_cast<std::size_t>(i)] = llvm_ops::ExtractValueOp::create(builder, product, i);
+  return result;
+}
+
+Value packed(const Code& code, Element element, Value low, Value high) {
+  Builder& builder = code.builder;
+  const mlir::Type reals = mlir::VectorType::get(2, builder.getF32Type()),
+                   halves = mlir::VectorType::get(2, element == Element::f16 ? mlir::Type(builder.getF16Type()) : builder.getBF16Type());
+  Value pair = llvm_ops::PoisonOp::create(builder, reals);
+  pair = llvm_ops::InsertElementOp::create(builder, pair, low, code.number(0));
+  pair = llvm_ops::InsertElementOp::create(builder, pair, high, code.number(1));
+  return llvm_ops::BitcastOp::create(builder, builder.getI32Type(), llvm_ops::FPTruncOp::create(builder, halves, pair));
+}
+
+}  // namespace attune::tensor_cores

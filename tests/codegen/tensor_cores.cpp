@@ -1,0 +1,141 @@
+/// Which stages tensor cores take and which they leave to Halide's schedules, and what ptxas makes of their kernels.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "codegen/output/code_generators.h"
+#include "tests/codegen/planned.h"
+#include "tests/folder.h"
+#include "tests/skip.h"
+#include "tests/variant_graph.h"
+
+namespace attune {
+namespace {
+
+StageOptions storing(Element reals, std::int64_t depth = 64, std::int64_t value_depth = 64) {
+  StageOptions options;
+  options.specialisation.reals = reals;
+  if (depth > 0) options.specialisation.extents = {{"depth", depth}, {"value_depth", value_depth}};
+  return options;
+}
+
+ScheduleChoice chosen(const std::string& text) {
+  const ScheduleChoiceAnswer answer = parse_schedule_choice(text);
+  REQUIRE(answer.problem == "");
+  return answer.choice;
+}
+
+StepSchedule named(std::string name) {
+  StepSchedule schedule;
+  schedule.name = std::move(name);
+  return schedule;
+}
+
+/// The schedule of the attention in a variant's kernel for CUDA, or the problem in place of its name.
+StepSchedule attention_of(const std::string& variant, const StageOptions& options, const ScheduleChoice& choice = {}, const std::vector<std::string>& settings = {}) {
+  const Planned planned(variant_graph(variant, settings), options);
+  for (const Step& step : planned.plan.steps) {
+    if (step.kind() != "online_softmax") continue;
+    GeneratorAnswer answer = generator_of({planned.plan, step, *find_target("cuda"), SizeClass::large, choice});
+    if (!answer.problem.empty()) return named(answer.problem);
+    return std::move(answer.schedule);
+  }
+  return named("no attention");
+}
+
+/// Why tensor cores leave a variant's attention to Halide.
+std::string declined(const std::string& variant, const StageOptions& options, const std::vector<std::string>& settings = {}) {
+  const StepSchedule schedule = attention_of(variant, options, {}, settings);
+  CHECK(schedule.name == "gpu_online_softmax");
+  return schedule.declined;
+}
+
+/// The text of a variant's kernel for CUDA.
+std::string ptx_of(const std::string& variant, const StageOptions& options, const ScheduleChoice& choice = {}) {
+  const Planned planned(variant_graph(variant), options);
+  CodeAnswer answer = code_of({planned.plan, planned.plan.steps.at(0), *find_target("cuda"), SizeClass::large, choice}, "kernel", CodeForm::assembly);
+  REQUIRE(answer.problem == "");
+  return answer.bytes;
+}
+
+std::string installed_ptxas() {
+  for (const char* path : {"ptxas", "/usr/local/cuda/bin/ptxas"})
+    if (std::system((std::string(path) + " --version > /dev/null 2>&1").c_str()) == 0) return path;
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("tensor cores take attention of bf16 and f16 whose depths are known", "[tensor cores]") {
+  for (const char* variant : {"scaled_dot_product", "causal", "causal_offset", "sliding_window", "sinks", "prefix_lm", "document", "soft_cap", "alibi", "padded", "masked", "grouped_query"})
+    for (const Element element : {Element::bf16, Element::f16}) {
+      CAPTURE(variant, name_of(element));
+      const StepSchedule schedule = attention_of(variant, storing(element));
+      CHECK(schedule.name == "mma_online_softmax");
+      CHECK(schedule.declined == "");
+    }
+  CHECK(attention_of("relative_bias", storing(Element::bf16)).name == "mma_online_softmax");
+  CHECK(attention_of("scaled_dot_product", storing(Element::bf16), {}, {"lse=true"}).name == "mma_online_softmax");
+}
+
+TEST_CASE("attention that tensor cores do not take has Halide's schedule, and the reason is said", "[tensor cores]") {
+  CHECK(declined("causal", storing(Element::f32)) == "tensor cores multiply bf16 or f16, and 'q' is f32");
+  CHECK(declined("causal", storing(Element::bf16, 0)) == "tensor cores need 'depth' known when the kernel is compiled: --set depth=64");
+  CHECK(declined("causal", storing(Element::bf16, 129, 64)) == "tensor cores take 1 to 128 columns, and depth = 129");
+  CHECK(declined("causal", storing(Element::bf16, 64, 200)) == "tensor cores take 1 to 128 columns, and value_depth = 200");
+  CHECK(declined("multi_head", storing(Element::bf16)) == "tensor cores multiply bf16 or f16, and 'step0' is f32");
+  CHECK(declined("additive", storing(Element::bf16, 0)) == "tensor cores multiply one matrix of queries with one of keys, and the scores are none such product");
+  StageOptions mixed = storing(Element::bf16);
+  mixed.specialisation.storage = {{"k", Element::f32}};
+  CHECK(declined("causal", mixed) == "tensor cores multiply bf16 or f16, and 'k' is f32");
+}
+
+TEST_CASE("a schedule that the command line names has the step, whichever generator it is of", "[tensor cores]") {
+  CHECK(attention_of("causal", storing(Element::bf16), chosen("gpu_online_softmax")).name == "gpu_online_softmax");
+  const StepSchedule small = attention_of("causal", storing(Element::bf16), chosen("mma_online_softmax,query_tile=64,key_tile=32,warp_rows=16"));
+  CHECK(small.name == "mma_online_softmax");
+  CHECK(value_of(small.parameters, "key_tile") == 32);
+  REQUIRE(small.blocks.has_value());
+  CHECK(small.blocks->query_tile == 64);
+  CHECK(attention_of("causal", storing(Element::bf16, 128, 128), chosen("mma_online_softmax,key_tile=128")).name ==
+        "schedule 'mma_online_softmax': a block shares 65536 bytes; at most 49152 are there on every device");
+}
+
+TEST_CASE("tensor cores take products of bf16 and f16 that are stored by rows", "[tensor cores]") {
+  const Planned planned(variant_graph("multi_head"), storing(Element::bf16, 0));
+  std::vector<std::string> schedules;
+  for (const Step& step : planned.plan.steps) {
+    const GeneratorAnswer answer = generator_of({planned.plan, step, *find_target("cuda"), SizeClass::large, {}});
+    schedules.push_back(answer.schedule.name + (answer.schedule.declined.empty() ? "" : ", since " + answer.schedule.declined));
+  }
+  CHECK(schedules == std::vector<std::string>{"mma_gemm", "mma_gemm", "mma_gemm",
+                                              "gpu_online_softmax, since tensor cores need 'depth' known when the kernel is compiled: --set depth=64",
+                                              "gpu_gemm, since tensor cores multiply bf16 or f16, and 'step3' is f32"});
+}
+
+TEST_CASE("kernels of tensor cores pass ptxas with at most 255 registers and no spills", "[tensor cores]") {
+  const std::string program = installed_ptxas();
+  if (program.empty()) return skip("there is no ptxas on the PATH or in /usr/local/cuda/bin");
+  const Folder folder;
+  const std::string path = (folder / "kernel.ptx").string();
+  const auto check_registers = [&](const std::string& ptx) {
+    std::ofstream(path) << ptx;
+    REQUIRE(std::system((program + " -v -arch=sm_90 -o " + path + ".cubin " + path + " > " + path + ".log 2>&1").c_str()) == 0);
+    std::ifstream log(path + ".log");
+    std::stringstream text;
+    text << log.rdbuf();
+    CHECK_THAT(text.str(), Catch::Contains("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"));
+    for (std::string line; std::getline(text, line);) CHECK_THAT(line, !Catch::Contains("spill") || Catch::Contains("0 bytes stack frame, 0 bytes spill stores"));
+  };
+  const Planned products(variant_graph("multi_head"), storing(Element::bf16, 0));
+  check_registers(code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, {}}, "kernel", CodeForm::assembly).bytes);
+  for (const char* variant : {"scaled_dot_product", "causal", "sliding_window", "grouped_query", "padded", "alibi"})
+    for (const std::int64_t depth : {64, 128}) {
+      CAPTURE(variant, depth);
+      check_registers(ptx_of(variant, storing(Element::bf16, depth, depth)));
+    }
+}
+
+}  // namespace attune

@@ -1,0 +1,84 @@
+/// What attention by tensor cores does, counted while its PTX is interpreted: blocks visited, and the instructions of a block.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "tests/codegen/kernel_case.h"
+#include "tests/ptx/driver.h"
+
+namespace attune {
+namespace {
+
+/// The default tiles for this depth: 4 warps of 32 queries up to depth 64, 8 of 16 beyond.
+struct MmaTiles {
+  int depth;
+  int queries = 128, keys = 64;
+  std::uint64_t warps() const { return depth > 64 ? 8 : 4; }
+  /// Products of 16 x 8 x 16 of a block of queries and keys: as many for the scores as for the sums of values.
+  std::uint64_t products() const { return static_cast<std::uint64_t>(2 * queries * keys * depth / (16 * 8 * 16)); }
+};
+
+std::uint64_t count(const ptx::Counts& counts, std::string_view begin) {
+  std::uint64_t sum = 0;
+  for (const auto& [instruction, times] : counts.instructions)
+    if (instruction.starts_with(begin)) sum += times;
+  return sum;
+}
+
+/// What a call does that agrees with the interpreter of graphs.
+struct MmaCall {
+  Arrays inputs;
+  ptx::Counts counts;
+
+  MmaCall(const std::string& variant, int depth, int queries, int keys, const std::vector<std::string>& settings = {}) {
+    const std::string known = "depth=" + std::to_string(depth), shape = "batch=1,heads=1,queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys);
+    const KernelCase kernel(variant, {.settings = settings, .target = "cuda", .types = "bf16", .set = {known, "value_" + known}});
+    CHECK(kernel.difference(shape, 1) == "");
+    const Shape extents = fill_shape(kernel.graph(), parse_shape(shape + "," + known + ",value_" + known, "shape").extents).extents;
+    inputs = random_inputs(kernel.graph(), extents, 1);
+    counts = counts_of([&] { kernel.outputs(extents, inputs); });
+  }
+};
+
+std::uint64_t blocks_of(const MmaCall& call, const MmaTiles& tiles) {
+  const std::uint64_t products = count(call.counts, "mma.sync.");
+  CHECK(products % tiles.products() == 0);
+  return products / tiles.products();
+}
+
+}  // namespace
+
+TEST_CASE("tensor cores visit the blocks in which something is visible, and no other", "[cuda]") {
+  load_driver();
+  const MmaTiles tiles{64};
+  CHECK(blocks_of(MmaCall("scaled_dot_product", 64, 256, 256), tiles) == 8);
+  CHECK(blocks_of(MmaCall("causal", 64, 256, 256), tiles) == 2 + 4);
+  // The second 128 queries see keys from 128 - 31 on.
+  CHECK(blocks_of(MmaCall("sliding_window", 64, 256, 256, {"window=32"}), tiles) == 2 + 3);
+  CHECK(blocks_of(MmaCall("causal_offset", 64, 128, 256), tiles) == 4);
+  const MmaCall padded("padded", 64, 256, 256);
+  const double length = padded.inputs.at("lengths").data.at(0);
+  CHECK(length < 256);
+  CHECK(blocks_of(padded, tiles) == 2 * static_cast<std::uint64_t>(std::ceil(length / tiles.keys)));
+}
+
+TEST_CASE("a block of tensor cores loads each fragment once, takes no bank twice and spills nothing", "[cuda]") {
+  load_driver();
+  for (const int depth : {64, 128}) {
+    CAPTURE(depth);
+    const MmaTiles tiles{depth};
+    const MmaCall some("scaled_dot_product", depth, 128, 128), more("scaled_dot_product", depth, 128, 192);
+    const auto in_block = [&](std::string_view begin) { return count(more.counts, begin) - count(some.counts, begin); };
+    CHECK(in_block("mma.sync.") == tiles.products());
+    // Four matrices of keys or values are two operands of 16 x 8, for each of a warp's 16 queries: 2 products or 4.
+    CHECK(in_block("ldmatrix.") * (depth > 64 ? 2 : 4) == tiles.products());
+    CHECK(in_block("ex2.approx.ftz.f32") == tiles.warps() * static_cast<std::uint64_t>(tiles.queries / static_cast<int>(tiles.warps()) * (tiles.keys / 32)) + tiles.warps() * (depth > 64 ? 2 : 4));
+    CHECK(in_block("cp.async.cg.shared.global") * 32 * 8 == static_cast<std::uint64_t>(2 * tiles.keys * depth));
+    CHECK(in_block("bar.sync") == 2 * tiles.warps());
+    CHECK(more.counts.bank_conflicts == 0);
+    CHECK(more.counts.shared_bytes <= 48 << 10);
+    for (const auto& [instruction, times] : more.counts.instructions) CHECK_THAT(instruction, !Catch::Contains(".local"));
+  }
+}
+
+}  // namespace attune

@@ -1,0 +1,143 @@
+/// Attention by tensor cores: its PTX is interpreted, and compared with the interpreter of graphs; what it does is counted.
+#include <catch2/catch.hpp>
+
+#include "tests/codegen/fitting_shape.h"
+#include "tests/codegen/kernel_case.h"
+#include "tests/ptx/driver.h"
+
+namespace attune {
+namespace {
+
+/// That it is by tensor cores, which have no other instruction for their products.
+bool has_products(const ptx::Counts& counts, const std::string& type) { return counts.instructions.contains("mma.sync.aligned.m16n8k16.row.col.f32." + type + "." + type + ".f32"); }
+
+std::vector<std::string> depths(int depth, int value_depth) { return {"depth=" + std::to_string(depth), "value_depth=" + std::to_string(value_depth)}; }
+
+void check_by_tensor_cores(const std::string& variant, const KernelOptions& given, std::initializer_list<const char*> shapes) {
+  CAPTURE(variant, given.types, given.settings, given.set, given.schedule);
+  KernelOptions options = given;
+  options.target = "cuda";
+  const KernelCase kernel(variant, options);
+  const ptx::Counts counts = counts_of([&] {
+    for (const char* shape : shapes) CHECK(kernel.difference(fitting(shape, kernel.graph()), 1) == "");
+  });
+  CHECK(has_products(counts, given.types));
+  for (const auto& [instruction, conflicts] : counts.conflicts_of) CHECK_THAT(instruction, !Catch::StartsWith("ldmatrix"));
+}
+
+constexpr auto odd = {"batch=1,heads=1,group=1,queries=1,keys=1", "batch=1,heads=3,group=2,queries=5,keys=37", "batch=2,heads=2,group=1,queries=37,keys=129",
+                      "batch=1,heads=1,group=3,queries=129,keys=37"};
+
+/// A product by tensor cores of a graph, which stays.
+void check_product(const Graph& graph, const KernelOptions& given, std::initializer_list<const char*> shapes) {
+  KernelOptions options = given;
+  options.target = "cuda";
+  CAPTURE(options.types, options.schedule);
+  const KernelCase kernel(*new Graph(graph), "product", options);
+  const ptx::Counts counts = counts_of([&] {
+    for (const char* shape : shapes) CHECK(kernel.difference(shape, 1) == "");
+  });
+  CHECK(has_products(counts, given.types));
+  for (const auto& [instruction, conflicts] : counts.conflicts_of) CHECK_THAT(instruction, !Catch::StartsWith("ldmatrix"));
+}
+
+}  // namespace
+
+TEST_CASE("products by tensor cores agree with the interpreter, however their operands lie in memory", "[cuda]") {
+  load_driver();
+  for (const bool is_first_by_rows : {false, true})
+    for (const bool is_second_by_rows : {false, true})
+      for (const char* type : {"bf16", "f16"}) {
+        CAPTURE(is_first_by_rows, is_second_by_rows);
+        Graph g;
+        const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");
+        const Value a = is_first_by_rows ? g.input("a", {rows, over}) : g.input("a", {over, rows}), b = is_second_by_rows ? g.input("b", {over, columns}) : g.input("b", {columns, over});
+        g.output("out", matmul(a, b, over), {rows, columns});
+        g.finish();
+        check_product(g, {.types = type}, {"rows=1,columns=1,over=1", "rows=5,columns=37,over=129", "rows=129,columns=5,over=37", "rows=136,columns=192,over=72", "rows=64,columns=8,over=96"});
+      }
+}
+
+TEST_CASE("products by tensor cores over several dims, of several products, with a change of the sums", "[cuda]") {
+  load_driver();
+  Graph g;
+  const Dim batch = g.dim("batch"), tokens = g.dim("tokens"), heads = g.dim("heads"), depth = g.dim("depth"), model = g.dim("model"), out = g.dim("out");
+  const Value x = g.input("x", {batch, tokens, model}), w = g.input("w", {heads, depth, model}), bias = g.input("bias", {heads, depth});
+  g.output("projected", tanh(matmul(x, w, model) * 0.25 + bias), {batch, heads, tokens, depth});
+  const Value y = g.input("y", {batch, tokens, heads, depth}), back = g.input("back", {out, heads, depth});
+  g.output("joined", matmul(y, back, {heads, depth}), {batch, tokens, out});
+  const Value each = g.input("each", {batch, heads, depth, out});
+  g.output("per_head", matmul(y, each, depth), {batch, tokens, heads, out});
+  g.finish();
+  check_product(g, {.types = "bf16"}, {"batch=1,tokens=1,heads=1,depth=1,model=1,out=1", "batch=2,tokens=37,heads=3,depth=8,model=24,out=16", "batch=2,tokens=5,heads=2,depth=16,model=129,out=37",
+                                       "batch=1,tokens=129,heads=5,depth=5,model=40,out=8"});
+}
+
+TEST_CASE("products by tensor cores with any tiles agree with the interpreter", "[cuda]") {
+  load_driver();
+  Graph g;
+  const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");
+  g.output("out", matmul(g.input("a", {rows, over}), g.input("b", {over, columns}), over), {rows, columns});
+  g.finish();
+  for (const char* tiles : {"row_tile=64,column_tile=64,warp_rows=32,warp_columns=32,stages=2", "row_tile=128,column_tile=128,warp_rows=64,warp_columns=64,stages=3",
+                            "row_tile=128,column_tile=64,warp_rows=64,warp_columns=32,stages=3", "row_tile=64,column_tile=128,warp_rows=32,warp_columns=64,stages=2"})
+    check_product(g, {.types = "bf16", .schedule = "mma_gemm," + std::string(tiles)}, {"rows=5,columns=37,over=129", "rows=136,columns=72,over=200"});
+}
+
+TEST_CASE("products by tensor cores of nothing are right", "[cuda]") {
+  load_driver();
+  Graph g;
+  const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");
+  g.output("out", matmul(g.input("a", {rows, over}), g.input("b", {over, columns}), over) + 1.5, {rows, columns});
+  g.finish();
+  const KernelCase kernel(*new Graph(g), "nothing", {.target = "cuda", .types = "bf16"});
+  for (const char* shape : {"rows=5,columns=37,over=0", "rows=0,columns=37,over=5", "rows=5,columns=0,over=5"}) CHECK(kernel.difference(shape, 1) == "");
+}
+
+TEST_CASE("attention by tensor cores agrees with the interpreter for any numbers of queries and keys", "[cuda]") {
+  load_driver();
+  for (const char* type : {"bf16", "f16"})
+    for (const int depth : {64, 128}) {
+      const KernelCase kernel("scaled_dot_product", {.target = "cuda", .types = type, .set = depths(depth, depth)});
+      for (const int queries : {1, 5, 37, 129})
+        for (const int keys : {1, 5, 37, 129}) CHECK(kernel.difference("queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys), 1) == "");
+    }
+}
+
+TEST_CASE("every variant that tensor cores take agrees with the interpreter", "[cuda]") {
+  load_driver();
+  for (const char* variant : {"causal", "causal_offset", "sliding_window", "prefix_lm", "document", "soft_cap", "alibi", "padded", "masked", "grouped_query", "relative_bias"})
+    check_by_tensor_cores(variant, {.types = "bf16", .set = depths(64, 64)}, odd);
+  check_by_tensor_cores("sliding_window", {.settings = {"window=7"}, .types = "bf16", .set = depths(64, 64)}, odd);
+  check_by_tensor_cores("sinks", {.settings = {"sinks=3", "window=9"}, .types = "bf16", .set = depths(64, 64)}, odd);
+  check_by_tensor_cores("alibi", {.settings = {"causal=true"}, .types = "f16", .set = depths(64, 64)}, odd);
+  check_by_tensor_cores("document", {.settings = {"causal=true"}, .types = "f16", .set = depths(64, 64)}, odd);
+}
+
+TEST_CASE("attention by tensor cores of depths that fill no fragment agrees with the interpreter", "[cuda]") {
+  load_driver();
+  for (const auto& [depth, value_depth] : std::initializer_list<std::pair<int, int>>{{16, 16}, {40, 24}, {8, 120}, {7, 5}, {1, 1}, {127, 33}})
+    for (const char* variant : {"causal", "grouped_query"}) check_by_tensor_cores(variant, {.types = "bf16", .set = depths(depth, value_depth)}, odd);
+}
+
+TEST_CASE("attention by tensor cores stores log-sum-exp", "[cuda]") {
+  load_driver();
+  for (const char* type : {"bf16", "f16"}) {
+    check_by_tensor_cores("scaled_dot_product", {.settings = {"lse=true"}, .types = type, .set = depths(64, 64)}, odd);
+    check_by_tensor_cores("padded", {.settings = {"lse=true"}, .types = type, .set = depths(128, 64)}, odd);
+  }
+}
+
+TEST_CASE("attention by tensor cores with any tiles agrees with the interpreter", "[cuda]") {
+  load_driver();
+  for (const char* tiles : {"query_tile=64,key_tile=32,warp_rows=16", "query_tile=64,key_tile=128,warp_rows=32", "query_tile=128,key_tile=64,warp_rows=16", "query_tile=128,key_tile=32,warp_rows=32"})
+    check_by_tensor_cores("causal", {.target = "cuda", .types = "bf16", .schedule = "mma_online_softmax," + std::string(tiles), .set = depths(64, 48)}, odd);
+}
+
+TEST_CASE("a call of tensor cores without elements is right", "[cuda]") {
+  load_driver();
+  const KernelCase kernel("scaled_dot_product", {.settings = {"lse=true"}, .target = "cuda", .types = "bf16", .set = depths(64, 64)});
+  for (const char* shape : {"queries=5,keys=0", "queries=0,keys=5", "heads=0,queries=5,keys=5"}) CHECK(kernel.difference(shape, 1) == "");
+}
+
+}  // namespace attune
