@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numbers>
+#include <optional>
 
 #include "codegen/tensor_cores/attention_kernel.h"
 #include "codegen/tensor_cores/kernel_function.h"
@@ -30,7 +32,7 @@ class AttentionBuilder {
         arguments_(function.builder, plan, step, function.function),
         graph_(
             step.graph, function.builder, [this](std::string_view label, const Coordinates& at) { return arguments_.load(label, at); },
-            arguments_.extents()),
+            arguments_.extents(), [this](std::string_view label, const Block& block) { return range_of(label, block); }),
         depth_(filled(stage.depth)),
         value_columns_(filled(stage.value_columns)),
         m_(tiles.warp_rows / fragment),
@@ -80,17 +82,24 @@ class AttentionBuilder {
 
   /// What is known of a block of keys: whether all of it is visible to all of the block's queries, and whether anything is.
   Interval<Emitted> visibility(mlir::Value block);
-  /// The first block from one on in which something may be visible, or the number of blocks.
-  mlir::Value next_block(mlir::Value from);
+  /// Of an integer or a truth value in memory that depends on one of the block's two sides: the warp's lanes look at all of them. Those of the
+  /// queries are looked at once, before the walk.
+  std::optional<Interval<Emitted>> range_of(std::string_view label, const Block& block);
+
+  /// The first block from one on in which something may be visible, or the number of blocks; and whether all of it is.
+  struct NextBlock {
+    mlir::Value number, is_visible;
+  };
+  NextBlock next_block(mlir::Value from);
 
   // --- the walk over blocks of keys ---
 
   /// State of a thread: of each of its rows the greatest score so far and the sum of its own weights; then the sums of weighted values.
   std::size_t state_size() const { return static_cast<std::size_t>(m_) * (4 + static_cast<std::size_t>(value_columns_ / column_block) * 4); }
 
-  Values walk(mlir::Value first);
+  Values walk(const NextBlock& first);
   /// Copies of the values pass while scores are computed, and those of the next keys while values are summed.
-  Values visit(mlir::Value block, Values state);
+  Values visit(const NextBlock& block, Values state);
   int key_columns() const { return tiles_.key_tile / column_block; }
   /// Of the warp's queries and all keys of the block: [m][block of 8 keys].
   Scores products();
@@ -105,7 +114,7 @@ class AttentionBuilder {
 
   void change(Scores& scores, mlir::Value first_key);
   /// Puts -inf where nothing is to be seen, in blocks that are not visible whole.
-  void hide(Scores& scores, mlir::Value block);
+  void hide(Scores& scores, const NextBlock& block);
   static Values flattened(const Scores& scores) {
     Values all;
     for (const auto& row : scores)
@@ -150,7 +159,9 @@ class AttentionBuilder {
   const int depth_, value_columns_, m_;  // columns with those that fill up fragments
   const mlir::Value shared_;
   mlir::Value thread_, lane_, warp_, queries_, keys_, blocks_, first_query_;
+  mlir::Value first_key_;  // of the block whose visibility is asked for
   Coordinates batch_;
+  std::map<std::string, Interval<Emitted>, std::less<>> query_ranges_;    // of inputs by label
   std::vector<std::vector<std::array<mlir::Value, 4>>> query_fragments_;  // [m][16 columns]
 };
 

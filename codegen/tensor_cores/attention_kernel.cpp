@@ -12,8 +12,8 @@ using mlir::Value;
 void AttentionBuilder::run() {
   find_place();
   load_queries();
-  const Value first = next_block(code_.number(0));
-  code_.when(code_.less(first, blocks_), [&] { load_keys(first); });
+  const NextBlock first = next_block(code_.number(0));
+  code_.when(code_.less(first.number, blocks_), [&] { load_keys(first.number); });
   const Values state = walk(first);
   store(state);
 }
@@ -30,12 +30,13 @@ void AttentionBuilder::find_place() {
   Value rest = mlir::NVVM::BlockIdXOp::create(builder_, builder_.getI32Type());
   const Value block = code_.remainder(rest, query_blocks);
   rest = code_.divide(rest, query_blocks);
-  first_query_ = code_.multiply(builder_.createOrFold<mlir::arith::SubIOp>(code_.add(query_blocks, -1), block), tiles_.query_tile);
   for (auto dim = stage_.batch.rbegin(); dim != stage_.batch.rend(); ++dim) {
     const Emitted& size = extent(*dim);
     batch_.insert_or_assign(*dim, index(code_.remainder(rest, size.value)));
     rest = code_.divide(rest, size.value);
   }
+  // Behind everything that places are made of: see range_of.
+  first_query_ = code_.multiply(builder_.createOrFold<mlir::arith::SubIOp>(code_.add(query_blocks, -1), block), tiles_.query_tile);
 }
 
 Value AttentionBuilder::query_of(int m, int half) const {
@@ -82,30 +83,33 @@ void AttentionBuilder::arrive() {
   code_.barrier();
 }
 
-Values AttentionBuilder::walk(Value first) {
-  Values start{first};
+Values AttentionBuilder::walk(const NextBlock& first) {
+  Values start{first.number, first.is_visible};
   for (int row = 0; row < 2 * m_; ++row) start.push_back(code_.real(-std::numeric_limits<double>::infinity()));
-  start.resize(1 + state_size(), code_.real(0));
+  start.resize(2 + state_size(), code_.real(0));
   const Values end = code_.loop(
       start, [&](const Values& at) { return code_.less(at[0], blocks_); },
-      [&](const Values& at) { return visit(at[0], Values(llvm::drop_begin(at))); });
-  return Values(llvm::drop_begin(end));
+      [&](const Values& at) {
+        return visit({at[0], at[1]}, Values(llvm::drop_begin(at, 2)));
+      });
+  return Values(llvm::drop_begin(end, 2));
 }
 
-Values AttentionBuilder::visit(Value block, Values state) {
+Values AttentionBuilder::visit(const NextBlock& block, Values state) {
+  const Value first_key = code_.multiply(block.number, tiles_.key_tile);
   arrive();
-  load_values(block);
+  load_values(block.number);
   if (is_aligned_) code_.end_copies();
   Scores scores = products();
-  const Value next = next_block(code_.add(block, 1));
+  const NextBlock next = next_block(code_.add(block.number, 1));
   if (is_aligned_) code_.wait_for_copies();
   code_.barrier();
-  code_.when(code_.less(next, blocks_), [&] { load_keys(next); });
-  change(scores, code_.multiply(block, tiles_.key_tile));
+  code_.when(code_.less(next.number, blocks_), [&] { load_keys(next.number); });
+  change(scores, first_key);
   hide(scores, block);
-  for (int m = 0; m < m_; ++m) weigh(scores[static_cast<std::size_t>(m)], m, code_.multiply(block, tiles_.key_tile), state);
+  for (int m = 0; m < m_; ++m) weigh(scores[static_cast<std::size_t>(m)], m, first_key, state);
   add_values(scores, state);
-  state.insert(state.begin(), next);
+  state.insert(state.begin(), {next.number, next.is_visible});
   return state;
 }
 

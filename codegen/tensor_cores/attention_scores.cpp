@@ -17,9 +17,9 @@ Interval<Emitted> AttentionBuilder::visibility(Value block) {
   const auto last = [&](Value first, int size, Value extent) {
     return index(builder_.createOrFold<mlir::arith::MinSIOp>(code_.add(first, size - 1), code_.add(extent, -1)));
   };
-  const Value first_key = code_.multiply(block, tiles_.key_tile);
+  first_key_ = code_.multiply(block, tiles_.key_tile);
   box.insert_or_assign(stage_.queries, Span{index(first_query_), last(first_query_, tiles_.query_tile, queries_)});
-  box.insert_or_assign(stage_.keys, Span{index(first_key), last(first_key, tiles_.key_tile, keys_)});
+  box.insert_or_assign(stage_.keys, Span{index(first_key_), last(first_key_, tiles_.key_tile, keys_)});
   for (const MaskPredicate& mask : stage_.masks) {
     const Interval<Emitted> holds = graph_.over(mask.node, box);
     all = all && (mask.is_hiding ? !holds : holds);
@@ -27,13 +27,50 @@ Interval<Emitted> AttentionBuilder::visibility(Value block) {
   return all;
 }
 
-Value AttentionBuilder::next_block(Value from) {
-  if (stage_.masks.empty()) return from;
-  const auto goes_on = [&](const Values& block) {
-    const Emitted is_hidden = !visibility(block[0]).high;
-    return code_.both(code_.less(block[0], blocks_), is_hidden.value);
-  };
-  return code_.loop({from}, goes_on, [&](const Values& block) { return Values{code_.add(block[0], 1)}; })[0];
+std::optional<Interval<Emitted>> AttentionBuilder::range_of(std::string_view label, const Block& block) {
+  const std::vector<std::string>& dims = arguments_.dims_of(label);
+  Coordinates at;
+  std::string along;
+  for (const std::string& dim : dims) {
+    const Span& span = block.find(dim)->second;
+    at.insert_or_assign(dim, span.first);
+    if (span.first.value == span.last.value) continue;
+    if (!along.empty()) return std::nullopt;
+    along = dim;
+  }
+  const Value first = at.find(along)->second.value;
+  const bool is_of_queries = first == first_query_;
+  if (arguments_.is_real(label) || (!is_of_queries && first != first_key_)) return std::nullopt;
+  const auto known = query_ranges_.find(std::string(label));
+  if (is_of_queries && known != query_ranges_.end()) return known->second;
+  const mlir::OpBuilder::InsertionGuard guard(builder_);
+  if (is_of_queries) builder_.setInsertionPointAfterValue(first_query_);
+  std::optional<Interval<Emitted>> range;
+  const Value last = code_.add(is_of_queries ? queries_ : keys_, -1);
+  for (int done = 0; done < (is_of_queries ? tiles_.query_tile : tiles_.key_tile); done += 32) {
+    at.insert_or_assign(along, index(builder_.createOrFold<mlir::arith::MinSIOp>(code_.add(code_.add(first, lane_), done), last)));
+    const Emitted x = arguments_.load(label, at), number = x.is_boolean() ? to_i64(x) : x;
+    range = range ? Interval<Emitted>{minimum(range->low, number), maximum(range->high, number)} : Interval<Emitted>::point(number);
+  }
+  for (int by = 1; by < 32; by *= 2) {
+    const auto other = [&](const Emitted& x) { return Emitted{&builder_, code_.exchanged(x.value, by), x.bounds}; };
+    range = Interval<Emitted>{minimum(range->low, other(range->low)), maximum(range->high, other(range->high))};
+  }
+  const Emitted zero = Emitted::integer(builder_, 0);
+  if (arguments_.is_boolean(label)) range = Interval<Emitted>{range->low != zero, range->high != zero};
+  if (is_of_queries) query_ranges_.emplace(label, *range);
+  return range;
+}
+
+AttentionBuilder::NextBlock AttentionBuilder::next_block(Value from) {
+  const Value yes = Emitted::boolean(builder_, true).value, no = Emitted::boolean(builder_, false).value;
+  if (stage_.masks.empty()) return {from, yes};
+  const auto goes_on = [&](const Values& at) { return code_.both(code_.less(at[0], blocks_), code_.select(at[2], no, yes)); };
+  const Values found = code_.loop({from, no, no}, goes_on, [&](const Values& at) {
+    const Interval<Emitted> shows = visibility(at[0]);
+    return Values{code_.select(shows.high.value, at[0], code_.add(at[0], 1)), shows.low.value, shows.high.value};
+  });
+  return {found[0], found[1]};
 }
 
 Scores AttentionBuilder::products() {
@@ -72,10 +109,10 @@ void AttentionBuilder::change(Scores& scores, Value first_key) {
   });
 }
 
-void AttentionBuilder::hide(Scores& scores, Value block) {
-  const Value first_key = code_.multiply(block, tiles_.key_tile);
+void AttentionBuilder::hide(Scores& scores, const NextBlock& block) {
+  const Value first_key = code_.multiply(block.number, tiles_.key_tile);
   const Value is_whole = builder_.createOrFold<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::sle, code_.add(first_key, tiles_.key_tile), keys_);
-  const Value is_visible = code_.both(is_whole, visibility(block).low.value);
+  const Value is_visible = code_.both(is_whole, block.is_visible);
   const Values given = flattened(scores);
   auto branch = mlir::scf::IfOp::create(builder_, mlir::ValueRange(given).getTypes(), is_visible, /*withElseRegion=*/true);
   const mlir::OpBuilder::InsertionGuard guard(builder_);

@@ -101,10 +101,20 @@ class Reading {
     stage_.matmul = roles.matmul;
     stage_.result = graph.outputs()[0].node;
     stage_.has_log_sum_exp = roles.log_sum_exp >= 0;
+    stage_.reads_for_pairs = reads_for_pairs(stage_.score, stage_.product) || reads_for_pairs(stage_.weights, stage_.softmax) ||
+                             std::ranges::any_of(stage_.masks, [&](const MaskPredicate& mask) { return reads_for_pairs(mask.node, -1); });
     check_code(stage_.score, {stage_.product}, "of the scores");
     check_code(stage_.weights, {stage_.softmax}, "of the weights");
     check_code(stage_.result, {stage_.matmul}, "of the result");
     for (const MaskPredicate& mask : stage_.masks) check_code(mask.node, {}, "of a mask");
+  }
+  /// Whether the node is made of a tensor that has other dims than those of `batch`, down to the nodes of `inner`.
+  bool reads_for_pairs(int id, int inner) const {
+    if (id == inner) return false;
+    const Node& at = node(id);
+    if (as<Input>(at) != nullptr)
+      return std::ranges::any_of(at.type.dims, [&](Name dim) { return std::ranges::find(stage_.batch, dim) == stage_.batch.end(); });
+    return std::ranges::any_of(at.operands(), [&](int operand) { return reads_for_pairs(operand, inner); });
   }
   void check_code(int id, const std::vector<int>& inner, std::string_view what) {
     if (const std::string_view name = operation_without_code(step_.graph, id, inner); !name.empty())

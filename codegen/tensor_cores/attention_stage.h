@@ -23,6 +23,7 @@ struct AttentionStage {
   int softmax = -1, weights = -1;  ///< the softmax, and the operand of the second matmul that it becomes
   int matmul = -1, result = -1;    ///< the second matmul, and what is stored of it
   bool has_log_sum_exp = false;
+  bool reads_for_pairs = false;  ///< a score, a weight or a mask depends on a tensor that has more dims than `batch`: something is read for each pair
 };
 
 struct AttentionAnswer {

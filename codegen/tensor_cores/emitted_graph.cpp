@@ -211,6 +211,9 @@ Interval<Emitted> EmittedGraph::find_over(int id, const Block& block, std::map<i
         } else {
           if constexpr (std::is_same_v<Op, Constant>)
             if (op.kind == Kind::real) return Interval<Emitted>::point(Emitted::real(builder_, op.value));
+          if constexpr (std::is_same_v<Op, Input>)
+            if (!is_point && range_of_)
+              if (const auto range = range_of_(op.label, block)) return *range;
           if (!is_point) return anything(node.type.kind);
           Coordinates coordinates;
           for (const auto& [dim, span] : block) coordinates.emplace(dim, span.first);

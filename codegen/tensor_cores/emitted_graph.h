@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "codegen/tensor_cores/number.h"
@@ -26,11 +27,14 @@ using Block = std::map<std::string, Span, std::less<>>;
 /// The element of an input at coordinates, by its label.
 using Load = std::function<Emitted(std::string_view label, const Coordinates& at)>;
 
+/// What an input is known to be within a block in which it is no single element; nothing if that is not known.
+using RangeOf = std::function<std::optional<Interval<Emitted>>(std::string_view label, const Block& block)>;
+
 class EmittedGraph {
  public:
   /// The graph outlives its values. Constants are built where `builder` stands.
-  EmittedGraph(const Graph& graph, Builder& builder, Load load, Extents extents)
-      : graph_(graph), builder_(builder), load_(std::move(load)), extents_(std::move(extents)) {}
+  EmittedGraph(const Graph& graph, Builder& builder, Load load, Extents extents, RangeOf range_of = {})
+      : graph_(graph), builder_(builder), load_(std::move(load)), extents_(std::move(extents)), range_of_(std::move(range_of)) {}
 
   /// The element of the node at coordinates, which name at least its dims. Of a node that problem_below() has nothing to say of.
   Emitted at(int node, const Coordinates& coordinates, const Given& given = {}) const;
@@ -56,6 +60,7 @@ class EmittedGraph {
   Builder& builder_;
   Load load_;
   Extents extents_;
+  RangeOf range_of_;
 };
 
 /// The first operation at or below the node, down to the nodes of `inner`, that EmittedGraph cannot compute; empty if there is none.

@@ -110,9 +110,14 @@ mlir::Value StepArguments::element_at(std::size_t tensor, mlir::Type type, mlir:
   return mlir::LLVM::GEPOp::create(builder_, base.getType(), type, base, llvm::ArrayRef<mlir::LLVM::GEPArg>{wide});
 }
 
-Emitted StepArguments::load(std::string_view label, const Coordinates& at) const {
+std::size_t StepArguments::tensor_of(std::string_view label) {
   std::size_t number = 0;
   std::from_chars(label.data() + 1, label.data() + label.size(), number);
+  return number;
+}
+
+Emitted StepArguments::load(std::string_view label, const Coordinates& at) const {
+  const std::size_t number = tensor_of(label);
   const Argument& tensor = tensors_[number];
   const mlir::Type type = type_of(builder_, tensor.element);
   const mlir::Value place = element_at(number, type, offset(number, tensor.dims, at));

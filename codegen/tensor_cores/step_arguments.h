@@ -24,6 +24,10 @@ class StepArguments {
   const Extents& extents() const { return extents_; }
   /// The element of an input of the step's graph, whose label is "a0", "a1" ...
   Emitted load(std::string_view label, const Coordinates& at) const;
+  /// Of an input by its label: the dims in memory, outermost first, and the kind of its elements.
+  const std::vector<std::string>& dims_of(std::string_view label) const { return tensors_[tensor_of(label)].dims; }
+  bool is_real(std::string_view label) const { return kind_of(tensors_[tensor_of(label)].element) == Kind::real; }
+  bool is_boolean(std::string_view label) const { return tensors_[tensor_of(label)].element == Element::boolean; }
   /// Writes a real as the tensor stores it.
   void store(std::size_t output, const Coordinates& at, mlir::Value real) const;
 
@@ -42,6 +46,8 @@ class StepArguments {
     std::vector<std::string> dims;
     Element element = Element::f32;
   };
+
+  static std::size_t tensor_of(std::string_view label);
 
   Builder& builder_;
   std::size_t input_count_ = 0;

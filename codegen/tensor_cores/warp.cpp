@@ -73,6 +73,14 @@ void Code::end_copies() const { nvvm::CpAsyncCommitGroupOp::create(builder); }
 void Code::wait_for_copies(int pending) const { nvvm::CpAsyncWaitGroupOp::create(builder, static_cast<std::uint32_t>(pending)); }
 
 Value Code::exchanged(Value value, int by) const {
+  if (value.getType().isInteger(64)) {
+    const mlir::Type half = builder.getI32Type(), whole = builder.getI64Type();
+    const Value bits = arith::ConstantOp::create(builder, builder.getI64IntegerAttr(32));
+    const Value low = exchanged(arith::TruncIOp::create(builder, half, value), by);
+    const Value high = exchanged(arith::TruncIOp::create(builder, half, arith::ShRUIOp::create(builder, value, bits)), by);
+    const Value above = arith::ShLIOp::create(builder, arith::ExtUIOp::create(builder, whole, high), bits);
+    return arith::OrIOp::create(builder, above, arith::ExtUIOp::create(builder, whole, low));
+  }
   constexpr int all_lanes = -1, last_lane = 31;
   return nvvm::ShflOp::create(builder, value.getType(), number(all_lanes), value, number(by), number(last_lane), nvvm::ShflKind::bfly,
                               mlir::UnitAttr())

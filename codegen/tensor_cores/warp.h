@@ -54,7 +54,7 @@ class Code {
   /// All of this thread's but those before its last `pending` ends.
   void wait_for_copies(int pending = 0) const;
 
-  /// The value of lane (own number ^ by).
+  /// The value, of 32 or 64 bits, of lane (own number ^ by).
   mlir::Value exchanged(mlir::Value value, int by) const;
 
   /// Four matrices of 8 x 8 elements, of which lane 8 n + r says where row r of matrix n is.

@@ -131,7 +131,7 @@ TEST_CASE("kernels of tensor cores pass ptxas with at most 255 registers and no 
   };
   const Planned products(variant_graph("multi_head"), storing(Element::bf16, 0));
   check_registers(code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, {}}, "kernel", CodeForm::assembly).bytes);
-  for (const char* variant : {"scaled_dot_product", "causal", "sliding_window", "grouped_query", "padded", "alibi"})
+  for (const char* variant : {"scaled_dot_product", "causal", "sliding_window", "grouped_query", "padded", "alibi", "document", "masked", "soft_cap", "prefix_lm"})
     for (const std::int64_t depth : {64, 128}) {
       CAPTURE(variant, depth);
       check_registers(ptx_of(variant, storing(Element::bf16, depth, depth)));

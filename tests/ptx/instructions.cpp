@@ -80,6 +80,8 @@ TEST_CASE("bits are shifted, taken out and joined", "[ptx]") {
   check("or.b32", 0x33U, 0x11U, 0x32U);
   check("xor.b32", 0x23U, 0x11U, 0x32U);
   check("not.b32", 0xfffffff0U, 0xfU);
+  check("not.pred", 0, 1);
+  check("not.pred", 1, 0);
   check("low half of mov.b32", 0x5678U, 0x12345678U);
   check("high half of mov.b32", 0x1234U, 0x12345678U);
   check("shl.b64", std::uint64_t{5} << 40, std::uint64_t{5}, 40U);

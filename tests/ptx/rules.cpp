@@ -217,6 +217,7 @@ constexpr Rule rules[] = {
     {"neg.f32", 1, of<float, negative>},
     {"neg.s32", 1, of<u32, negative>},
     {"not.b32", 1, of<u32, inverse>},
+    {"not.pred", 1, [](const u64* x) { return u64{x[0] == 0}; }},
     {"or.b16", 2, of<std::uint16_t, either>},
     {"or.b32", 2, of<u32, either>},
     {"or.b64", 2, of<u64, either>},

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <functional>
 
 #include "tests/codegen/kernel_case.h"
 #include "tests/ptx/driver.h"
@@ -30,12 +31,14 @@ struct MmaCall {
   Arrays inputs;
   ptx::Counts counts;
 
-  MmaCall(const std::string& variant, int depth, int queries, int keys, const std::vector<std::string>& settings = {}) {
-    const std::string known = "depth=" + std::to_string(depth), shape = "batch=1,heads=1,queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys);
+  /// Without keys those of the variant follow from queries.
+  MmaCall(const std::string& variant, int depth, int queries, int keys, const std::vector<std::string>& settings = {}, const std::function<void(Arrays&)>& change = {}) {
+    const std::string known = "depth=" + std::to_string(depth), shape = "batch=1,heads=1,queries=" + std::to_string(queries) + (keys > 0 ? ",keys=" + std::to_string(keys) : "");
     const KernelCase kernel(variant, {.settings = settings, .target = "cuda", .types = "bf16", .set = {known, "value_" + known}});
-    CHECK(kernel.difference(shape, 1) == "");
     const Shape extents = fill_shape(kernel.graph(), parse_shape(shape + "," + known + ",value_" + known, "shape").extents).extents;
     inputs = random_inputs(kernel.graph(), extents, 1);
+    if (change) change(inputs);
+    CHECK(kernel.difference(extents, inputs) == "");
     counts = counts_of([&] { kernel.outputs(extents, inputs); });
   }
 };
@@ -60,6 +63,28 @@ TEST_CASE("tensor cores visit the blocks in which something is visible, and no o
   const double length = padded.inputs.at("lengths").data.at(0);
   CHECK(length < 256);
   CHECK(blocks_of(padded, tiles) == 2 * static_cast<std::uint64_t>(std::ceil(length / tiles.keys)));
+}
+
+TEST_CASE("tensor cores leave out blocks that ids and flags in memory hide", "[cuda]") {
+  load_driver();
+  const MmaTiles tiles{64};
+  // Documents of 96 tokens in 384: 128 queries are of two of them, whose keys are in blocks 0 to 2, 1 to 4 and 3 to 5.
+  const auto documents = [](Arrays& inputs) {
+    for (std::size_t i = 0; i < inputs.at("ids").data.size(); ++i) inputs.at("ids").data[i] = static_cast<double>(i / 96) - (std::int64_t{1} << 40);
+  };
+  CHECK(blocks_of(MmaCall("document", 64, 384, 0, {}, documents), tiles) == 3 + 4 + 3);
+  CHECK(blocks_of(MmaCall("document", 64, 384, 0, {"causal=true"}, documents), tiles) == 2 + 3 + 3);
+  Graph g;
+  const Dim queries = g.dim("queries"), keys = g.dim("keys"), depth = g.dim("depth", 64), columns = g.dim("columns", 64);
+  const Value q = g.input("q", {queries, depth}), k = g.input("k", {keys, depth}), v = g.input("v", {keys, columns}), shown = g.input("shown", {keys}, Kind::boolean);
+  g.output("out", matmul(softmax(mask(matmul(q, k, depth), shown), keys), v, keys), {queries, columns});
+  g.finish();
+  const KernelCase kernel(*new Graph(g), "flags", {.target = "cuda", .types = "bf16"});
+  const Shape extents{{"queries", 5}, {"keys", 300}, {"depth", 64}, {"columns", 64}};
+  Arrays inputs = random_inputs(kernel.graph(), extents, 1);
+  for (std::size_t j = 0; j < 300; ++j) inputs.at("shown").data[j] = j == 70 || j > 290 ? 1 : 0;
+  CHECK(kernel.difference(extents, inputs) == "");
+  CHECK(count(counts_of([&] { kernel.outputs(extents, inputs); }), "mma.sync.") == 2 * tiles.products());
 }
 
 TEST_CASE("a block of tensor cores loads each fragment once, takes no bank twice and spills nothing", "[cuda]") {
