@@ -125,14 +125,13 @@ Emitted operator/(const Emitted& a, const Emitted& b) { return real_result<arith
 Emitted floor_div(const Emitted& a, const Emitted& b) {
   const Emitted zero = Emitted::integer(*a.builder, 0), one = Emitted::integer(*a.builder, 1);
   if (b.bounds == Bounds{}) return zero;
-  if (b.bounds.low <= 0 && b.bounds.high >= 0)
-    return select(
-        b == zero, zero,
-        floor_div(a,
-                  Emitted{b.builder, select(b == zero, one, b).value, {std::min<Integer>(b.bounds.low, -1), std::max<Integer>(b.bounds.high, 1)}}));
-  const Division parts = divided(a, b);
-  if (a.bounds.low >= 0 && b.bounds.low > 0) return parts.quotient;
-  return select(parts.remainder != zero && ((parts.remainder < zero) != (b < zero)), parts.quotient - one, parts.quotient);
+  const bool may_be_zero = b.bounds.low <= 0 && b.bounds.high >= 0;
+  const Emitted divisor = may_be_zero ? select(b == zero, one, b) : b;
+  const Division parts = divided(a, divisor);
+  const bool is_rounded_down = a.bounds.low >= 0 && b.bounds.low > 0;
+  const Emitted is_above = parts.remainder != zero && ((parts.remainder < zero) != (divisor < zero));
+  const Emitted quotient = is_rounded_down ? parts.quotient : select(is_above, parts.quotient - one, parts.quotient);
+  return may_be_zero ? select(b == zero, zero, quotient) : quotient;
 }
 Emitted mod(const Emitted& a, const Emitted& b) {
   if (b.bounds == Bounds{}) return Emitted::integer(*a.builder, 0);

@@ -47,7 +47,10 @@ Kernel opened_or_throw(const Prepared& prepared) {
 }
 
 Prepared of_graph(const Graph& graph, const std::string& name, const KernelOptions& options) {
-  Prepared prepared = prepared_or_throw("causal", options);
+  KernelOptions untyped = options;
+  untyped.types = KernelOptions().types;  // names of tensors are the graph's
+  Prepared prepared = prepared_or_throw("causal", untyped);
+  if (const std::string problem = read_types(options.types, prepared.staging.specialisation); !problem.empty()) throw std::runtime_error(problem);
   prepared.graph = LoadedGraph{};
   prepared.graph.name = name;
   prepared.graph.graph = graph;

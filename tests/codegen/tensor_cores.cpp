@@ -103,6 +103,17 @@ TEST_CASE("a schedule that the command line names has the step, whichever genera
         "schedule 'mma_online_softmax': a block shares 65536 bytes; at most 49152 are there on every device");
 }
 
+TEST_CASE("tensor cores leave what they compute too roughly to Halide", "[tensor cores]") {
+  Graph g;
+  const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");
+  g.output("out", cos(matmul(g.input("a", {rows, over}), g.input("b", {columns, over}), over)), {rows, columns});
+  g.finish();
+  const Planned planned(g, storing(Element::bf16, 0));
+  const GeneratorAnswer answer = generator_of({planned.plan, planned.plan.steps.at(0), *find_target("cuda"), SizeClass::large, {}});
+  CHECK(answer.schedule.name == "gpu_gemm");
+  CHECK(answer.schedule.declined == "tensor cores have no code for 'cos' of the result");
+}
+
 TEST_CASE("tensor cores take products of bf16 and f16 that are stored by rows", "[tensor cores]") {
   const Planned planned(variant_graph("multi_head"), storing(Element::bf16, 0));
   std::vector<std::string> schedules;

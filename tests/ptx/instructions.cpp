@@ -45,6 +45,7 @@ TEST_CASE("integers wrap around, and their products are wide or in halves", "[pt
   check("mul.lo.s32", 0x7ffffffa, 0x40000001, -6);
   check("mul.wide.s32", std::int64_t{-6}, -2, 3);
   check("mul.wide.u32", std::int64_t{0xfffffffeLL * 3}, -2, 3);
+  check("mul.hi.s32", -2, -3, 0x7fffffff);
   check("mul.hi.u32", 0xfffffffeU, 0xffffffffU, 0xffffffffU);
   check("mad.lo.s32", 5, 3, 4, -7);
   check("mad.lo.s64", std::int64_t{-1} << 33, std::int64_t{1} << 33, std::int64_t{-2}, std::int64_t{1} << 33);
@@ -52,7 +53,18 @@ TEST_CASE("integers wrap around, and their products are wide or in halves", "[pt
   check("rem.s32", -1, -7, 2);
   check("div.u32", 0x7fffffffU, 0xffffffffU, 2U);
   check("rem.u32", 15U, 0xffffffffU, 16U);
+  check("div.s64", std::int64_t{-3}, std::int64_t{-7}, std::int64_t{2});
+  check("rem.s64", std::int64_t{-1}, std::int64_t{-7}, std::int64_t{2});
+  check("div.u64", std::uint64_t{0x7fffffffffffffff}, std::int64_t{-1}, std::int64_t{2});
+  check("rem.u64", std::uint64_t{15}, std::int64_t{-1}, std::int64_t{16});
+  check("max.u64", std::int64_t{-1}, std::int64_t{-1}, std::int64_t{1});
+  check("min.u64", std::int64_t{1}, std::int64_t{-1}, std::int64_t{1});
+  check("shr.s64", std::int64_t{-1}, std::int64_t{-7}, 70U);
+  check("shr.s64", std::int64_t{-7}, std::int64_t{-7} << 40, 40U);
+  check("neg.s64", std::int64_t{-7} << 40, std::int64_t{7} << 40);
+  check("not.b64", std::int64_t{-8}, std::int64_t{7});
   check("abs.s32", 7, -7);
+  check("abs.s64", std::int64_t{7} << 40, std::int64_t{-7} << 40);
   check("neg.s32", -7, 7);
   check("min.s32", -1, -1, 1);
   check("min.u32", 1U, 0xffffffffU, 1U);
@@ -122,6 +134,9 @@ TEST_CASE("numbers become others as the rounding says", "[ptx]") {
   check("cvt.rzi.s32.f32", 0, nan);
   check("cvt.rzi.s32.f32", largest, 3e9F);
   check("cvt.rzi.s32.f32", smallest, -infinity);
+  check("cvt.rzi.s64.f32", -(std::int64_t{5} << 40), -0x5p40F);
+  check("cvt.rzi.s64.f32", std::numeric_limits<std::int64_t>::max(), 0x1p63F);
+  check("cvt.rzi.s64.f32", std::numeric_limits<std::int64_t>::min(), nan);
   check("cvt.s64.s32", std::int64_t{-5}, -5);
   check("cvt.u64.u16", std::uint64_t{0xfffe}, std::uint16_t{0xfffe});
   check("cvt.u64.u32", std::uint64_t{0xfffffffbU}, -5);

@@ -66,14 +66,21 @@ constexpr auto greatest_or_nan = [](float a, float b) { return std::isnan(a) || 
 /// The first operand's sign on the second.
 constexpr auto with_sign = [](float a, float b) { return std::copysign(b, a); };
 constexpr auto size_of_real = [](float a) { return std::fabs(a); };
-constexpr auto size_of_integer = [](std::int32_t a) { return a < 0 ? static_cast<std::int32_t>(-static_cast<std::uint32_t>(a)) : a; };
+constexpr auto size_of_integer = [](auto a) { return a < 0 ? static_cast<decltype(a)>(-static_cast<std::make_unsigned_t<decltype(a)>>(a)) : a; };
 
 /// The machine gives some number where b is zero, and INT_MIN / -1 is too large: kernels divide by neither.
-constexpr auto quotient = [](std::int32_t a, std::int32_t b) { return b == 0 ? -1 : b == -1 ? static_cast<std::int32_t>(-static_cast<std::uint32_t>(a)) : a / b; };
-constexpr auto remainder_of = [](std::int32_t a, std::int32_t b) { return b == 0 ? a : b == -1 ? 0 : a % b; };
-
-constexpr auto quotient_unsigned = [](std::uint32_t a, std::uint32_t b) { return b == 0 ? ~0U : a / b; };
-constexpr auto remainder_unsigned = [](std::uint32_t a, std::uint32_t b) { return b == 0 ? a : a % b; };
+constexpr auto quotient = [](auto a, auto b) {
+  using T = decltype(a);
+  if constexpr (std::is_signed_v<T>)
+    if (b == -1) return static_cast<T>(-static_cast<std::make_unsigned_t<T>>(a));
+  return b == 0 ? static_cast<T>(~T{0}) : static_cast<T>(a / b);
+};
+constexpr auto remainder_of = [](auto a, auto b) {
+  using T = decltype(a);
+  if constexpr (std::is_signed_v<T>)
+    if (b == -1) return T{0};
+  return b == 0 ? a : static_cast<T>(a % b);
+};
 
 template <class Wide, class Narrow>
 std::uint64_t multiply_wide(const std::uint64_t* x) {
@@ -118,12 +125,14 @@ template <class To, class From>
 std::uint64_t converted(const std::uint64_t* x) {
   return bits_of(static_cast<To>(as<From>(x[0])));
 }
-/// Towards zero; what is too large is the nearest there is, NaN is 0.
+/// Towards zero; what is too large is the nearest there is, NaN is 0, or the least of 64 bits.
+template <class To>
 std::uint64_t truncated(const std::uint64_t* x) {
   const auto value = static_cast<double>(as<float>(x[0]));
-  if (std::isnan(value)) return 0;
-  constexpr double first = std::numeric_limits<std::int32_t>::min(), last = std::numeric_limits<std::int32_t>::max();
-  return bits_of(static_cast<std::int32_t>(std::trunc(std::fmin(std::fmax(value, first), last))));
+  constexpr To first = std::numeric_limits<To>::min(), last = std::numeric_limits<To>::max();
+  if (std::isnan(value)) return bits_of(sizeof(To) == 8 ? first : To{0});
+  if (value >= static_cast<double>(last)) return bits_of(last);
+  return bits_of(static_cast<To>(std::trunc(std::fmax(value, static_cast<double>(first)))));
 }
 
 /// A real as 16 bits, rounded to nearest, ties to even; and two of them, the first in the high half.
@@ -149,6 +158,7 @@ using s64 = std::int64_t;
 constexpr Rule rules[] = {
     {"abs.f32", 1, of<float, size_of_real>},
     {"abs.s32", 1, of<s32, size_of_integer>},
+    {"abs.s64", 1, of<s64, size_of_integer>},
     {"add.f32", 2, of<float, add>},
     {"add.rn.f32", 2, of<float, add>},
     {"add.s32", 2, of<u32, add>},
@@ -168,7 +178,8 @@ constexpr Rule rules[] = {
     {"cvt.rn.f32.s32", 1, converted<float, s32>},
     {"cvt.rn.f32.s64", 1, converted<float, s64>},
     {"cvt.rn.f32.u32", 1, converted<float, u32>},
-    {"cvt.rzi.s32.f32", 1, truncated},
+    {"cvt.rzi.s32.f32", 1, truncated<s32>},
+    {"cvt.rzi.s64.f32", 1, truncated<s64>},
     {"cvt.s64.s32", 1, converted<s64, s32>},
     {"cvt.u16.u32", 1, converted<std::uint16_t, u32>},
     {"cvt.u32.u16", 1, converted<u32, std::uint16_t>},
@@ -178,7 +189,9 @@ constexpr Rule rules[] = {
     {"cvta.to.global.u64", 1, of<u64, same>},
     {"div.rn.f32", 2, of<float, divide>},
     {"div.s32", 2, of<s32, quotient>},
-    {"div.u32", 2, of<u32, quotient_unsigned>},
+    {"div.s64", 2, of<s64, quotient>},
+    {"div.u32", 2, of<u32, quotient>},
+    {"div.u64", 2, of<u64, quotient>},
     {"ex2.approx.f32", 1, of<float, power_of_2_of_any>},
     {"ex2.approx.ftz.f32", 1, of<float, power_of_2>},
     {"fma.rn.f32", 3, of<float, fused>},
@@ -194,18 +207,21 @@ constexpr Rule rules[] = {
     {"max.s64", 2, of<s64, greatest>},
     {"max.u16", 2, of<std::uint16_t, greatest>},
     {"max.u32", 2, of<u32, greatest>},
+    {"max.u64", 2, of<u64, greatest>},
     {"min.NaN.f32", 2, of<float, least_or_nan>},
     {"min.f32", 2, of<float, least_number>},
     {"min.s32", 2, of<s32, least>},
     {"min.s64", 2, of<s64, least>},
     {"min.u16", 2, of<std::uint16_t, least>},
     {"min.u32", 2, of<u32, least>},
+    {"min.u64", 2, of<u64, least>},
     {"mov.b16", 1, of<u64, same>},
     {"mov.b32", 1, of<u64, same>},
     {"mov.b64", 1, of<u64, same>},
     {"mov.pred", 1, of<u64, same>},
     {"mov.u32", 1, of<u64, same>},
     {"mul.f32", 2, of<float, multiply>},
+    {"mul.hi.s32", 2, [](const u64* x) { return bits_of(static_cast<s32>(s64{as<s32>(x[0])} * as<s32>(x[1]) >> 32)); }},
     {"mul.hi.u16", 2, [](const u64* x) { return u64{as<std::uint16_t>(x[0])} * as<std::uint16_t>(x[1]) >> 16; }},
     {"mul.hi.u32", 2, multiply_high},
     {"mul.lo.s16", 2, of<std::uint16_t, multiply>},
@@ -216,7 +232,9 @@ constexpr Rule rules[] = {
     {"mul.wide.u32", 2, multiply_wide<std::uint64_t, std::uint32_t>},
     {"neg.f32", 1, of<float, negative>},
     {"neg.s32", 1, of<u32, negative>},
+    {"neg.s64", 1, of<u64, negative>},
     {"not.b32", 1, of<u32, inverse>},
+    {"not.b64", 1, of<u64, inverse>},
     {"not.pred", 1, [](const u64* x) { return u64{x[0] == 0}; }},
     {"or.b16", 2, of<std::uint16_t, either>},
     {"or.b32", 2, of<u32, either>},
@@ -226,7 +244,9 @@ constexpr Rule rules[] = {
     {"pair of mov.b64", 2, [](const u64* x) { return x[1] << 32 | (x[0] & 0xffffffff); }},
     {"rcp.rn.f32", 1, of<float, reciprocal>},
     {"rem.s32", 2, of<s32, remainder_of>},
-    {"rem.u32", 2, of<u32, remainder_unsigned>},
+    {"rem.s64", 2, of<s64, remainder_of>},
+    {"rem.u32", 2, of<u32, remainder_of>},
+    {"rem.u64", 2, of<u64, remainder_of>},
     {"selp.b16", 3, select},
     {"selp.b32", 3, select},
     {"selp.b64", 3, select},
@@ -268,6 +288,7 @@ constexpr Rule rules[] = {
     {"shl.b32", 2, of<u32, shift_left>},
     {"shl.b64", 2, shift_left_wide},
     {"shr.s32", 2, shift_right_signed},
+    {"shr.s64", 2, [](const u64* x) { return bits_of(as<s64>(x[0]) >> std::min(as<u32>(x[1]), 63U)); }},
     {"shr.u16", 2, [](const u64* x) { return u64{as<std::uint16_t>(x[0])} >> std::min(as<u32>(x[1]), 16U); }},
     {"shr.u32", 2, of<u32, shift_right<u32>>},
     {"shr.u64", 2, [](const u64* x) { return shift_right<u64>(x[0], as<u32>(x[1])); }},

@@ -128,6 +128,22 @@ TEST_CASE("attention by tensor cores stores log-sum-exp", "[cuda]") {
   }
 }
 
+TEST_CASE("attention by tensor cores with biases, dropout, slices and a gate agrees with the interpreter", "[cuda]") {
+  load_driver();
+  Graph g;
+  const Dim heads = g.dim("heads"), queries = g.dim("queries"), keys = g.dim("keys"), depth = g.dim("depth", 64), columns = g.dim("columns", 48), all = g.dim("all"), rows = g.dim("rows");
+  const Value q = g.input("q", {queries, heads, depth}), k = g.input("k", {keys, heads, depth}), v = g.input("v", {keys, heads, columns});
+  const Value bias = g.input("bias", {heads, queries, keys}), table = g.input("table", {rows, heads}), seed = g.input("seed", {}, Kind::i64), offset = g.input("offset", {}, Kind::i64);
+  const Value gate = g.input("gate", {queries, heads, columns}), shown = g.input("shown", {all}, Kind::boolean);
+  const Value distances = mod(index(queries) - index(keys), constant(g, 7));
+  const Value scores = matmul(q, k, depth) * -0.25 + bias + gather(table, distances, rows);
+  const Value weights = dropout(softmax(mask(scores, slice(shown, all, {.start = 1, .step = 2, .count = 37}, keys)), keys), 0.25, seed, offset);
+  g.output("out", matmul(weights, v, keys) * sigmoid(gate), {queries, heads, columns});
+  g.finish();
+  REQUIRE(std::string(g.problem().view()) == "");
+  check_product(g, {.types = "bf16"}, {"heads=1,queries=1,all=75,rows=7", "heads=3,queries=37,all=80,rows=5", "heads=2,queries=129,all=74,rows=9"});
+}
+
 TEST_CASE("attention by tensor cores with any tiles agrees with the interpreter", "[cuda]") {
   load_driver();
   for (const char* tiles : {"query_tile=64,key_tile=32,warp_rows=16", "query_tile=64,key_tile=128,warp_rows=32", "query_tile=128,key_tile=64,warp_rows=16", "query_tile=128,key_tile=32,warp_rows=32"})
