@@ -48,7 +48,7 @@ class AttentionBuilder {
 
   void find_place();
   const Emitted& extent(std::string_view dim) const { return arguments_.extents().find(dim)->second; }
-  Emitted index(mlir::Value value) const { return {&builder_, value, index_bounds}; }
+  Emitted index(mlir::Value value) const { return {&builder_, value, index_range}; }
 
   /// The query of a row of a thread: `half` says which of the two of 16.
   mlir::Value query_of(int m, int half) const;

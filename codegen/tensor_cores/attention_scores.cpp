@@ -53,7 +53,7 @@ std::optional<Interval<Emitted>> AttentionBuilder::range_of(std::string_view lab
     range = range ? Interval<Emitted>{minimum(range->low, number), maximum(range->high, number)} : Interval<Emitted>::point(number);
   }
   for (int by = 1; by < 32; by *= 2) {
-    const auto other = [&](const Emitted& x) { return Emitted{&builder_, code_.exchanged(x.value, by), x.bounds}; };
+    const auto other = [&](const Emitted& x) { return Emitted{&builder_, code_.exchanged(x.value, by), x.range}; };
     range = Interval<Emitted>{minimum(range->low, other(range->low)), maximum(range->high, other(range->high))};
   }
   const Emitted zero = Emitted::integer(builder_, 0);

@@ -107,7 +107,7 @@ Emitted EmittedGraph::element(const Op& op, const Node& node, const Coordinates&
   } else if constexpr (std::is_same_v<Op, Split>) {
     Emitted position = Emitted::integer(builder_, 0);
     for (const Name part : op.into) position = position * extent(part) + along(part);
-    elsewhere.insert_or_assign(std::string(op.from), Emitted::of(builder_, position.value, index_bounds));
+    elsewhere.insert_or_assign(std::string(op.from), Emitted::of(builder_, position.value, index_range));
     return at(node.inputs[0], elsewhere, given);
   } else if constexpr (std::is_same_v<Op, Merge>) {
     Emitted rest = along(op.into);
@@ -135,7 +135,7 @@ Emitted EmittedGraph::gathered(const Gather& op, const Node& node, const Coordin
   const Emitted place = this->at(node.inputs[1], at, given), zero = Emitted::integer(builder_, 0), end = extent(op.along);
   Coordinates inside = at;
   const Emitted last = maximum(end - Emitted::integer(builder_, 1), zero);
-  inside.insert_or_assign(std::string(op.along), Emitted::of(builder_, minimum(maximum(place, zero), last).value, index_bounds));
+  inside.insert_or_assign(std::string(op.along), Emitted::of(builder_, minimum(maximum(place, zero), last).value, index_range));
   const Emitted row = this->at(node.inputs[0], inside, given);
   const Emitted outside =
       node.type.kind == Kind::real ? Emitted::real(builder_, std::numeric_limits<double>::quiet_NaN()) : Emitted::integer(builder_, 0);

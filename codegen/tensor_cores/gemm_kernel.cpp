@@ -26,7 +26,7 @@ class FlatDims {
     for (std::size_t d = dims_.size(); d-- > 0;) {
       const Value own = d == 0 ? index : code_.remainder(index, extent(dims_[d]));
       if (d > 0) index = code_.divide(index, extent(dims_[d]));
-      at.insert_or_assign(dims_[d], Emitted{&code_.builder, own, index_bounds});
+      at.insert_or_assign(dims_[d], Emitted{&code_.builder, own, index_range});
     }
     return at;
   }

@@ -15,30 +15,10 @@ namespace {
 namespace arith = mlir::arith;
 using mlir::Value;
 using Integer = std::int64_t;
-constexpr Integer least = std::numeric_limits<Integer>::min(), greatest = std::numeric_limits<Integer>::max();
-constexpr Bounds bounds_of_i32{std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
+using namespace ranges;
 
-// Bounds end where 64 bits do: beyond, integers of the language have no value.
-Integer bounded_sum(Integer a, Integer b) {
-  Integer result = 0;
-  return __builtin_add_overflow(a, b, &result) ? (a < 0 ? least : greatest) : result;
-}
-Integer bounded_product(Integer a, Integer b) {
-  Integer result = 0;
-  return __builtin_mul_overflow(a, b, &result) ? ((a < 0) == (b < 0) ? greatest : least) : result;
-}
-Integer bounded_negative(Integer a) { return a == least ? greatest : -a; }
-Bounds mirrored(Bounds a) { return {bounded_negative(a.high), bounded_negative(a.low)}; }
-Bounds product_bounds(Bounds a, Bounds b) {
-  const auto [low, high] =
-      std::minmax({bounded_product(a.low, b.low), bounded_product(a.low, b.high), bounded_product(a.high, b.low), bounded_product(a.high, b.high)});
-  return {low, high};
-}
-Integer largest_size(Bounds a) { return std::max(bounded_negative(a.low), a.high); }
-bool fits_i32(Bounds a) { return bounds_of_i32.low <= a.low && a.high <= bounds_of_i32.high; }
-
-bool is_single(const Emitted& x) { return x.bounds.low == x.bounds.high; }
-bool is_unbounded(const Emitted& end) { return is_single(end) && (end.bounds.low <= least + 1 || end.bounds.low == greatest); }
+bool is_single(const Emitted& x) { return x.range.is_single(); }
+bool is_unbounded(const Emitted& end) { return is_single(end) && (end.range.low <= least + 1 || end.range.low == greatest); }
 std::optional<bool> known_truth(const Emitted& x) {
   llvm::APInt truth;
   return mlir::matchPattern(x.value, mlir::m_ConstantInt(&truth)) ? std::optional(!truth.isZero()) : std::nullopt;
@@ -51,9 +31,9 @@ bool is_narrow(const Emitted& x) { return x.value.getType().isInteger(32); }
 
 /// Of integers: in 32 bits if the operands have them and the result fits.
 template <class Op>
-Emitted integer_result(const Emitted& a, const Emitted& b, Bounds bounds) {
-  const bool is_safe = is_narrow(a) && is_narrow(b) && fits_i32(bounds);
-  return Emitted::of(*a.builder, a.builder->createOrFold<Op>(is_safe ? a.value : wide(a), is_safe ? b.value : wide(b)), bounds);
+Emitted integer_result(const Emitted& a, const Emitted& b, Range range) {
+  const bool is_safe = is_narrow(a) && is_narrow(b) && fits_int32(range);
+  return Emitted::of(*a.builder, a.builder->createOrFold<Op>(is_safe ? a.value : wide(a), is_safe ? b.value : wide(b)), range);
 }
 template <class Op>
 Emitted real_result(const Emitted& a, const Emitted& b) {
@@ -78,10 +58,10 @@ struct Division {
   Emitted quotient, remainder;
 };
 Division divided(const Emitted& a, const Emitted& b) {
-  const Integer most = largest_size(a.bounds), below = bounded_sum(largest_size(b.bounds), -1);
-  const Bounds quotients{a.bounds.low >= 0 && b.bounds.low >= 0 ? 0 : bounded_negative(most), most};
+  const Integer most = magnitude(a.range).high, below = sum(magnitude(b.range).high, -1);
+  const Range quotients{a.range.low >= 0 && b.range.low >= 0 ? 0 : negative(most), most};
   return {integer_result<arith::DivSIOp>(a, b, quotients),
-          integer_result<arith::RemSIOp>(a, b, {a.bounds.low >= 0 ? 0 : bounded_negative(below), below})};
+          integer_result<arith::RemSIOp>(a, b, {a.range.low >= 0 ? 0 : negative(below), below})};
 }
 
 }  // namespace
@@ -90,93 +70,93 @@ Emitted Emitted::real(Builder& builder, double value) {
   return {&builder, arith::ConstantOp::create(builder, builder.getF32FloatAttr(static_cast<float>(value))), {}};
 }
 Emitted Emitted::integer(Builder& builder, std::int64_t value) {
-  const Bounds bounds{value, value};
-  return {&builder, arith::ConstantOp::create(builder, builder.getIntegerAttr(fits_i32(bounds) ? builder.getI32Type() : builder.getI64Type(), value)),
-          bounds};
+  const Range range{value, value};
+  return {&builder, arith::ConstantOp::create(builder, builder.getIntegerAttr(fits_int32(range) ? builder.getI32Type() : builder.getI64Type(), value)),
+          range};
 }
 Emitted Emitted::boolean(Builder& builder, bool value) { return {&builder, arith::ConstantOp::create(builder, builder.getBoolAttr(value)), {}}; }
 
-Emitted Emitted::of(Builder& builder, mlir::Value integer, Bounds bounds) {
-  if (bounds.low == bounds.high) return Emitted::integer(builder, bounds.low);
-  const mlir::Type type = fits_i32(bounds) ? builder.getI32Type() : builder.getI64Type();
-  if (integer.getType() == type) return {&builder, integer, bounds};
+Emitted Emitted::of(Builder& builder, mlir::Value integer, Range range) {
+  if (range.low == range.high) return Emitted::integer(builder, range.low);
+  const mlir::Type type = fits_int32(range) ? builder.getI32Type() : builder.getI64Type();
+  if (integer.getType() == type) return {&builder, integer, range};
   const bool is_wider = integer.getType().getIntOrFloatBitWidth() > type.getIntOrFloatBitWidth();
-  return {&builder, is_wider ? builder.createOrFold<arith::TruncIOp>(type, integer) : builder.createOrFold<arith::ExtSIOp>(type, integer), bounds};
+  return {&builder, is_wider ? builder.createOrFold<arith::TruncIOp>(type, integer) : builder.createOrFold<arith::ExtSIOp>(type, integer), range};
 }
 
 Emitted operator+(const Emitted& a, const Emitted& b) {
   if (a.is_real()) return real_result<arith::AddFOp>(a, b);
-  return integer_result<arith::AddIOp>(a, b, {bounded_sum(a.bounds.low, b.bounds.low), bounded_sum(a.bounds.high, b.bounds.high)});
+  return integer_result<arith::AddIOp>(a, b, {sum(a.range.low, b.range.low), sum(a.range.high, b.range.high)});
 }
 Emitted operator-(const Emitted& a, const Emitted& b) {
   if (a.is_real()) return real_result<arith::SubFOp>(a, b);
-  const Bounds minus = mirrored(b.bounds);
-  return integer_result<arith::SubIOp>(a, b, {bounded_sum(a.bounds.low, minus.low), bounded_sum(a.bounds.high, minus.high)});
+  const Range minus = negative(b.range);
+  return integer_result<arith::SubIOp>(a, b, {sum(a.range.low, minus.low), sum(a.range.high, minus.high)});
 }
 Emitted operator-(const Emitted& a) {
   return a.is_real() ? Emitted{a.builder, a.builder->createOrFold<arith::NegFOp>(a.value), {}} : Emitted::integer(*a.builder, 0) - a;
 }
 Emitted operator*(const Emitted& a, const Emitted& b) {
   if (a.is_real()) return real_result<arith::MulFOp>(a, b);
-  return integer_result<arith::MulIOp>(a, b, product_bounds(a.bounds, b.bounds));
+  return integer_result<arith::MulIOp>(a, b, corners(a.range, b.range, product));
 }
 Emitted operator/(const Emitted& a, const Emitted& b) { return real_result<arith::DivFOp>(a, b); }
 
 Emitted floor_div(const Emitted& a, const Emitted& b) {
   const Emitted zero = Emitted::integer(*a.builder, 0), one = Emitted::integer(*a.builder, 1);
-  if (b.bounds == Bounds{}) return zero;
-  const bool may_be_zero = b.bounds.low <= 0 && b.bounds.high >= 0;
+  if (b.range == Range{}) return zero;
+  const bool may_be_zero = b.range.low <= 0 && b.range.high >= 0;
   const Emitted divisor = may_be_zero ? select(b == zero, one, b) : b;
   const Division parts = divided(a, divisor);
-  const bool is_rounded_down = a.bounds.low >= 0 && b.bounds.low > 0;
+  const bool is_rounded_down = a.range.low >= 0 && b.range.low > 0;
   const Emitted is_above = parts.remainder != zero && ((parts.remainder < zero) != (divisor < zero));
   const Emitted quotient = is_rounded_down ? parts.quotient : select(is_above, parts.quotient - one, parts.quotient);
   return may_be_zero ? select(b == zero, zero, quotient) : quotient;
 }
 Emitted mod(const Emitted& a, const Emitted& b) {
-  if (b.bounds == Bounds{}) return Emitted::integer(*a.builder, 0);
-  if (a.bounds.low >= 0 && a.bounds.high < b.bounds.low) return a;
+  if (b.range == Range{}) return Emitted::integer(*a.builder, 0);
+  if (a.range.low >= 0 && a.range.high < b.range.low) return a;
   const Emitted zero = Emitted::integer(*a.builder, 0), one = Emitted::integer(*a.builder, 1);
-  const bool may_be_zero = b.bounds.low <= 0 && b.bounds.high >= 0;
+  const bool may_be_zero = b.range.low <= 0 && b.range.high >= 0;
   const Emitted rest = divided(a, may_be_zero ? select(b == zero, one, b) : b).remainder;
-  const Emitted signed_rest = a.bounds.low >= 0 && b.bounds.low > 0 ? rest : select(rest != zero && ((rest < zero) != (b < zero)), rest + b, rest);
-  const Bounds bounds{std::min<Integer>(bounded_sum(b.bounds.low, 1), 0), std::max<Integer>(bounded_sum(b.bounds.high, -1), 0)};
-  const Emitted result = Emitted::of(*a.builder, signed_rest.value, bounds);
+  const Emitted signed_rest = a.range.low >= 0 && b.range.low > 0 ? rest : select(rest != zero && ((rest < zero) != (b < zero)), rest + b, rest);
+  const Range range{std::min<Integer>(sum(b.range.low, 1), 0), std::max<Integer>(sum(b.range.high, -1), 0)};
+  const Emitted result = Emitted::of(*a.builder, signed_rest.value, range);
   return may_be_zero ? select(b == zero, zero, result) : result;
 }
 
 Emitted minimum(const Emitted& a, const Emitted& b) {
   if (a.is_boolean()) return a && b;
   if (a.is_real()) return real_result<arith::MinimumFOp>(a, b);
-  if (a.bounds.high <= b.bounds.low) return a;
-  if (b.bounds.high <= a.bounds.low) return b;
-  return integer_result<arith::MinSIOp>(a, b, {std::min(a.bounds.low, b.bounds.low), std::min(a.bounds.high, b.bounds.high)});
+  if (a.range.high <= b.range.low) return a;
+  if (b.range.high <= a.range.low) return b;
+  return integer_result<arith::MinSIOp>(a, b, {std::min(a.range.low, b.range.low), std::min(a.range.high, b.range.high)});
 }
 Emitted maximum(const Emitted& a, const Emitted& b) {
   if (a.is_boolean()) return a || b;
   if (a.is_real()) return real_result<arith::MaximumFOp>(a, b);
-  if (a.bounds.low >= b.bounds.high) return a;
-  if (b.bounds.low >= a.bounds.high) return b;
-  return integer_result<arith::MaxSIOp>(a, b, {std::max(a.bounds.low, b.bounds.low), std::max(a.bounds.high, b.bounds.high)});
+  if (a.range.low >= b.range.high) return a;
+  if (b.range.low >= a.range.high) return b;
+  return integer_result<arith::MaxSIOp>(a, b, {std::max(a.range.low, b.range.low), std::max(a.range.high, b.range.high)});
 }
 Emitted abs(const Emitted& x) {
   if (x.is_real()) return function<mlir::math::AbsFOp>(x);
-  return x.bounds.low >= 0 ? x : maximum(x, -x);
+  return x.range.low >= 0 ? x : maximum(x, -x);
 }
 
 Emitted operator<(const Emitted& a, const Emitted& b) {
-  return known_or(a, a.bounds.high < b.bounds.low, a.bounds.low >= b.bounds.high,
+  return known_or(a, a.range.high < b.range.low, a.range.low >= b.range.high,
                   [&] { return compared(a, b, arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt); });
 }
 Emitted operator<=(const Emitted& a, const Emitted& b) {
-  return known_or(a, a.bounds.high <= b.bounds.low, a.bounds.low > b.bounds.high,
+  return known_or(a, a.range.high <= b.range.low, a.range.low > b.range.high,
                   [&] { return compared(a, b, arith::CmpFPredicate::OLE, arith::CmpIPredicate::sle); });
 }
 Emitted operator>(const Emitted& a, const Emitted& b) { return b < a; }
 Emitted operator>=(const Emitted& a, const Emitted& b) { return b <= a; }
 Emitted operator==(const Emitted& a, const Emitted& b) {
   if (a.is_boolean()) return !(a != b);
-  return known_or(a, is_single(a) && a.bounds == b.bounds, a.bounds.high < b.bounds.low || b.bounds.high < a.bounds.low,
+  return known_or(a, is_single(a) && a.range == b.range, a.range.high < b.range.low || b.range.high < a.range.low,
                   [&] { return compared(a, b, arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq); });
 }
 Emitted operator!=(const Emitted& a, const Emitted& b) {
@@ -203,7 +183,7 @@ Emitted select(const Emitted& condition, const Emitted& a, const Emitted& b) {
   if (!a.is_integer()) return {&builder, builder.createOrFold<arith::SelectOp>(condition.value, a.value, b.value), {}};
   const bool is_small = is_narrow(a) && is_narrow(b);
   const Value chosen = builder.createOrFold<arith::SelectOp>(condition.value, is_small ? a.value : wide(a), is_small ? b.value : wide(b));
-  return Emitted::of(builder, chosen, {std::min(a.bounds.low, b.bounds.low), std::max(a.bounds.high, b.bounds.high)});
+  return Emitted::of(builder, chosen, {std::min(a.range.low, b.range.low), std::max(a.range.high, b.range.high)});
 }
 
 Emitted exp(const Emitted& x) { return function<mlir::math::ExpOp>(x); }

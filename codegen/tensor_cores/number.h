@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "dsl/integer_range.h"
 #include "dsl/interval.h"
 #include "dsl/interval_functions.h"
 
@@ -13,27 +14,19 @@ namespace attune::tensor_cores {
 
 using Builder = mlir::ImplicitLocOpBuilder;
 
-/// All integers from `low` to `high`; it chooses between 32-bit and 64-bit arithmetic.
-struct Bounds {
-  std::int64_t low = 0, high = 0;
-  bool operator==(const Bounds&) const = default;
-};
-/// Of an index along a dim, whose extent is at most 2^30: the sum and the difference of two stay within 32 bits.
-inline constexpr Bounds index_bounds{0, (1 << 30) - 1}, extent_bounds{0, 1 << 30};
-
 /// A scalar value that `apply` of every pointwise operation works on; operations are built where `builder` stands.
-/// Reals are f32. Integers are i32 where `bounds` fit into it, i64 otherwise: results of 32-bit arithmetic never wrap. Booleans are i1.
-/// A constant is folded where its bounds are one number or its truth is known.
+/// Reals are f32. Integers are i32 where `range` fits into it, i64 otherwise: results of 32-bit arithmetic never wrap. Booleans are i1.
+/// A constant is folded where its range is one number or its truth is known.
 struct Emitted {
   Builder* builder = nullptr;
   mlir::Value value;
-  Bounds bounds{};  ///< of an integer
+  Range range{};  ///< of an integer
 
   static Emitted real(Builder& builder, double value);
   static Emitted integer(Builder& builder, std::int64_t value);
   static Emitted boolean(Builder& builder, bool value);
-  /// An integer of any width that the caller knows to lie within the bounds.
-  static Emitted of(Builder& builder, mlir::Value integer, Bounds bounds);
+  /// An integer of any width that the caller knows to lie in `range`.
+  static Emitted of(Builder& builder, mlir::Value integer, Range range);
 
   bool is_real() const { return value.getType().isF32(); }
   bool is_boolean() const { return value.getType().isInteger(1); }

@@ -88,7 +88,7 @@ StepArguments::StepArguments(Builder& builder, const KernelSteps& plan, const St
     tensors_.push_back(std::move(argument));
   }
   for (const auto& [dim, extent] : plan.known) extents_.emplace(dim, Emitted::integer(builder, extent));
-  for (const std::string& dim : step.dims) extents_.insert_or_assign(dim, Emitted{&builder, function.getArgument(next++), extent_bounds});
+  for (const std::string& dim : step.dims) extents_.insert_or_assign(dim, Emitted{&builder, function.getArgument(next++), extent_range});
 }
 
 mlir::Value StepArguments::offset(std::size_t tensor, const std::vector<std::string>& dims, const Coordinates& at) const {

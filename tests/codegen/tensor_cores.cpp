@@ -8,6 +8,7 @@
 #include "codegen/output/code_generators.h"
 #include "tests/codegen/planned.h"
 #include "tests/folder.h"
+#include "tests/ptxas.h"
 #include "tests/skip.h"
 #include "tests/variant_graph.h"
 
@@ -58,12 +59,6 @@ std::string ptx_of(const std::string& variant, const StageOptions& options, cons
   CodeAnswer answer = code_of({planned.plan, planned.plan.steps.at(0), *find_target("cuda"), SizeClass::large, choice}, "kernel", CodeForm::assembly);
   REQUIRE(answer.problem == "");
   return answer.bytes;
-}
-
-std::string installed_ptxas() {
-  for (const char* path : {"ptxas", "/usr/local/cuda/bin/ptxas"})
-    if (std::system((std::string(path) + " --version > /dev/null 2>&1").c_str()) == 0) return path;
-  return {};
 }
 
 }  // namespace
@@ -127,7 +122,7 @@ TEST_CASE("tensor cores take products of bf16 and f16 that are stored by rows", 
 }
 
 TEST_CASE("kernels of tensor cores pass ptxas with at most 255 registers and no spills", "[tensor cores]") {
-  const std::string program = installed_ptxas();
+  const std::string program = ptxas();
   if (program.empty()) return skip("there is no ptxas on the PATH or in /usr/local/cuda/bin");
   const Folder folder;
   const std::string path = (folder / "kernel.ptx").string();

@@ -21,38 +21,12 @@ namespace attune {
 namespace {
 
 using Integer = std::int64_t;
-constexpr Integer least = std::numeric_limits<Integer>::min(), greatest = std::numeric_limits<Integer>::max();
-constexpr Range range_of_int32{std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
-
-// Ranges end where 64 bits do: beyond, integers of the language have no value.
-Integer sum(Integer a, Integer b) {
-  Integer result = 0;
-  return __builtin_add_overflow(a, b, &result) ? (a < 0 ? least : greatest) : result;
-}
-Integer product(Integer a, Integer b) {
-  Integer result = 0;
-  return __builtin_mul_overflow(a, b, &result) ? ((a < 0) == (b < 0) ? greatest : least) : result;
-}
-Integer negative(Integer a) { return a == least ? greatest : -a; }
-Integer quotient(Integer a, Integer b) {
-  if (b < 0) return quotient(negative(a), negative(b));
-  return a / b - (a % b < 0 ? 1 : 0);
-}
-
-Range negative(Range a) { return {negative(a.high), negative(a.low)}; }
-Range hull(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
-Range corners(Range a, Range b, Integer (*operation)(Integer, Integer)) {
-  const auto [low, high] =
-      std::minmax({operation(a.low, b.low), operation(a.low, b.high), operation(a.high, b.low), operation(a.high, b.high)});
-  return {low, high};
-}
-Range magnitude(Range a) { return {std::max({a.low, negative(a.high), Integer{0}}), std::max(a.high, negative(a.low))}; }
-bool fits_int32(Range a) { return range_of_int32.low <= a.low && a.high <= range_of_int32.high; }
+using namespace ranges;
 
 bool is_narrow(const Lowered& x) { return x.expr.type().bits() == 32; }
 Expr wide(const Lowered& x) { return is_narrow(x) ? cast(Int(64), x.expr) : x.expr; }
 
-bool is_constant(const Lowered& x) { return x.range.low == x.range.high; }
+bool is_constant(const Lowered& x) { return x.range.is_single(); }
 /// An end as far as 64 bits go, or as the negation of that.
 bool is_unbounded(const Lowered& end) { return is_constant(end) && (end.range.low <= least + 1 || end.range.low == greatest); }
 

@@ -9,19 +9,11 @@
 #include <vector>
 
 #include "codegen/targets/element.h"
+#include "dsl/integer_range.h"
 #include "dsl/interval.h"
 #include "dsl/interval_functions.h"
 
 namespace attune {
-
-/// All integers from `low` to `high`; it chooses between 32-bit and 64-bit arithmetic.
-struct Range {
-  std::int64_t low, high;
-
-  bool operator==(const Range&) const = default;
-};
-/// Of an index along a dim, whose extent is at most 2^30: the sum and the difference of two stay within 32 bits.
-inline constexpr Range index_range{0, (1 << 30) - 1}, extent_range{0, 1 << 30};
 
 /// An element of memory. The number that it stands for is that of `stored` times the factor.
 struct Load {
