@@ -106,4 +106,27 @@ TEST_CASE("a block of tensor cores loads each fragment once, takes no bank twice
   }
 }
 
+TEST_CASE("products by tensor cores load each fragment once for all that a warp multiplies it with", "[cuda]") {
+  load_driver();
+  Graph g;
+  const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");
+  g.output("out", matmul(g.input("a", {rows, over}), g.input("b", {columns, over}), over), {rows, columns});
+  g.finish();
+  const KernelCase kernel(*new Graph(g), "product", {.target = "cuda", .types = "bf16"});
+  const auto counts_over = [&](std::int64_t size) {
+    const Shape extents{{"rows", 128}, {"columns", 128}, {"over", size}};
+    const Arrays inputs = random_inputs(kernel.graph(), extents, 1);
+    CHECK(kernel.difference(extents, inputs) == "");
+    return counts_of([&] { kernel.outputs(extents, inputs); });
+  };
+  const ptx::Counts some = counts_over(128), more = counts_over(160);
+  const auto in_chunk = [&](std::string_view begin) { return count(more, begin) - count(some, begin); };
+  // 8 warps of 64 x 32 sums, and 32 contracted elements in two steps: 4 loads of rows and 2 of columns for 16 products each.
+  CHECK(in_chunk("mma.sync.") == 8 * 2 * 16);
+  CHECK(in_chunk("ldmatrix.") == 8 * 2 * (4 + 2));
+  CHECK(in_chunk("cp.async.cg.shared.global") * 32 * 8 == 2 * 128 * 32);
+  CHECK(in_chunk("bar.sync") == 8);
+  CHECK(more.bank_conflicts == 0);
+}
+
 }  // namespace attune

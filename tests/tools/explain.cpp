@@ -32,6 +32,13 @@ TEST_CASE("explain in JSON tells the text's story", "[command line]") {
   CHECK_THAT(attune_says({"explain", "causal", "--shape", "batch=1,heads=2,queries=100,keys=100"}), Catch::Contains("10100 of 20000 visible (50.5 %)"));
 }
 
+TEST_CASE("explain says why a stage is not computed by tensor cores", "[command line]") {
+  CHECK_THAT(attune_says({"explain", "causal", "--target", "cuda"}), Catch::Contains("large     gpu_online_softmax: ") && Catch::Contains("since tensor cores need 'depth' known when the kernel is compiled: --set depth=64\n"));
+  CHECK_THAT(attune_says({"explain", "causal", "--target", "cuda", "--set", "depth=64", "--set", "value_depth=64"}), Catch::Contains("since tensor cores multiply bf16 or f16, and 'q' is f32\n"));
+  const std::string taken = attune_says({"explain", "causal", "--target", "cuda", "--type", "bf16", "--set", "depth=64", "--set", "value_depth=64"});
+  CHECK_THAT(taken, Catch::Contains("large     mma_online_softmax: query_tile=128, key_tile=64, warp_rows=32 (default, cuda.json)") && !Catch::Contains("since"));
+}
+
 TEST_CASE("explain says how what stages store for one another lies in memory", "[command line]") {
   // Queries, keys and values head by head for the softmax, its result token by token for the projection back.
   const std::string explained = attune_says({"explain", "multi_head"});
