@@ -55,7 +55,7 @@ class Assembly {
     for (std::size_t i = 0; i < step_.outputs.size(); ++i) mark_as_newer(step_.inputs.size() + i);
     line("br label %done\ndone:\n  %held = load ptr, ptr @state\n  call void @halide_cuda_finalize_kernels(ptr %user, ptr %held)\n  ret i32 0");
     // allocas in the first block
-    return head + fmt::format("define i32 @{}_argv(ptr %arguments) {{\n{}{}}}\n", symbol_, slots_, body_);
+    return head + fmt::format("define i32 @{0}_shared_bytes() {{\n  ret i32 {1}\n}}\ndefine i32 @{0}_argv(ptr %arguments) {{\n{2}{3}}}\n", symbol_, launch_.shared_bytes, slots_, body_);
   }
 
  private:

@@ -15,7 +15,7 @@ struct Launch {
     int tile = 1;
   };
   std::vector<Tiled> tiled;
-  int threads = 32;
+  int threads = 32, shared_bytes = 0;
   /// The kernel for operands whose rows begin at multiples of 16 bytes, the other one, and the tensors that this is asked of: numbers among those
   /// that the step reads and then writes; and dims whose extents have to be multiples of 8. An empty name: there is no such kernel.
   std::string aligned_kernel, kernel;
@@ -23,7 +23,7 @@ struct Launch {
   std::vector<std::string> aligned_dims = {};
 };
 
-/// An object that defines SYMBOL_argv, with the PTX in it; or an internal problem.
+/// An object that defines SYMBOL_argv and SYMBOL_shared_bytes, with the PTX in it; or an internal problem.
 CodeAnswer launcher_object(const CodeRequest& request, const std::string& symbol, const std::string& ptx, const Launch& launch);
 
 }  // namespace attune::tensor_cores

@@ -84,6 +84,7 @@ cores::Launch build_attention(cores::Builder& builder, const CodeRequest& reques
   const cores::AttentionTiles tiles = attention_tiles(parameters);
   cores::Launch launch{{{stage.batch, 1}, {{stage.queries}, tiles.query_tile}},
                        tiles.threads(),
+                       cores::shared_bytes(tiles, stage.depth, stage.value_columns),
                        {},
                        "attention",
                        {stage.query.input, stage.key.input, stage.value.input}};
@@ -97,6 +98,7 @@ cores::Launch build_gemm(cores::Builder& builder, const CodeRequest& request, co
   const cores::GemmTiles tiles = gemm_tiles(parameters);
   cores::Launch launch{{{stage.batch, 1}, {stage.rows, tiles.row_tile}, {stage.columns, tiles.column_tile}},
                        tiles.threads(),
+                       tiles.shared_bytes(),
                        "gemm_of_aligned_rows",
                        "gemm",
                        {stage.a.input, stage.b.input}};
