@@ -23,7 +23,8 @@ constexpr bool is_one_of = (std::is_same_v<Op, One> || ...);
 
 /// Pointwise operations, and those of their own code.
 template <class Op>
-constexpr bool has_code = (PointwiseOp<Op> && !is_inexact<Op>) || is_one_of<Op, Constant, Input, Index, Extent, Rename, Split, Merge, Slice, Gather, Dropout>;
+constexpr bool has_code =
+    (PointwiseOp<Op> && !is_inexact<Op>) || is_one_of<Op, Constant, Input, Index, Extent, Rename, Split, Merge, Slice, Gather, Dropout>;
 
 /// A 32-bit word that wraps, for the one definition of Philox. Its builder is that of the words which it is made of.
 struct Word {

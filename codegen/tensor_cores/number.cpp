@@ -60,8 +60,7 @@ struct Division {
 Division divided(const Emitted& a, const Emitted& b) {
   const Integer most = magnitude(a.range).high, below = sum(magnitude(b.range).high, -1);
   const Range quotients{a.range.low >= 0 && b.range.low >= 0 ? 0 : negative(most), most};
-  return {integer_result<arith::DivSIOp>(a, b, quotients),
-          integer_result<arith::RemSIOp>(a, b, {a.range.low >= 0 ? 0 : negative(below), below})};
+  return {integer_result<arith::DivSIOp>(a, b, quotients), integer_result<arith::RemSIOp>(a, b, {a.range.low >= 0 ? 0 : negative(below), below})};
 }
 
 }  // namespace
@@ -71,8 +70,8 @@ Emitted Emitted::real(Builder& builder, double value) {
 }
 Emitted Emitted::integer(Builder& builder, std::int64_t value) {
   const Range range{value, value};
-  return {&builder, arith::ConstantOp::create(builder, builder.getIntegerAttr(fits_int32(range) ? builder.getI32Type() : builder.getI64Type(), value)),
-          range};
+  return {&builder,
+          arith::ConstantOp::create(builder, builder.getIntegerAttr(fits_int32(range) ? builder.getI32Type() : builder.getI64Type(), value)), range};
 }
 Emitted Emitted::boolean(Builder& builder, bool value) { return {&builder, arith::ConstantOp::create(builder, builder.getBoolAttr(value)), {}}; }
 

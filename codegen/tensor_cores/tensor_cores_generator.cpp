@@ -28,8 +28,8 @@ cores::GemmTiles gemm_tiles(const std::vector<Parameter>& parameters) {
   return {value("row_tile"), value("column_tile"), value("warp_rows"), value("warp_columns"), value("stages")};
 }
 
-/// Sums of 32 rows and more than 64 columns, and queries as long, do not stay in registers, nor do addresses for each pair beside those of 64: unless a user
-/// says so, a warp has 16 rows then.
+/// Sums of 32 rows and more than 64 columns, and queries as long, do not stay in registers, nor do addresses for each pair beside those of 64: unless
+/// a user says so, a warp has 16 rows then.
 void keep_in_registers(std::vector<Parameter>& parameters, const cores::AttentionStage& stage) {
   constexpr std::int64_t most = 64, few_rows = 16;
   if (std::max(stage.depth, stage.value_columns) <= most && !stage.reads_for_pairs) return;

@@ -1,6 +1,5 @@
 /// Which stages tensor cores take and which they leave to Halide's schedules, and what ptxas makes of their kernels.
 #include <catch2/catch.hpp>
-
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -35,7 +34,8 @@ StepSchedule named(std::string name) {
 }
 
 /// The schedule of the attention in a variant's kernel for CUDA, or the problem in place of its name.
-StepSchedule attention_of(const std::string& variant, const StageOptions& options, const ScheduleChoice& choice = {}, const std::vector<std::string>& settings = {}) {
+StepSchedule attention_of(const std::string& variant, const StageOptions& options, const ScheduleChoice& choice = {},
+                          const std::vector<std::string>& settings = {}) {
   const Planned planned(variant_graph(variant, settings), options);
   for (const Step& step : planned.plan.steps) {
     if (step.kind() != "online_softmax") continue;
@@ -64,7 +64,8 @@ std::string ptx_of(const std::string& variant, const StageOptions& options, cons
 }  // namespace
 
 TEST_CASE("tensor cores take attention of bf16 and f16 whose depths are known", "[tensor cores]") {
-  for (const char* variant : {"scaled_dot_product", "causal", "causal_offset", "sliding_window", "sinks", "prefix_lm", "document", "soft_cap", "alibi", "padded", "masked", "grouped_query"})
+  for (const char* variant : {"scaled_dot_product", "causal", "causal_offset", "sliding_window", "sinks", "prefix_lm", "document", "soft_cap",
+                              "alibi", "padded", "masked", "grouped_query"})
     for (const Element element : {Element::bf16, Element::f16}) {
       CAPTURE(variant, name_of(element));
       const StepSchedule schedule = attention_of(variant, storing(element));
@@ -81,7 +82,8 @@ TEST_CASE("attention that tensor cores do not take has Halide's schedule, and th
   CHECK(declined("causal", storing(Element::bf16, 129, 64)) == "tensor cores take 1 to 128 columns, and depth = 129");
   CHECK(declined("causal", storing(Element::bf16, 64, 200)) == "tensor cores take 1 to 128 columns, and value_depth = 200");
   CHECK(declined("multi_head", storing(Element::bf16)) == "tensor cores multiply bf16 or f16, and 'step0' is f32");
-  CHECK(declined("additive", storing(Element::bf16, 0)) == "tensor cores multiply one matrix of queries with one of keys, and the scores are none such product");
+  CHECK(declined("additive", storing(Element::bf16, 0)) ==
+        "tensor cores multiply one matrix of queries with one of keys, and the scores are none such product");
   StageOptions mixed = storing(Element::bf16);
   mixed.specialisation.storage = {{"k", Element::f32}};
   CHECK(declined("causal", mixed) == "tensor cores multiply bf16 or f16, and 'k' is f32");
@@ -133,11 +135,14 @@ TEST_CASE("kernels of tensor cores pass ptxas with at most 255 registers and no 
     std::stringstream text;
     text << log.rdbuf();
     CHECK_THAT(text.str(), Catch::Contains("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"));
-    for (std::string line; std::getline(text, line);) CHECK_THAT(line, !Catch::Contains("spill") || Catch::Contains("0 bytes stack frame, 0 bytes spill stores"));
+    for (std::string line; std::getline(text, line);)
+      CHECK_THAT(line, !Catch::Contains("spill") || Catch::Contains("0 bytes stack frame, 0 bytes spill stores"));
   };
   const Planned products(variant_graph("multi_head"), storing(Element::bf16, 0));
-  check_registers(code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, {}}, "kernel", CodeForm::assembly).bytes);
-  for (const char* variant : {"scaled_dot_product", "causal", "sliding_window", "grouped_query", "padded", "alibi", "document", "masked", "soft_cap", "prefix_lm"})
+  check_registers(
+      code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, {}}, "kernel", CodeForm::assembly).bytes);
+  for (const char* variant :
+       {"scaled_dot_product", "causal", "sliding_window", "grouped_query", "padded", "alibi", "document", "masked", "soft_cap", "prefix_lm"})
     for (const std::int64_t depth : {64, 128}) {
       CAPTURE(variant, depth);
       check_registers(ptx_of(variant, storing(Element::bf16, depth, depth)));

@@ -89,12 +89,16 @@ void BlockRun::move(Space space, std::uint64_t address, std::size_t bytes, std::
       if (!is_load || address + bytes > launch_.parameters.size()) throw Fault{"touches no parameter", thread};
       std::memcpy(data, launch_.parameters.data() + address, bytes);
       return;
-    case Space::global: return move_global(address, bytes, thread, data, is_load);
+    case Space::global:
+      return move_global(address, bytes, thread, data, is_load);
     case Space::shared:
-      if (is_load) shared_.read(address, {data, bytes}, thread);
-      else shared_.write(address, {data, bytes}, thread);
+      if (is_load)
+        shared_.read(address, {data, bytes}, thread);
+      else
+        shared_.write(address, {data, bytes}, thread);
       return;
-    case Space::local: return move_local(address, bytes, thread, data, is_load);
+    case Space::local:
+      return move_local(address, bytes, thread, data, is_load);
   }
 }
 
@@ -103,7 +107,8 @@ void BlockRun::move_global(std::uint64_t address, std::size_t bytes, std::size_t
   DeviceMemory::Array* array = memory_.find(address, bytes, offset);
   if (array == nullptr) throw Fault{"touches " + std::to_string(bytes) + " bytes of global memory that no array holds", thread};
   for (std::size_t i = 0; i < bytes; ++i) {
-    if (is_load && !array->is_written[offset + i]) throw Fault{"reads byte " + std::to_string(offset + i) + " of an array of global memory, which nobody wrote", thread};
+    if (is_load && !array->is_written[offset + i])
+      throw Fault{"reads byte " + std::to_string(offset + i) + " of an array of global memory, which nobody wrote", thread};
     if (!is_load) array->is_written[offset + i] = true;
   }
   auto* const place = reinterpret_cast<std::byte*>(address);
@@ -111,12 +116,16 @@ void BlockRun::move_global(std::uint64_t address, std::size_t bytes, std::size_t
 }
 
 void BlockRun::move_local(std::uint64_t address, std::size_t bytes, std::size_t thread, std::byte* data, bool is_load) {
-  if (address + bytes > entry_.local_bytes) throw Fault{"touches byte " + std::to_string(address) + " of local memory, of which a thread has " + std::to_string(entry_.local_bytes), thread};
+  if (address + bytes > entry_.local_bytes)
+    throw Fault{"touches byte " + std::to_string(address) + " of local memory, of which a thread has " + std::to_string(entry_.local_bytes), thread};
   const std::size_t first = thread * entry_.local_bytes + address;
   for (std::size_t i = 0; i < bytes; ++i) {
-    if (is_load && !is_local_written_[first + i]) throw Fault{"reads byte " + std::to_string(address + i) + " of local memory, which it did not write", thread};
-    if (is_load) data[i] = local_[first + i];
-    else local_[first + i] = data[i], is_local_written_[first + i] = true;
+    if (is_load && !is_local_written_[first + i])
+      throw Fault{"reads byte " + std::to_string(address + i) + " of local memory, which it did not write", thread};
+    if (is_load)
+      data[i] = local_[first + i];
+    else
+      local_[first + i] = data[i], is_local_written_[first + i] = true;
   }
 }
 

@@ -4,7 +4,8 @@
 
 namespace attune::ptx {
 
-BlockRun::BlockRun(const Entry& entry, const Launch& launch, const std::array<std::uint32_t, 3>& place, DeviceMemory& memory, Executed& executed, Counts& counts)
+BlockRun::BlockRun(const Entry& entry, const Launch& launch, const std::array<std::uint32_t, 3>& place, DeviceMemory& memory, Executed& executed,
+                   Counts& counts)
     : entry_(entry),
       launch_(launch),
       place_(place),
@@ -29,7 +30,8 @@ void BlockRun::run() {
     if (ended != state_.end()) {
       const auto thread = static_cast<std::size_t>(waits - state_.begin());
       at_ = next_[thread] - 1;
-      throw Fault{"thread " + in_words(thread_place(static_cast<std::size_t>(ended - state_.begin()), launch_.block)) + " ends without this barrier", thread};
+      throw Fault{"thread " + in_words(thread_place(static_cast<std::size_t>(ended - state_.begin()), launch_.block)) + " ends without this barrier",
+                  thread};
     }
     std::ranges::fill(state_, State::runs);
     shared_.pass_barrier();
@@ -81,16 +83,20 @@ void BlockRun::execute() {
       for (const std::size_t t : lanes_) state_[t] = State::ended;
       return;
     case Instruction::Kind::load:
-    case Instruction::Kind::store: return access(now);
-    case Instruction::Kind::warp: return compute_together(now);
-    case Instruction::Kind::copy: return copy(now);
+    case Instruction::Kind::store:
+      return access(now);
+    case Instruction::Kind::warp:
+      return compute_together(now);
+    case Instruction::Kind::copy:
+      return copy(now);
     case Instruction::Kind::end_group:
       for (const std::size_t t : lanes_) shared_.end_group(t);
       return;
     case Instruction::Kind::wait:
       for (const std::size_t t : lanes_) shared_.wait(t, value(now.operands[0], t));
       return;
-    case Instruction::Kind::load_matrices: return load_matrices(now);
+    case Instruction::Kind::load_matrices:
+      return load_matrices(now);
   }
 }
 

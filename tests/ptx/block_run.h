@@ -20,7 +20,8 @@ using Executed = std::vector<InstructionCounts>;  // by instruction
 
 class BlockRun {
  public:
-  BlockRun(const Entry& entry, const Launch& launch, const std::array<std::uint32_t, 3>& place, DeviceMemory& memory, Executed& executed, Counts& counts);
+  BlockRun(const Entry& entry, const Launch& launch, const std::array<std::uint32_t, 3>& place, DeviceMemory& memory, Executed& executed,
+           Counts& counts);
 
   /// Until all threads have ended. Throws Fault, and instruction() is then the one at fault.
   void run();
@@ -41,8 +42,8 @@ class BlockRun {
   void access(const Instruction& now);
   /// Bytes beyond those that are read are zeros.
   void copy(const Instruction& now);
-  /// Lane 8 n + r names row r of matrix n, of 8 x 8 elements of 2 bytes. Lane l gets of each matrix the elements 2 (l % 4) and the next of row l / 4, or
-  /// transposed, of column l / 4. It is the one that reads them: what another lane wrote is there behind a barrier.
+  /// Lane 8 n + r names row r of matrix n, of 8 x 8 elements of 2 bytes. Lane l gets of each matrix the elements 2 (l % 4) and the next of row l / 4,
+  /// or transposed, of column l / 4. It is the one that reads them: what another lane wrote is there behind a barrier.
   void load_matrices(const Instruction& now);
   std::uint64_t address_of(const Instruction& now, std::size_t bytes, std::size_t thread) const;
   /// Bytes of a thread from or to memory.
@@ -66,7 +67,7 @@ class BlockRun {
   const std::size_t threads_;
   std::vector<std::uint64_t> registers_;  // by register, then by thread
   std::vector<bool> is_set_;
-  std::vector<std::size_t> next_;         // instruction of a thread
+  std::vector<std::size_t> next_;  // instruction of a thread
   std::vector<State> state_;
   SharedMemory shared_;
   std::vector<std::byte> local_;

@@ -1,5 +1,5 @@
-/// What the lanes of a warp do together, lane by lane: products and loads of matrices, shuffles, copies behind a thread's back. Which lane has which element
-/// is written down as the manual of PTX (ISA 7.0) says it of element i of a fragment.
+/// What the lanes of a warp do together, lane by lane: products and loads of matrices, shuffles, copies behind a thread's back. Which lane has which
+/// element is written down as the manual of PTX (ISA 7.0) says it of element i of a fragment.
 #include <bit>
 #include <random>
 
@@ -62,8 +62,9 @@ void check_product(const std::string& type) {
     for (std::size_t r = 0; r < 2; ++r) in[32 * (4 + r) + lane] = pair<T>(at(b, of_b(lane, 2 * r)), at(b, of_b(lane, 2 * r + 1)));
     for (std::size_t i = 0; i < 4; ++i) in[32 * (6 + i) + lane] = std::bit_cast<std::uint32_t>(at(c, of_c(lane, i)));
   }
-  const std::string multiply = "\tmma.sync.aligned.m16n8k16.row.col.f32." + type + "." + type +
-                               ".f32\n\t\t{%r20, %r21, %r22, %r23},\n\t\t{%r10, %r11, %r12, %r13},\n\t\t{%r14, %r15},\n\t\t{%r16, %r17, %r18, %r19};\n";
+  const std::string multiply =
+      "\tmma.sync.aligned.m16n8k16.row.col.f32." + type + "." + type +
+      ".f32\n\t\t{%r20, %r21, %r22, %r23},\n\t\t{%r10, %r11, %r12, %r13},\n\t\t{%r14, %r15},\n\t\t{%r16, %r17, %r18, %r19};\n";
   const Ran ran = run_block(kernel(loaded(10) + multiply + stored(20, 4)), 32, in);
   CHECK(ran.problem == "");
   for (std::size_t lane = 0; lane < warp_size; ++lane)
@@ -95,7 +96,10 @@ TEST_CASE("matrices are loaded from shared memory as their lanes name rows, as t
   for (const bool is_transposed : {false, true})
     for (const std::uint32_t count : {2U, 4U}) {
       const std::string name = "\tldmatrix.sync.aligned.m8n8.x" + std::to_string(count) + (is_transposed ? ".trans" : "") + ".shared.b16 ";
-      const Ran ran = run_block(kernel(begin + name + (count == 2 ? "{%r20, %r21}" : "{%r20, %r21, %r22, %r23}") + ", [%r4];\n" + stored(20, static_cast<int>(count)), shared_array), 32, in);
+      const Ran ran = run_block(
+          kernel(begin + name + (count == 2 ? "{%r20, %r21}" : "{%r20, %r21, %r22, %r23}") + ", [%r4];\n" + stored(20, static_cast<int>(count)),
+                 shared_array),
+          32, in);
       CHECK(ran.problem == "");
       CHECK(ran.counts.bank_conflicts == 0);
       for (std::uint32_t n = 0; n < count; ++n)
@@ -130,17 +134,20 @@ TEST_CASE("a product of matrices that stand by rows in shared memory", "[ptx]") 
   for (std::size_t i = 0; i < 128; ++i) in[i] = pair<float16>(a[i / 8][2 * (i % 8)], a[i / 8][2 * (i % 8) + 1]);
   for (std::size_t i = 0; i < 64; ++i) in[128 + i] = pair<float16>(b[i / 4][2 * (i % 4)], b[i / 4][2 * (i % 4) + 1]);
   // Matrices of a: rows 0 to 7 and 8 to 15 at columns 0 to 7, then the same at columns 8 to 15.
-  const std::string text = shared_words(7) +
-                           "\tand.b32 \t%r4, %r2, 15;\n\tshl.b32 \t%r4, %r4, 5;\n\tand.b32 \t%r5, %r2, 16;\n\tadd.s32 \t%r4, %r4, %r5;\n"
-                           "\tldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r20, %r21, %r22, %r23}, [%r4];\n"
-                           "\tand.b32 \t%r5, %r2, 15;\n\tshl.b32 \t%r5, %r5, 4;\n\tldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r24, %r25}, [%r5+512];\n"
-                           "\tmov.b32 \t%r6, 0f00000000;\n\tmma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r26, %r27, %r28, %r29}, {%r20, %r21, %r22, %r23}, {%r24, %r25}, "
-                           "{%r6, %r6, %r6, %r6};\n" +
-                           stored(26, 4);
+  const std::string text =
+      shared_words(7) +
+      "\tand.b32 \t%r4, %r2, 15;\n\tshl.b32 \t%r4, %r4, 5;\n\tand.b32 \t%r5, %r2, 16;\n\tadd.s32 \t%r4, %r4, %r5;\n"
+      "\tldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r20, %r21, %r22, %r23}, [%r4];\n"
+      "\tand.b32 \t%r5, %r2, 15;\n\tshl.b32 \t%r5, %r5, 4;\n\tldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r24, %r25}, [%r5+512];\n"
+      "\tmov.b32 \t%r6, 0f00000000;\n\tmma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r26, %r27, %r28, %r29}, {%r20, %r21, %r22, %r23}, {%r24, "
+      "%r25}, "
+      "{%r6, %r6, %r6, %r6};\n" +
+      stored(26, 4);
   const Ran ran = run_block(kernel(text, shared_array), 32, in);
   CHECK(ran.problem == "");
   for (std::size_t lane = 0; lane < warp_size; ++lane)
-    for (std::size_t i = 0; i < 4; ++i) CHECK(std::bit_cast<float>(ran.out[32 * i + lane]) == product(a, b, none, of_c(lane, i).row, of_c(lane, i).column));
+    for (std::size_t i = 0; i < 4; ++i)
+      CHECK(std::bit_cast<float>(ran.out[32 * i + lane]) == product(a, b, none, of_c(lane, i).row, of_c(lane, i).column));
 }
 
 TEST_CASE("lanes get each other's registers, within their segments", "[ptx]") {
@@ -149,7 +156,8 @@ TEST_CASE("lanes get each other's registers, within their segments", "[ptx]") {
     CHECK(ran.problem == "");
     return ran.out;
   };
-  const auto butterfly = shuffled("bfly.b32 \t%r3, %r2, 2, 31, -1"), down = shuffled("down.b32 \t%r3, %r2, 3, 31, -1"), index = shuffled("idx.b32 \t%r3, %r2, 5, 31, -1");
+  const auto butterfly = shuffled("bfly.b32 \t%r3, %r2, 2, 31, -1"), down = shuffled("down.b32 \t%r3, %r2, 3, 31, -1"),
+             index = shuffled("idx.b32 \t%r3, %r2, 5, 31, -1");
   // 7171 = 0x1c03: segments of four lanes, whose last is the third beyond its first.
   const auto first_of_four = shuffled("idx.b32 \t%r3, %r2, 0, 7171, -1"), down_in_four = shuffled("down.b32 \t%r3, %r2, 1, 7171, -1");
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
@@ -173,8 +181,11 @@ TEST_CASE("an instruction of a whole warp that some lanes do not execute is a fa
 TEST_CASE("copies to shared memory fill with zeros, and are there behind a wait and a barrier", "[ptx]") {
   // Thread t copies 16 bytes, of which it reads 4 t at most; the next thread reads them.
   const auto copied = [](const std::string& between, const std::string& more = "") {
-    const std::string text = addresses(16) + "\tshl.b32 \t%r3, %r2, 4;\n\tshl.b32 \t%r4, %r2, 2;\n\tcp.async.cg.shared.global [%r3], [%rd3], 16, %r4;\n\tcp.async.commit_group;\n" + more +
-                             between + "\txor.b32 \t%r3, %r3, 16;\n\tld.shared.v4.b32 \t{%r5, %r6, %r7, %r8}, [%r3];\n\tst.global.v4.b32 \t[%rd4], {%r5, %r6, %r7, %r8};\n";
+    const std::string text =
+        addresses(16) +
+        "\tshl.b32 \t%r3, %r2, 4;\n\tshl.b32 \t%r4, %r2, 2;\n\tcp.async.cg.shared.global [%r3], [%rd3], 16, %r4;\n\tcp.async.commit_group;\n" + more +
+        between +
+        "\txor.b32 \t%r3, %r3, 16;\n\tld.shared.v4.b32 \t{%r5, %r6, %r7, %r8}, [%r3];\n\tst.global.v4.b32 \t[%rd4], {%r5, %r6, %r7, %r8};\n";
     std::vector<std::uint32_t> in(64);
     std::iota(in.begin(), in.end(), 1U);
     return run_block(kernel(text, shared_array), 4, in);
@@ -190,18 +201,25 @@ TEST_CASE("copies to shared memory fill with zeros, and are there behind a wait 
   CHECK_THAT(copied("\tcp.async.wait_group \t1;\n" + barrier).problem, Catch::EndsWith("copies to, and has not waited for"));
   const std::string later = "\tcp.async.ca.shared.global [%r3+64], [%rd1], 8;\n\tcp.async.commit_group;\n";
   CHECK(copied("\tcp.async.wait_group \t1;\n" + barrier, later).problem == "");
-  CHECK_THAT(copied("\tld.shared.b32 \t%r5, [%r3];\n").problem, Catch::Contains("thread (0, 0, 0)") && Catch::EndsWith("thread (0, 0, 0) copies to, and has not waited for"));
+  CHECK_THAT(copied("\tld.shared.b32 \t%r5, [%r3];\n").problem,
+             Catch::Contains("thread (0, 0, 0)") && Catch::EndsWith("thread (0, 0, 0) copies to, and has not waited for"));
 }
 
 TEST_CASE("a copy to what others read since the last barrier, from outside of arrays or to a place that is not aligned is a fault", "[ptx]") {
   const std::string begin = "\tmov.b32 \t%r3, 0;\n\tst.shared.v4.b32 \t[tile], {%r3, %r3, %r3, %r3};\n";
-  const auto problem = [&](const std::string& text, std::uint32_t threads) { return run_block(kernel(addresses(16) + text, shared_array), threads, 64).problem; };
-  const std::string read = "\tsetp.eq.b32 \t%p1, %r2, 0;\n\t@%p1 mov.b32 \t%r3, 0;\n\t@%p1 st.shared.b32 \t[tile], %r3;\n\tbar.sync \t0;\n\t@!%p1 ld.shared.b32 \t%r3, [tile];\n";
-  CHECK_THAT(problem(read + "\t@%p1 cp.async.cg.shared.global [tile], [%rd3], 16;\n", 2), Catch::EndsWith("which thread (1, 0, 0) reads, with no barrier between"));
+  const auto problem = [&](const std::string& text, std::uint32_t threads) {
+    return run_block(kernel(addresses(16) + text, shared_array), threads, 64).problem;
+  };
+  const std::string read =
+      "\tsetp.eq.b32 \t%p1, %r2, 0;\n\t@%p1 mov.b32 \t%r3, 0;\n\t@%p1 st.shared.b32 \t[tile], %r3;\n\tbar.sync \t0;\n\t@!%p1 ld.shared.b32 \t%r3, "
+      "[tile];\n";
+  CHECK_THAT(problem(read + "\t@%p1 cp.async.cg.shared.global [tile], [%rd3], 16;\n", 2),
+             Catch::EndsWith("which thread (1, 0, 0) reads, with no barrier between"));
   CHECK(problem(begin + "\tcp.async.cg.shared.global [tile], [%rd3], 16;\n", 1) == "");
   CHECK_THAT(problem("\tcp.async.cg.shared.global [tile], [%rd3+248], 16;\n", 1), Catch::EndsWith("is no multiple of 16 bytes"));
   CHECK_THAT(problem("\tcp.async.cg.shared.global [tile+8], [%rd3], 16;\n", 1), Catch::EndsWith("the address 8 is no multiple of 16 bytes"));
-  CHECK_THAT(problem("\tcp.async.cg.shared.global [tile], [%rd3+256], 16;\n", 1), Catch::EndsWith("touches 16 bytes of global memory that no array holds"));
+  CHECK_THAT(problem("\tcp.async.cg.shared.global [tile], [%rd3+256], 16;\n", 1),
+             Catch::EndsWith("touches 16 bytes of global memory that no array holds"));
   CHECK(problem("\tmov.b32 \t%r3, 0;\n\tcp.async.cg.shared.global [tile], [%rd3+256], 16, %r3;\n", 1) == "");
   CHECK_THROWS_WITH(problem("\tcp.async.cg.shared.global [tile], [%rd3], 8;\n", 1), Catch::EndsWith("copies no such number of bytes"));
 }

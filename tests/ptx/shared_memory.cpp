@@ -19,12 +19,15 @@ void SharedMemory::check_bounds(std::uint64_t address, std::size_t bytes, std::s
 
 void SharedMemory::check_order(const Byte& byte, std::uint64_t address, std::size_t thread, bool is_write) const {
   const auto fault = [&](std::uint32_t other, std::string_view does) {
-    throw Fault{"touches byte " + std::to_string(address) + " of shared memory, which thread " + in_words(thread_place(other, block_)) + " " + std::string(does), thread};
+    throw Fault{"touches byte " + std::to_string(address) + " of shared memory, which thread " + in_words(thread_place(other, block_)) + " " +
+                    std::string(does),
+                thread};
   };
   const auto self = static_cast<std::uint32_t>(thread);
   if (byte.is_copied_to) fault(byte.writer, "copies to, and has not waited for");
   if (byte.write_epoch == epoch_ && byte.writer != self) fault(byte.writer, "writes, with no barrier between");
-  if (is_write && byte.read_epoch == epoch_ && (byte.has_several_readers || byte.reader != self)) fault(byte.reader, "reads, with no barrier between");
+  if (is_write && byte.read_epoch == epoch_ && (byte.has_several_readers || byte.reader != self))
+    fault(byte.reader, "reads, with no barrier between");
 }
 
 void SharedMemory::read(std::uint64_t address, std::span<std::byte> to, std::size_t thread) {
@@ -78,7 +81,8 @@ std::size_t bank_conflicts(std::span<const std::uint64_t> addresses, std::size_t
   for (std::size_t first = 0; first < addresses.size(); first += at_once) {
     std::array<std::set<std::uint64_t>, bank_count> words;
     for (std::size_t n = first; n < std::min(first + at_once, addresses.size()); ++n)
-      for (std::uint64_t word = addresses[n] / bank_bytes; word <= (addresses[n] + bytes - 1) / bank_bytes; ++word) words[word % bank_count].insert(word);
+      for (std::uint64_t word = addresses[n] / bank_bytes; word <= (addresses[n] + bytes - 1) / bank_bytes; ++word)
+        words[word % bank_count].insert(word);
     std::size_t most = 1;
     for (const auto& of_bank : words) most = std::max(most, of_bank.size());
     conflicts += most - 1;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <catch2/catch.hpp>
-
 #include <cstring>
 #include <numeric>
 #include <string>
@@ -45,7 +44,9 @@ inline Ran run_block(const std::string& text, std::uint32_t threads, const std::
   const std::uint64_t in = memory.allocate(bytes), out = memory.allocate(bytes);
   if (is_input_written) REQUIRE(memory.write(in, values.data(), bytes));
   Launch launch{{1, 1, 1}, {threads, 1, 1}, 0, std::vector<std::byte>(entry.parameter_bytes)};
-  const auto pass = [&](std::size_t parameter, const auto& value) { std::memcpy(launch.parameters.data() + entry.parameters[parameter].offset, &value, sizeof value); };
+  const auto pass = [&](std::size_t parameter, const auto& value) {
+    std::memcpy(launch.parameters.data() + entry.parameters[parameter].offset, &value, sizeof value);
+  };
   pass(0, in);
   pass(1, out);
   pass(2, elements);

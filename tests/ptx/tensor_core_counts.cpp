@@ -1,6 +1,5 @@
 /// What attention by tensor cores does, counted while its PTX is interpreted: blocks visited, and the instructions of a block.
 #include <catch2/catch.hpp>
-
 #include <cmath>
 #include <functional>
 
@@ -32,8 +31,10 @@ struct MmaCall {
   ptx::Counts counts;
 
   /// Without keys those of the variant follow from queries.
-  MmaCall(const std::string& variant, int depth, int queries, int keys, const std::vector<std::string>& settings = {}, const std::function<void(Arrays&)>& change = {}) {
-    const std::string known = "depth=" + std::to_string(depth), shape = "batch=1,heads=1,queries=" + std::to_string(queries) + (keys > 0 ? ",keys=" + std::to_string(keys) : "");
+  MmaCall(const std::string& variant, int depth, int queries, int keys, const std::vector<std::string>& settings = {},
+          const std::function<void(Arrays&)>& change = {}) {
+    const std::string known = "depth=" + std::to_string(depth),
+                      shape = "batch=1,heads=1,queries=" + std::to_string(queries) + (keys > 0 ? ",keys=" + std::to_string(keys) : "");
     const KernelCase kernel(variant, {.settings = settings, .target = "cuda", .types = "bf16", .set = {known, "value_" + known}});
     const Shape extents = fill_shape(kernel.graph(), parse_shape(shape + "," + known + ",value_" + known, "shape").extents).extents;
     inputs = random_inputs(kernel.graph(), extents, 1);
@@ -76,7 +77,8 @@ TEST_CASE("tensor cores leave out blocks that ids and flags in memory hide", "[c
   CHECK(blocks_of(MmaCall("document", 64, 384, 0, {"causal=true"}, documents), tiles) == 2 + 3 + 3);
   Graph g;
   const Dim queries = g.dim("queries"), keys = g.dim("keys"), depth = g.dim("depth", 64), columns = g.dim("columns", 64);
-  const Value q = g.input("q", {queries, depth}), k = g.input("k", {keys, depth}), v = g.input("v", {keys, columns}), shown = g.input("shown", {keys}, Kind::boolean);
+  const Value q = g.input("q", {queries, depth}), k = g.input("k", {keys, depth}), v = g.input("v", {keys, columns}),
+              shown = g.input("shown", {keys}, Kind::boolean);
   g.output("out", matmul(softmax(mask(matmul(q, k, depth), shown), keys), v, keys), {queries, columns});
   g.finish();
   const KernelCase kernel(*new Graph(g), "flags", {.target = "cuda", .types = "bf16"});
@@ -97,7 +99,9 @@ TEST_CASE("a block of tensor cores loads each fragment once, takes no bank twice
     CHECK(in_block("mma.sync.") == tiles.products());
     // Four matrices of keys or values are two operands of 16 x 8, for each of a warp's 16 queries: 2 products or 4.
     CHECK(in_block("ldmatrix.") * (depth > 64 ? 2 : 4) == tiles.products());
-    CHECK(in_block("ex2.approx.ftz.f32") == tiles.warps() * static_cast<std::uint64_t>(tiles.queries / static_cast<int>(tiles.warps()) * (tiles.keys / 32)) + tiles.warps() * (depth > 64 ? 2 : 4));
+    CHECK(in_block("ex2.approx.ftz.f32") ==
+          tiles.warps() * static_cast<std::uint64_t>(tiles.queries / static_cast<int>(tiles.warps()) * (tiles.keys / 32)) +
+              tiles.warps() * (depth > 64 ? 2 : 4));
     CHECK(in_block("cp.async.cg.shared.global") * 32 * 8 == static_cast<std::uint64_t>(2 * tiles.keys * depth));
     CHECK(in_block("bar.sync") == 2 * tiles.warps());
     CHECK(more.counts.bank_conflicts == 0);

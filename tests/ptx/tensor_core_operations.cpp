@@ -1,7 +1,6 @@
 /// Each pointwise operation in code for tensor cores, as what changes the sums of a product, on special numbers.
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -17,19 +16,28 @@ constexpr double no_number = std::numeric_limits<double>::quiet_NaN(), unbounded
 /// What an operand of the kind is: results of integers stay integers that the language promises.
 std::vector<double> tried(Kind kind) {
   switch (kind) {
-    case Kind::real: return {0, -0.0, 1, -1, 0.5, -2.5, 3, -7, 88, -88, 100, -104, 1e5, -1e5, 20, 1e10, 3e38, -3e38, 2e-38, 1e-30, 0.25, -0.003, unbounded, -unbounded, no_number};
-    case Kind::boolean: return {0, 1, 1};
-    case Kind::i32: return {0, 1, -1, 2, -3, 7, -7, 10, 100, -1000, 30000};
-    default: return {0, 1, -1, 2, -3, 7, -7, 10, 100, 1073741824.0, -2147483648.0, 2147483649.0};
+    case Kind::real:
+      return {0,    -0.0, 1,    -1,   0.5,   -2.5,  3,     -7,   88,     -88,       100,        -104,     1e5,
+              -1e5, 20,   1e10, 3e38, -3e38, 2e-38, 1e-30, 0.25, -0.003, unbounded, -unbounded, no_number};
+    case Kind::boolean:
+      return {0, 1, 1};
+    case Kind::i32:
+      return {0, 1, -1, 2, -3, 7, -7, 10, 100, -1000, 30000};
+    default:
+      return {0, 1, -1, 2, -3, 7, -7, 10, 100, 1073741824.0, -2147483648.0, 2147483649.0};
   }
 }
 
 std::vector<Kind> kinds_of(Signature signature) {
   switch (signature) {
-    case Signature::integral: return {Kind::i64, Kind::i32};
-    case Signature::fractional: return {Kind::real};
-    case Signature::logic: return {Kind::boolean};
-    default: return {Kind::real, Kind::i64, Kind::i32};
+    case Signature::integral:
+      return {Kind::i64, Kind::i32};
+    case Signature::fractional:
+      return {Kind::real};
+    case Signature::logic:
+      return {Kind::boolean};
+    default:
+      return {Kind::real, Kind::i64, Kind::i32};
   }
 }
 
@@ -57,7 +65,8 @@ void check_operation_of_sums(Kind kind) {
   Arrays inputs = random_inputs(kernel.graph(), extents, 1);
   for (auto& [label, array] : inputs) {
     const std::vector<double> all = tried(array.type.kind);
-    for (std::size_t i = 0; i < array.data.size(); ++i) array.data[i] = label.starts_with('x') ? static_cast<double>(static_cast<float>(all[i % all.size()])) : 0;
+    for (std::size_t i = 0; i < array.data.size(); ++i)
+      array.data[i] = label.starts_with('x') ? static_cast<double>(static_cast<float>(all[i % all.size()])) : 0;
   }
   std::vector<double> got;
   const ptx::Counts counts = counts_of([&] { got = kernel.outputs(extents, inputs).at("out"); });

@@ -9,9 +9,13 @@ namespace attune {
 namespace {
 
 /// That it is by tensor cores, which have no other instruction for their products.
-bool has_products(const ptx::Counts& counts, const std::string& type) { return counts.instructions.contains("mma.sync.aligned.m16n8k16.row.col.f32." + type + "." + type + ".f32"); }
+bool has_products(const ptx::Counts& counts, const std::string& type) {
+  return counts.instructions.contains("mma.sync.aligned.m16n8k16.row.col.f32." + type + "." + type + ".f32");
+}
 
-std::vector<std::string> depths(int depth, int value_depth) { return {"depth=" + std::to_string(depth), "value_depth=" + std::to_string(value_depth)}; }
+std::vector<std::string> depths(int depth, int value_depth) {
+  return {"depth=" + std::to_string(depth), "value_depth=" + std::to_string(value_depth)};
+}
 
 void check_by_tensor_cores(const std::string& variant, const KernelOptions& given, std::initializer_list<const char*> shapes) {
   CAPTURE(variant, given.types, given.settings, given.set, given.schedule);
@@ -25,8 +29,8 @@ void check_by_tensor_cores(const std::string& variant, const KernelOptions& give
   for (const auto& [instruction, conflicts] : counts.conflicts_of) CHECK_THAT(instruction, !Catch::StartsWith("ldmatrix"));
 }
 
-constexpr auto odd = {"batch=1,heads=1,group=1,queries=1,keys=1", "batch=1,heads=3,group=2,queries=5,keys=37", "batch=2,heads=2,group=1,queries=37,keys=129",
-                      "batch=1,heads=1,group=3,queries=129,keys=37"};
+constexpr auto odd = {"batch=1,heads=1,group=1,queries=1,keys=1", "batch=1,heads=3,group=2,queries=5,keys=37",
+                      "batch=2,heads=2,group=1,queries=37,keys=129", "batch=1,heads=1,group=3,queries=129,keys=37"};
 
 /// A product by tensor cores of a graph, which stays.
 void check_product(const Graph& graph, const KernelOptions& given, std::initializer_list<const char*> shapes) {
@@ -51,17 +55,21 @@ TEST_CASE("products by tensor cores agree with the interpreter, however their op
         CAPTURE(is_first_by_rows, is_second_by_rows);
         Graph g;
         const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");
-        const Value a = is_first_by_rows ? g.input("a", {rows, over}) : g.input("a", {over, rows}), b = is_second_by_rows ? g.input("b", {over, columns}) : g.input("b", {columns, over});
+        const Value a = is_first_by_rows ? g.input("a", {rows, over}) : g.input("a", {over, rows}),
+                    b = is_second_by_rows ? g.input("b", {over, columns}) : g.input("b", {columns, over});
         g.output("out", matmul(a, b, over), {rows, columns});
         g.finish();
-        check_product(g, {.types = type}, {"rows=1,columns=1,over=1", "rows=5,columns=37,over=129", "rows=129,columns=5,over=37", "rows=136,columns=192,over=72", "rows=64,columns=8,over=96"});
+        check_product(g, {.types = type},
+                      {"rows=1,columns=1,over=1", "rows=5,columns=37,over=129", "rows=129,columns=5,over=37", "rows=136,columns=192,over=72",
+                       "rows=64,columns=8,over=96"});
       }
 }
 
 TEST_CASE("products by tensor cores over several dims, of several products, with a change of the sums", "[cuda]") {
   load_driver();
   Graph g;
-  const Dim batch = g.dim("batch"), tokens = g.dim("tokens"), heads = g.dim("heads"), depth = g.dim("depth"), model = g.dim("model"), out = g.dim("out");
+  const Dim batch = g.dim("batch"), tokens = g.dim("tokens"), heads = g.dim("heads"), depth = g.dim("depth"), model = g.dim("model"),
+            out = g.dim("out");
   const Value x = g.input("x", {batch, tokens, model}), w = g.input("w", {heads, depth, model}), bias = g.input("bias", {heads, depth});
   g.output("projected", tanh(matmul(x, w, model) * 0.25 + bias), {batch, heads, tokens, depth});
   const Value y = g.input("y", {batch, tokens, heads, depth}), back = g.input("back", {out, heads, depth});
@@ -69,8 +77,9 @@ TEST_CASE("products by tensor cores over several dims, of several products, with
   const Value each = g.input("each", {batch, heads, depth, out});
   g.output("per_head", matmul(y, each, depth), {batch, tokens, heads, out});
   g.finish();
-  check_product(g, {.types = "bf16"}, {"batch=1,tokens=1,heads=1,depth=1,model=1,out=1", "batch=2,tokens=37,heads=3,depth=8,model=24,out=16", "batch=2,tokens=5,heads=2,depth=16,model=129,out=37",
-                                       "batch=1,tokens=129,heads=5,depth=5,model=40,out=8"});
+  check_product(g, {.types = "bf16"},
+                {"batch=1,tokens=1,heads=1,depth=1,model=1,out=1", "batch=2,tokens=37,heads=3,depth=8,model=24,out=16",
+                 "batch=2,tokens=5,heads=2,depth=16,model=129,out=37", "batch=1,tokens=129,heads=5,depth=5,model=40,out=8"});
 }
 
 TEST_CASE("products by tensor cores with any tiles agree with the interpreter", "[cuda]") {
@@ -79,8 +88,9 @@ TEST_CASE("products by tensor cores with any tiles agree with the interpreter", 
   const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");
   g.output("out", matmul(g.input("a", {rows, over}), g.input("b", {over, columns}), over), {rows, columns});
   g.finish();
-  for (const char* tiles : {"row_tile=64,column_tile=64,warp_rows=32,warp_columns=32,stages=2", "row_tile=128,column_tile=128,warp_rows=64,warp_columns=64,stages=3",
-                            "row_tile=128,column_tile=64,warp_rows=64,warp_columns=32,stages=3", "row_tile=64,column_tile=128,warp_rows=32,warp_columns=64,stages=2"})
+  for (const char* tiles :
+       {"row_tile=64,column_tile=64,warp_rows=32,warp_columns=32,stages=2", "row_tile=128,column_tile=128,warp_rows=64,warp_columns=64,stages=3",
+        "row_tile=128,column_tile=64,warp_rows=64,warp_columns=32,stages=3", "row_tile=64,column_tile=128,warp_rows=32,warp_columns=64,stages=2"})
     check_product(g, {.types = "bf16", .schedule = "mma_gemm," + std::string(tiles)}, {"rows=5,columns=37,over=129", "rows=136,columns=72,over=200"});
 }
 
@@ -91,7 +101,8 @@ TEST_CASE("products by tensor cores of nothing are right", "[cuda]") {
   g.output("out", matmul(g.input("a", {rows, over}), g.input("b", {over, columns}), over) + 1.5, {rows, columns});
   g.finish();
   const KernelCase kernel(*new Graph(g), "nothing", {.target = "cuda", .types = "bf16"});
-  for (const char* shape : {"rows=5,columns=37,over=0", "rows=0,columns=37,over=5", "rows=5,columns=0,over=5"}) CHECK(kernel.difference(shape, 1) == "");
+  for (const char* shape : {"rows=5,columns=37,over=0", "rows=0,columns=37,over=5", "rows=5,columns=0,over=5"})
+    CHECK(kernel.difference(shape, 1) == "");
 }
 
 TEST_CASE("attention by tensor cores agrees with the interpreter for any numbers of queries and keys", "[cuda]") {
@@ -100,13 +111,15 @@ TEST_CASE("attention by tensor cores agrees with the interpreter for any numbers
     for (const int depth : {64, 128}) {
       const KernelCase kernel("scaled_dot_product", {.target = "cuda", .types = type, .set = depths(depth, depth)});
       for (const int queries : {1, 5, 37, 129})
-        for (const int keys : {1, 5, 37, 129}) CHECK(kernel.difference("queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys), 1) == "");
+        for (const int keys : {1, 5, 37, 129})
+          CHECK(kernel.difference("queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys), 1) == "");
     }
 }
 
 TEST_CASE("every variant that tensor cores take agrees with the interpreter", "[cuda]") {
   load_driver();
-  for (const char* variant : {"causal", "causal_offset", "sliding_window", "prefix_lm", "document", "soft_cap", "alibi", "padded", "masked", "grouped_query", "relative_bias"})
+  for (const char* variant : {"causal", "causal_offset", "sliding_window", "prefix_lm", "document", "soft_cap", "alibi", "padded", "masked",
+                              "grouped_query", "relative_bias"})
     check_by_tensor_cores(variant, {.types = "bf16", .set = depths(64, 64)}, odd);
   check_by_tensor_cores("sliding_window", {.settings = {"window=7"}, .types = "bf16", .set = depths(64, 64)}, odd);
   check_by_tensor_cores("sinks", {.settings = {"sinks=3", "window=9"}, .types = "bf16", .set = depths(64, 64)}, odd);
@@ -131,9 +144,11 @@ TEST_CASE("attention by tensor cores stores log-sum-exp", "[cuda]") {
 TEST_CASE("attention by tensor cores with biases, dropout, slices and a gate agrees with the interpreter", "[cuda]") {
   load_driver();
   Graph g;
-  const Dim heads = g.dim("heads"), queries = g.dim("queries"), keys = g.dim("keys"), depth = g.dim("depth", 64), columns = g.dim("columns", 48), all = g.dim("all"), rows = g.dim("rows");
+  const Dim heads = g.dim("heads"), queries = g.dim("queries"), keys = g.dim("keys"), depth = g.dim("depth", 64), columns = g.dim("columns", 48),
+            all = g.dim("all"), rows = g.dim("rows");
   const Value q = g.input("q", {queries, heads, depth}), k = g.input("k", {keys, heads, depth}), v = g.input("v", {keys, heads, columns});
-  const Value bias = g.input("bias", {heads, queries, keys}), table = g.input("table", {rows, heads}), seed = g.input("seed", {}, Kind::i64), offset = g.input("offset", {}, Kind::i64);
+  const Value bias = g.input("bias", {heads, queries, keys}), table = g.input("table", {rows, heads}), seed = g.input("seed", {}, Kind::i64),
+              offset = g.input("offset", {}, Kind::i64);
   const Value gate = g.input("gate", {queries, heads, columns}), shown = g.input("shown", {all}, Kind::boolean);
   const Value distances = mod(index(queries) - index(keys), constant(g, 7));
   const Value scores = matmul(q, k, depth) * -0.25 + bias + gather(table, distances, rows);
@@ -146,8 +161,10 @@ TEST_CASE("attention by tensor cores with biases, dropout, slices and a gate agr
 
 TEST_CASE("attention by tensor cores with any tiles agrees with the interpreter", "[cuda]") {
   load_driver();
-  for (const char* tiles : {"query_tile=64,key_tile=32,warp_rows=16", "query_tile=64,key_tile=128,warp_rows=32", "query_tile=128,key_tile=64,warp_rows=16", "query_tile=128,key_tile=32,warp_rows=32"})
-    check_by_tensor_cores("causal", {.target = "cuda", .types = "bf16", .schedule = "mma_online_softmax," + std::string(tiles), .set = depths(64, 48)}, odd);
+  for (const char* tiles : {"query_tile=64,key_tile=32,warp_rows=16", "query_tile=64,key_tile=128,warp_rows=32",
+                            "query_tile=128,key_tile=64,warp_rows=16", "query_tile=128,key_tile=32,warp_rows=32"})
+    check_by_tensor_cores("causal",
+                          {.target = "cuda", .types = "bf16", .schedule = "mma_online_softmax," + std::string(tiles), .set = depths(64, 48)}, odd);
 }
 
 TEST_CASE("a call of tensor cores without elements is right", "[cuda]") {

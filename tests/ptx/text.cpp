@@ -26,7 +26,8 @@ std::vector<std::string_view> parts_of(std::string_view text) {
 std::vector<std::string_view> elements_of(const std::vector<std::string_view>& parts, std::size_t first, std::size_t end) {
   std::vector<std::string_view> elements;
   for (std::size_t i = first; i < end; ++i) {
-    if (!parts[i].starts_with('{')) elements.push_back(parts[i]);
+    if (!parts[i].starts_with('{'))
+      elements.push_back(parts[i]);
     else
       for (const std::string_view element : parts_of(parts[i].substr(1, parts[i].size() - 2))) elements.push_back(element);
   }

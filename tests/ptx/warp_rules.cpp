@@ -35,8 +35,8 @@ void multiply_16x8x16(const Lanes* operands, Lanes* results) {
     }
 }
 
-/// A lane's first operand is another's, which the second names; the third holds the last lane of a segment and the bits that say the segment. A lane that
-/// would read beyond its segment keeps its own.
+/// A lane's first operand is another's, which the second names; the third holds the last lane of a segment and the bits that say the segment. A lane
+/// that would read beyond its segment keeps its own.
 template <auto source>
 void shuffle(const Lanes* operands, Lanes* results) {
   for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
