@@ -56,6 +56,8 @@ void limit_shared_bytes(StepScheduleAnswer& answer, int bytes) {
 StepScheduleAnswer attention_schedule(const CodeRequest& request) {
   const cores::AttentionAnswer answer = cores::attention_stage(request.plan, request.step);
   if (!answer.stage) return no_schedule(answer.problem);
+  // Few queries fill no tile of rows: their keys are split over blocks of threads, by Halide's schedule, which takes no f16.
+  if (request.size == SizeClass::few && answer.stage->element == Element::bf16) return no_schedule("tensor cores have no schedule that splits the keys of few queries");
   StepScheduleAnswer made = scheduled(request, mma_online_softmax);
   if (!made.problem.empty()) return made;
   if (made.schedule.origin != "command line") keep_in_registers(made.schedule.parameters, *answer.stage);
