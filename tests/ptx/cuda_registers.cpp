@@ -50,24 +50,29 @@ Needs needs_of(const KernelCase& kernel, const std::string& shape) {
 /// A row of the page's table.
 struct Row {
   const char *kernel, *variant, *schedule;
-  std::vector<std::string> settings, set;
+  const char* types;
+  std::vector<std::string> set;
   const char* shape;
 };
 
 const std::string depth_64 = "depth=64", values_64 = "value_depth=64", depth_128 = "depth=128", values_128 = "value_depth=128";
 const Row rows[] = {
-    {"attention, depth 64", "scaled_dot_product", "gpu_online_softmax", {}, {depth_64, values_64}, "queries=5,keys=37"},
-    {"attention, depth 128", "scaled_dot_product", "gpu_online_softmax", {}, {depth_128, values_128}, "queries=5,keys=37"},
-    {"causal, depth 64", "causal", "gpu_online_softmax", {}, {depth_64, values_64}, "queries=5,keys=37"},
-    {"causal, depth 128", "causal", "gpu_online_softmax", {}, {depth_128, values_128}, "queries=5,keys=37"},
-    {"sliding window, depth 64", "sliding_window", "gpu_online_softmax", {}, {depth_64, values_64}, "queries=5,keys=37"},
-    {"soft-cap, depth 64", "soft_cap", "gpu_online_softmax", {}, {depth_64, values_64}, "queries=5,keys=37"},
-    {"ALiBi, depth 64", "alibi", "gpu_online_softmax", {}, {depth_64, values_64}, "queries=5,keys=37"},
-    {"padded by lengths, depth 64", "padded", "gpu_online_softmax", {}, {depth_64, values_64}, "queries=5,keys=37"},
-    {"attention, depth not known", "scaled_dot_product", "gpu_online_softmax", {}, {}, "queries=5,keys=37,depth=9"},
-    {"few queries, depth 64", "grouped_query", "gpu_split_keys", {}, {depth_64, values_64, "queries=1"}, "group=3,keys=70"},
-    {"few queries, depth 128", "grouped_query", "gpu_split_keys", {}, {depth_128, values_128, "queries=1"}, "group=3,keys=70"},
-    {"products", "single_head", "gpu_gemm", {}, {"model=64", "depth=64", "value_depth=64"}, "tokens=5"},
+    {"attention, depth 64", "scaled_dot_product", "gpu_online_softmax", "f32", {depth_64, values_64}, "queries=5,keys=37"},
+    {"attention, depth 128", "scaled_dot_product", "gpu_online_softmax", "f32", {depth_128, values_128}, "queries=5,keys=37"},
+    {"causal, depth 64", "causal", "gpu_online_softmax", "f32", {depth_64, values_64}, "queries=5,keys=37"},
+    {"causal, depth 128", "causal", "gpu_online_softmax", "f32", {depth_128, values_128}, "queries=5,keys=37"},
+    {"sliding window, depth 64", "sliding_window", "gpu_online_softmax", "f32", {depth_64, values_64}, "queries=5,keys=37"},
+    {"soft-cap, depth 64", "soft_cap", "gpu_online_softmax", "f32", {depth_64, values_64}, "queries=5,keys=37"},
+    {"ALiBi, depth 64", "alibi", "gpu_online_softmax", "f32", {depth_64, values_64}, "queries=5,keys=37"},
+    {"padded by lengths, depth 64", "padded", "gpu_online_softmax", "f32", {depth_64, values_64}, "queries=5,keys=37"},
+    {"attention, depth not known", "scaled_dot_product", "gpu_online_softmax", "f32", {}, "queries=5,keys=37,depth=9"},
+    {"few queries, depth 64", "grouped_query", "gpu_split_keys", "f32", {depth_64, values_64, "queries=1"}, "group=3,keys=70"},
+    {"few queries, depth 128", "grouped_query", "gpu_split_keys", "f32", {depth_128, values_128, "queries=1"}, "group=3,keys=70"},
+    {"bf16, depth 64", "scaled_dot_product", "mma_online_softmax", "bf16", {depth_64, values_64}, "queries=5,keys=37"},
+    {"bf16, depth 128", "scaled_dot_product", "mma_online_softmax", "bf16", {depth_128, values_128}, "queries=5,keys=37"},
+    {"bf16, causal, depth 64", "causal", "mma_online_softmax", "bf16", {depth_64, values_64}, "queries=5,keys=37"},
+    {"bf16, causal, depth 128", "causal", "mma_online_softmax", "bf16", {depth_128, values_128}, "queries=5,keys=37"},
+    {"products", "single_head", "gpu_gemm", "f32", {"model=64", "depth=64", "value_depth=64"}, "tokens=5"},
 };
 
 std::string table() {
@@ -75,7 +80,7 @@ std::string table() {
   for (const Row& row : rows) {
     INFO(row.kernel);
     // Products are what a layer's other stages are: with attention beside them, their needs are the most of both, so that the schedule is all there is.
-    const KernelCase kernel(row.variant, {.settings = row.settings, .target = "cuda", .set = row.set});
+    const KernelCase kernel(row.variant, {.target = "cuda", .types = row.types, .set = row.set});
     const Needs needs = needs_of(kernel, row.shape);
     CHECK(needs.spilled_bytes == 0);
     CHECK(needs.registers < 255);
