@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,12 +34,14 @@ struct InstanceCreateInfo {
   const char* const* extensions = nullptr;
 };
 
-/// The beginning of VkPhysicalDeviceProperties, which takes 824 bytes.
+/// VkPhysicalDeviceProperties, of which this is read.
 struct DeviceProperties {
   std::uint32_t versions_and_numbers[4];
   std::int32_t type;
   char name[256];
-  std::byte rest[548];
+  std::byte other_limits[236];
+  std::uint32_t shared_bytes;  // limits.maxComputeSharedMemorySize
+  std::byte rest[308];
 };
 static_assert(sizeof(DeviceProperties) == 824);
 
@@ -51,7 +55,7 @@ struct Vulkan {
 /// The one that Halide's runtime takes, in a context of its own: nobody else's memory and queues go with it.
 class VulkanDevice final : public DriverDevice {
  public:
-  explicit VulkanDevice(std::string name) : DriverDevice(attune_vulkan, 0, std::move(name), least_shared_bytes) {}
+  VulkanDevice(std::string name, std::int64_t shared_bytes) : DriverDevice(attune_vulkan, 0, std::move(name), shared_bytes) {}
 
   Result<DeviceQueue> own_queue() override { return DeviceQueue{}; }
   Result<DeviceQueue> queue_of(void* stream) override {
@@ -71,7 +75,6 @@ class VulkanDevice final : public DriverDevice {
 
  private:
   static constexpr const char* host_alone = "kernels take tensors of the host there; those of opencl and cuda take tensors on the device, too";
-  static constexpr std::int64_t least_shared_bytes = 16 << 10;  // of every device of Vulkan 1.3
 };
 
 }  // namespace
@@ -91,9 +94,16 @@ Result<DriverDevices> vulkan_devices() {
   const int status = vulkan.devices(instance, &count, found.data());
   DriverDevices devices;
   if (status >= 0 && count > 0) {
-    DeviceProperties properties{};
-    vulkan.properties(found[0], &properties);
-    devices.push_back(std::make_unique<VulkanDevice>(count == 1 ? std::string(properties.name) : words("one of ", count)));
+    // Which one of several Halide's runtime takes is not asked: what the least of them shares is there.
+    std::string name;
+    std::uint32_t shared_bytes = std::numeric_limits<std::uint32_t>::max();
+    for (std::uint32_t n = 0; n < count; ++n) {
+      DeviceProperties properties{};
+      vulkan.properties(found[n], &properties);
+      name = properties.name;
+      shared_bytes = std::min(shared_bytes, properties.shared_bytes);
+    }
+    devices.push_back(std::make_unique<VulkanDevice>(count == 1 ? name : words("one of ", count), shared_bytes));
   }
   vulkan.destroy_instance(instance, nullptr);
   if (status < 0) return Error{words("its driver cannot be used: vkEnumeratePhysicalDevices: error ", status)};
