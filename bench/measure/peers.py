@@ -7,6 +7,7 @@ import warnings
 import numpy
 
 from cases import LINEAR_STRUCTS, layer_weights, linear_weights, t5_bucket, visible_of_all
+from flex import index_mask, index_score
 from onednn_peer import OneDnn
 from openvino_peer import OpenVino
 from own import to_bf16
@@ -97,10 +98,6 @@ class Torch:
 
     def mask_of(self, row, inputs):
         window, sinks = row.parameters.get("window"), row.parameters.get("sinks")
-        if row.kernel == "causal":
-            return lambda b, h, i, j: i >= j
-        if row.kernel == "sliding_window":
-            return lambda b, h, i, j: (i >= j) & (i - j < window)
         if row.kernel == "sinks":
             return lambda b, h, i, j: (i >= j) & ((j < sinks) | (i - j < window))
         if row.kernel == "prefix_lm":
@@ -109,20 +106,13 @@ class Torch:
         if row.kernel == "document":
             ids = self.torch.from_numpy(inputs["ids"][0].copy())
             return lambda b, h, i, j: ids[i] == ids[j]
-        return None
+        return index_mask(row)
 
     def score_of(self, row, inputs, queries, keys):
-        if row.kernel == "alibi":
-            heads = inputs["q"].shape[1]
-            slopes = self.torch.exp2(-8.0 * self.torch.arange(1, heads + 1) / heads)
-            return lambda s, b, h, i, j: s + slopes[h] * (j - i)
-        if row.kernel == "soft_cap":
-            cap = row.parameters["cap"]
-            return lambda s, b, h, i, j: cap * self.torch.tanh(s / cap)
         if row.kernel == "relative_bias":  # one look-up for each pair, the buckets having been looked up before
             by_distance = self.tensor(inputs["bias"][t5_bucket(numpy.arange(1 - queries, keys))].T, row)
             return lambda s, b, h, i, j: s + by_distance[h, j - i + (queries - 1)]
-        return None
+        return index_score(self.torch, row, inputs["q"].shape[1], "cpu")
 
 
 class OnnxRuntime:

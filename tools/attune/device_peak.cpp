@@ -5,32 +5,13 @@
 #include <optional>
 #include <utility>
 
-#include "dsl/graph_build.h"
 #include "tools/attune/kernel_file.h"
+#include "tools/attune/peak_graphs.h"
 #include "tools/attune/trial.h"
 #include "tools/measure/placed_call.h"
 
 namespace attune {
 namespace {
-
-/// A chain takes longer than to load what it begins with, and its code fits into the caches of instructions.
-constexpr int chain = 96;
-
-Graph elementwise(const char* name, Value (*compute)(const Value& x)) {
-  Graph g;
-  const Dim elements = g.dim("elements");
-  const Value x = g.input("x", {elements});
-  g.output(name, compute(x), {elements});
-  g.finish();
-  return g;
-}
-
-/// Of numbers below 1 it goes to a number.
-Value chained(const Value& x) {
-  Value y = x;
-  for (int n = 0; n < chain; ++n) y = y * x + x;
-  return y;
-}
 
 /// Seconds of the fastest call and how many elements it has; or the problem.
 struct Fastest {
@@ -59,15 +40,12 @@ Fastest fastest_call(const Kernel& kernel, std::int64_t elements) {
 }
 
 /// Elements a second, of calls that are long enough for what it takes to begin one.
-Fastest throughput(const TargetInfo& target, const std::string& device, const char* name, Value (*compute)(const Value& x)) {
+Fastest throughput(const TargetInfo& target, const std::string& device, const PeakGraph& peak) {
   constexpr double long_enough_s = 5e-3;
   constexpr std::int64_t fewest = 1 << 14, most = 1 << 27;
   Options options;
   options.targets = target.name;
-  LoadedGraph graph;
-  graph.name = name;
-  graph.graph = elementwise(name, compute);
-  const Prepared prepared = prepare(options, graph);
+  const Prepared prepared = prepare(options, peak.graph());
   if (!prepared.problem.empty()) return {0, 0, prepared.problem};
   const OpenKernel open = open_kernel(prepared, device);
   if (!open.problem.empty()) return {0, 0, open.problem};
@@ -79,12 +57,12 @@ Fastest throughput(const TargetInfo& target, const std::string& device, const ch
 }  // namespace
 
 DevicePeak device_peak(const TargetInfo& target, const std::string& device) {
-  const Fastest fma = throughput(target, device, "fma", chained);
-  if (!fma.problem.empty()) return {0, 0, fma.problem};
-  const Fastest copy = throughput(target, device, "copy", [](const Value& x) { return -x; });
-  if (!copy.problem.empty()) return {0, 0, copy.problem};
-  constexpr double operations = 2.0 * chain, bytes = 2 * sizeof(float);
-  return {fma.elements * operations / fma.seconds * 1e-9, copy.elements * bytes / copy.seconds * 1e-9, {}};
+  const auto [fma, copy] = peak_graphs();
+  const Fastest chained = throughput(target, device, fma);
+  if (!chained.problem.empty()) return {0, 0, chained.problem};
+  const Fastest copied = throughput(target, device, copy);
+  if (!copied.problem.empty()) return {0, 0, copied.problem};
+  return {chained.elements * fma.flops / chained.seconds * 1e-9, copied.elements * copy.bytes / copied.seconds * 1e-9, {}};
 }
 
 }  // namespace attune

@@ -9,8 +9,6 @@
 namespace attune {
 namespace {
 
-constexpr std::byte unwritten{0x5d};  // 9.97e17 as f32 and bf16, no small integer
-
 /// The most that an interpretation keeps at a time: each value until its last reader.
 double interpreted_bytes(const Graph& graph, const std::function<double(const Names&)>& bytes_of) {
   std::vector<std::size_t> last_reader(graph.nodes().size());
@@ -29,12 +27,17 @@ double interpreted_bytes(const Graph& graph, const std::function<double(const Na
 
 }  // namespace
 
+std::vector<std::int64_t> extents_of(const Kernel& kernel, const attune_tensor_v1& tensor, const Shape& extents) {
+  std::vector<std::int64_t> shape;
+  for (int i = 0; i < tensor.rank; ++i) shape.push_back(extents.at(kernel.dims()[static_cast<std::size_t>(tensor.dims[i])].name));
+  return shape;
+}
+
 Trial trial_of(const Kernel& kernel, const Shape& extents, const Arrays& inputs) {
   Trial trial;
   trial.extents = extents;
   const auto add = [&](const attune_tensor_v1& tensor, const std::vector<double>* values) {
-    std::vector<std::int64_t> shape;
-    for (int i = 0; i < tensor.rank; ++i) shape.push_back(extents.at(kernel.dims()[static_cast<std::size_t>(tensor.dims[i])].name));
+    const std::vector<std::int64_t> shape = extents_of(kernel, tensor, extents);
     const auto storage = static_cast<attune_storage>(tensor.storage);
     trial.names_.emplace_back(tensor.name);
     trial.arrays.push_back(values != nullptr ? stored(*values, shape, storage) : StoredArray(storage, shape));
@@ -73,7 +76,7 @@ Result<void> Trial::call(const Kernel& kernel, Workspace* workspace) {
   return kernel.call(std::span<const Tensor>(tensors), workspace);
 }
 
-TrialVerdict Trial::compare_with_interpreter(const Graph& graph) const {
+Judge Trial::judged(const Graph& graph) const {
   Arrays inputs;
   Storages storages;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -84,7 +87,11 @@ TrialVerdict Trial::compare_with_interpreter(const Graph& graph) const {
     array.data = numbers(arrays[i]);
     inputs.emplace(names_[i], std::move(array));
   }
-  const Judge right = judge(graph, inputs, storages);
+  return judge(graph, inputs, storages);
+}
+
+TrialVerdict Trial::compare_with_interpreter(const Graph& graph) const {
+  const Judge right = judged(graph);
   if (!right.problem.empty()) return {false, {}, right.problem};
   TrialVerdict verdict{true, {}, {}};
   for (std::size_t i = input_count; i < arrays.size(); ++i) {

@@ -26,13 +26,17 @@ struct Trial {
   Result<void> call(const Kernel& kernel, Workspace* workspace = nullptr);
   /// Every byte of the outputs.
   void fill_outputs(std::byte pattern);
-  /// The interpreter sees the inputs as they are stored, so that rounding them is not counted.
+  /// What is right. The interpreter sees the inputs as they are stored, so that rounding them is not counted.
+  Judge judged(const Graph& graph) const;
   TrialVerdict compare_with_interpreter(const Graph& graph) const;
 
  private:
   friend Trial trial_of(const Kernel&, const Shape&, const Arrays&);
   std::vector<std::string> names_;
 };
+
+/// The extents of one of the kernel's tensors; `extents` has every dim of the kernel.
+std::vector<std::int64_t> extents_of(const Kernel& kernel, const attune_tensor_v1& tensor, const Shape& extents);
 
 /// The given inputs, rounded to the kernel's storage, and outputs that hold something, so that what a kernel does not write is seen; `extents`
 /// has every dim of the kernel.

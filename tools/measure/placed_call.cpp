@@ -28,4 +28,11 @@ Result<PlacedCall> PlacedCall::on(DriverDevice& device, const std::vector<Stored
   return placed;
 }
 
+Result<StoredArray> PlacedCall::fetched(std::size_t number) const {
+  const Tensor& tensor = tensors_[number];
+  StoredArray array(tensor.storage, {tensor.extents.begin(), tensor.extents.begin() + tensor.rank});
+  if (Result<void> copied = on_device_[number].copy_to(array.tensor()); !copied) return copied.error();
+  return array;
+}
+
 }  // namespace attune

@@ -23,6 +23,9 @@ struct StoredArray {
   Tensor tensor() { return Tensor(static_cast<void*>(bytes.data()), storage, extents); }
 };
 
+/// What every byte of outputs is before a call: 9.97e17 as f32 and bf16, no small integer. What a kernel does not write is seen by it.
+inline constexpr std::byte unwritten{0x5d};
+
 /// The numbers rounded to the storage; integers saturate, a boolean is 1 where the number is not 0.
 StoredArray stored(const std::vector<double>& values, std::vector<std::int64_t> extents, attune_storage storage);
 /// The elements as doubles.

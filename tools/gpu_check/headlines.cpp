@@ -1,0 +1,130 @@
+#include "tools/gpu_check/headlines.h"
+
+#include <fmt/format.h>
+
+#include "dsl/graph_build.h"
+#include "dsl/variants.h"
+#include "tools/attune/peak_graphs.h"
+
+namespace attune {
+namespace {
+
+constexpr const char* attention_shape = "batch=4,heads=16,queries=4096,keys=4096";
+constexpr const char* product_shape = "rows=4096,inner=4096,columns=4096";
+
+KernelSpec variant_spec(const std::string& target, std::string_view variant, const std::string& type) {
+  KernelSpec spec;
+  spec.name = fmt::format("{}_{}", variant, type);
+  spec.options.graph.graph = variant;
+  spec.options.targets = target;
+  spec.options.types = type;
+  spec.may_be_refused = type != "f32";
+  return spec;
+}
+
+/// Of a depth that is known when it is compiled.
+KernelSpec deep_spec(const std::string& target, std::string_view variant, const std::string& type, int depth) {
+  KernelSpec spec = variant_spec(target, variant, type);
+  spec.name += fmt::format("_depth_{}", depth);
+  spec.options.set = {fmt::format("depth={}", depth), fmt::format("value_depth={}", depth)};
+  return spec;
+}
+
+KernelSpec attention_spec(const std::string& target, std::string_view variant, const std::string& type, int depth, Headline headline,
+                          std::vector<std::string> settings = {}) {
+  KernelSpec spec = deep_spec(target, variant, type, depth);
+  spec.options.graph.settings = std::move(settings);
+  if (headline.shape.empty()) headline.shape = attention_shape;
+  spec.headline = std::move(headline);
+  return spec;
+}
+
+KernelSpec graph_spec(const std::string& target, LoadedGraph graph, Headline headline, const std::string& type = "f32") {
+  KernelSpec spec;
+  spec.name = graph.name;
+  if (type != "f32") spec.name += "_" + type;
+  spec.options.targets = target;
+  spec.options.types = type;
+  spec.may_be_refused = type != "f32";
+  spec.graph = std::move(graph);
+  spec.headline = std::move(headline);
+  return spec;
+}
+
+/// out [rows x columns] = a [rows x inner] b [inner x columns]
+LoadedGraph product() {
+  LoadedGraph loaded;
+  loaded.name = "product";
+  Graph& g = loaded.graph;
+  const auto [rows, inner, columns] = g.dims("rows", "inner", "columns");
+  g.output("out", matmul(g.input("a", {rows, inner}), g.input("b", {inner, columns}), inner), {rows, columns});
+  g.finish();
+  return loaded;
+}
+
+void add_peaks(const std::string& target, std::vector<KernelSpec>& specs) {
+  for (const PeakGraph& peak : peak_graphs()) {
+    Headline headline;
+    headline.shape = "elements=134217728";
+    headline.quick_divisor = 1 << 15;
+    headline.flops_of_element = peak.flops;
+    specs.push_back(graph_spec(target, peak.graph(), headline));
+  }
+}
+
+/// A headline of attention with a goal.
+Headline at_least(double least, std::string of) {
+  Headline headline;
+  headline.goal = {std::move(of), least};
+  return headline;
+}
+
+void add_headlines(const std::string& target, std::vector<KernelSpec>& specs) {
+  for (const int depth : {64, 128}) {
+    const std::string dense = specs.emplace_back(attention_spec(target, "scaled_dot_product", "f32", depth, at_least(0.45, "fma"))).name;
+    specs.push_back(attention_spec(target, "causal", "f32", depth, at_least(1.7, dense)));
+    Headline window = at_least(1 / 1.2, dense);
+    window.is_by_blocks = true;
+    specs.push_back(attention_spec(target, "sliding_window", "f32", depth, window, {"window=512"}));
+    specs.push_back(attention_spec(target, "alibi", "f32", depth, at_least(0.9, dense)));
+    specs.push_back(attention_spec(target, "soft_cap", "f32", depth, at_least(0.9, dense)));
+  }
+  Headline decode = at_least(0.7, "copy");
+  decode.shape = "batch=8,heads=8,group=4,queries=1,keys=8192";
+  decode.bytes_of = {"k", "v"};
+  specs.push_back(attention_spec(target, "grouped_query", "f32", 128, decode));
+  Headline products = at_least(0.6, "fma");
+  products.shape = product_shape;
+  specs.push_back(graph_spec(target, product(), products));
+}
+
+/// By tensor cores, where the target has them. 250 TFLOP/s is seven tenths of what FlashAttention-2 reaches on an H100 with the same
+/// instructions.
+void add_half_headlines(const std::string& target, std::vector<KernelSpec>& specs) {
+  for (const char* type : {"bf16", "f16"}) {
+    for (const int depth : {64, 128}) {
+      const Headline headline = depth == 128 ? at_least(250e3, "gflops") : Headline();
+      const std::string dense = specs.emplace_back(attention_spec(target, "scaled_dot_product", type, depth, headline)).name;
+      specs.push_back(attention_spec(target, "causal", type, depth, at_least(1.7, dense)));
+    }
+    Headline products;
+    products.shape = product_shape;
+    specs.push_back(graph_spec(target, product(), products, type));
+  }
+}
+
+}  // namespace
+
+std::vector<KernelSpec> packed_kernels(const std::string& target) {
+  std::vector<KernelSpec> specs;
+  add_peaks(target, specs);
+  add_headlines(target, specs);
+  add_half_headlines(target, specs);
+  for (const std::string_view variant : variant_names()) specs.push_back(variant_spec(target, variant, "f32"));
+  for (const char* variant : {"scaled_dot_product", "causal", "grouped_query"}) specs.push_back(variant_spec(target, variant, "bf16"));
+  for (const char* variant : {"sliding_window", "alibi", "soft_cap", "padded", "document", "grouped_query"})
+    specs.push_back(deep_spec(target, variant, "bf16", 64));
+  return specs;
+}
+
+}  // namespace attune

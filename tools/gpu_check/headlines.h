@@ -1,0 +1,36 @@
+/// What scripts/gpu-check carries to a GPU: the list of its kernels.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/attune/options.h"
+#include "tools/gpu_check/checks.h"
+
+namespace attune {
+
+/// A call that is measured.
+struct Headline {
+  std::string shape = {};           ///< as --shape takes it
+  std::int64_t quick_divisor = 64;  ///< of its extents, for slow devices
+  Goal goal = {};
+  bool is_by_blocks = false;               ///< the goal is for a call that visits all blocks: it grows by what is left out
+  double flops_of_element = 0;             ///< of a kernel without products
+  std::vector<std::string> bytes_of = {};  ///< which tensors' bytes count; without any all
+};
+
+struct KernelSpec {
+  std::string name;
+  Options options;
+  std::optional<LoadedGraph> graph;  ///< instead of that of the options
+  std::optional<Headline> headline;
+  bool may_be_refused = false;  ///< not every target has the type
+
+  std::string goal_of() const { return headline ? headline->goal.of : std::string(); }
+};
+
+/// For a target: the peaks, the headline kernels, which know their depth, and all variants.
+std::vector<KernelSpec> packed_kernels(const std::string& target);
+
+}  // namespace attune
