@@ -56,8 +56,8 @@ TEST_CASE("what is packed for OpenCL is compared and measured beside the peaks",
   }
   const nlohmann::json fma = named(results["rows"], "fma"), dense = named(results["rows"], "scaled_dot_product_f32_depth_64"),
                        causal = named(results["rows"], "causal_f32_depth_64");
-  // The elements of the quick shape, 2^27 / 2^15, and 96 FMAs of each.
-  CHECK(fma["gflops"].get<double>() == Approx(4096 * 192 / fma["milliseconds"].get<double>() * 1e-6));
+  // The elements of the quick shape, 2^27 / 64 / 64, and 96 FMAs of each.
+  CHECK(fma["gflops"].get<double>() == Approx(32768 * 192 / fma["milliseconds"].get<double>() * 1e-6));
   CHECK(dense["gflops"].get<double>() == Approx(4.0 * 64 * 64 * 64 / dense["milliseconds"].get<double>() * 1e-6));
   CHECK(causal["gflops"].get<double>() == Approx(4.0 * 64 * 65 / 2 * 64 / causal["milliseconds"].get<double>() * 1e-6));
   CHECK(dense["reached"].get<double>() == Approx(dense["gflops"].get<double>() / fma["gflops"].get<double>()));
@@ -112,7 +112,7 @@ TEST_CASE("what is packed for OpenCL is compared and measured beside the peaks",
 
 TEST_CASE("what is packed for CUDA runs in a stream of the driver", "[gpu check]") {
   if (is_sanitized) return skip("the driver of CUDA that interprets PTX is made for programs without sanitizers");
-  const Packed packed("cuda", "product_bf16,grouped_query_f32_depth_128");
+  const Packed packed("cuda", "fma,product_bf16,grouped_query_f32_depth_128");
   const Ran ran = packed.run({"--quick", "--device", "cuda:1"}, {{"LD_LIBRARY_PATH", PTX_FOLDER}, {"PTX_DEVICES", "2"}});
   INFO(ran.out << ran.err);
   REQUIRE(ran.status == 0);
@@ -123,6 +123,11 @@ TEST_CASE("what is packed for CUDA runs in a stream of the driver", "[gpu check]
   // keys and values of the quick shape: [1 x 1 x 128 x 128] each
   CHECK(decode["gbytes"].get<double>() == Approx(2 * 4 * 128 * 128 / decode["milliseconds"].get<double>() * 1e-6));
   CHECK(decode["of"] == "copy");
+  // The chain is not folded: its PTX has the FMAs that are counted.
+  const std::string code = contents(packed / "fma.so"), instruction = "fma.rn.f32";
+  int links = 0;
+  for (std::size_t at = code.find(instruction); at != std::string::npos; at = code.find(instruction, at + 1)) ++links;
+  CHECK(links == 96);
 }
 
 TEST_CASE("what is packed is for devices that keep tensors, and of the list", "[gpu check]") {

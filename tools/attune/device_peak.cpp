@@ -21,12 +21,13 @@ struct Fastest {
 
 Fastest fastest_call(const Kernel& kernel, std::int64_t elements) {
   constexpr int calls = 5;
-  const Shape extents{{"elements", elements}};
-  Array x;
-  x.extents = {elements};
-  x.data.assign(static_cast<std::size_t>(elements), 0.5);
+  const Shape extents = peak_shape(elements);
   Arrays inputs;
-  inputs.emplace("x", std::move(x));
+  for (const attune_tensor_v1& tensor : kernel.inputs()) {
+    Array& input = inputs[tensor.name];
+    input.extents = extents_of(kernel, tensor, extents);
+    input.data.assign(input.element_count(), 0.5);
+  }
   const Result<PlacedCall> placed = PlacedCall::on(*kernel.device(), trial_of(kernel, extents, inputs).arrays);
   if (!placed) return {0, 0, placed.error().message};
   std::optional<double> best;
@@ -43,9 +44,7 @@ Fastest fastest_call(const Kernel& kernel, std::int64_t elements) {
 Fastest throughput(const TargetInfo& target, const std::string& device, const PeakGraph& peak) {
   constexpr double long_enough_s = 5e-3;
   constexpr std::int64_t fewest = 1 << 14, most = 1 << 27;
-  Options options;
-  options.targets = target.name;
-  const Prepared prepared = prepare(options, peak.graph());
+  const Prepared prepared = prepare(peak_options(target.name), peak.graph());
   if (!prepared.problem.empty()) return {0, 0, prepared.problem};
   const OpenKernel open = open_kernel(prepared, device);
   if (!open.problem.empty()) return {0, 0, open.problem};

@@ -1,24 +1,34 @@
-/// The graphs of kernels that measure what a device can do at most.
+/// The kernels that measure what a device can do at most.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
-#include "tools/attune/graph_source.h"
+#include "tools/attune/options.h"
+#include "tools/measure/example.h"
 
 namespace attune {
 
-/// Elementwise over `elements`: an input x [elements] and an output of the graph's name.
+/// Elementwise, with an output [rows x columns].
 struct PeakGraph {
   std::string_view name;
-  double flops = 0, bytes = 0;  ///< of one element
-  Value (*compute)(const Value& x) = nullptr;
+  double flops = 0, bytes = 0;  ///< of one element of the output
+  double deviation = 1;         ///< of normal inputs for which the output is right
+  void (*describe)(Graph& g) = nullptr;
 
   LoadedGraph graph() const;
 };
 
-/// A chain of FMAs, each two operations, in registers: of numbers below 1 it goes to a number. It takes longer than to load what it begins
-/// with, and its code fits into the caches of instructions. And a copy with the sign turned, of f32 read and written.
+/// A chain of FMAs in registers, each two operations, of inputs x [columns] and w [rows] that lie in caches: a multiprocessor of an H100
+/// does 20 operations in the time in which a byte is written, and the chain has 48 for each. Its code fits into the caches of instructions.
+/// And a copy with the sign turned.
 std::array<PeakGraph, 2> peak_graphs();
+
+/// For a target: blocks of 256 threads, so that a multiprocessor has as many threads as it takes.
+Options peak_options(std::string_view target);
+
+/// Extents of an output with so many elements, a multiple of 1024.
+Shape peak_shape(std::int64_t elements);
 
 }  // namespace attune

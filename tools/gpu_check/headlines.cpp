@@ -65,10 +65,11 @@ LoadedGraph product() {
 void add_peaks(const std::string& target, std::vector<KernelSpec>& specs) {
   for (const PeakGraph& peak : peak_graphs()) {
     Headline headline;
-    headline.shape = "elements=134217728";
-    headline.quick_divisor = 1 << 15;
+    for (const auto& [dim, extent] : peak_shape(1 << 27)) headline.shape += fmt::format("{}={},", dim, extent);
     headline.flops_of_element = peak.flops;
-    specs.push_back(graph_spec(target, peak.graph(), headline));
+    KernelSpec& spec = specs.emplace_back(graph_spec(target, peak.graph(), headline));
+    spec.options = peak_options(target);
+    spec.deviations = {{"x", peak.deviation}, {"w", peak.deviation}};
   }
 }
 

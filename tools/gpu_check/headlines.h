@@ -1,6 +1,7 @@
 /// What scripts/gpu-check carries to a GPU: the list of its kernels.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,11 +13,10 @@ namespace attune {
 
 /// A call that is measured.
 struct Headline {
-  std::string shape = {};           ///< as --shape takes it
-  std::int64_t quick_divisor = 64;  ///< of its extents, for slow devices
+  std::string shape = {};  ///< as --shape takes it
   Goal goal = {};
   bool is_by_blocks = false;               ///< the goal is for a call that visits all blocks: it grows by what is left out
-  double flops_of_element = 0;             ///< of a kernel without products
+  double flops_of_element = 0;             ///< of the output, of a kernel without products
   std::vector<std::string> bytes_of = {};  ///< which tensors' bytes count; without any all
 };
 
@@ -25,7 +25,8 @@ struct KernelSpec {
   Options options;
   std::optional<LoadedGraph> graph;  ///< instead of that of the options
   std::optional<Headline> headline;
-  bool may_be_refused = false;  ///< not every target has the type
+  std::map<std::string, double, std::less<>> deviations = {};  ///< of the inputs whose values are compared, if not those of random_inputs
+  bool may_be_refused = false;                                 ///< not every target has the type
 
   std::string goal_of() const { return headline ? headline->goal.of : std::string(); }
 };

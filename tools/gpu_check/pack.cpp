@@ -19,6 +19,7 @@ namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
+constexpr std::int64_t quick_divisor = 64;  // of the extents of --quick
 
 struct PackOptions {
   std::string folder, target = "cuda";
@@ -74,11 +75,14 @@ std::string text_of(const Shape& shape) {
 }
 
 /// A call with inputs and the interpreter's outputs in files of the folder. The problem in words.
-std::string pack_check(const Prepared& prepared, const Kernel& kernel, const Shape& shape, const fs::path& folder, PackedKernel& packed) {
+std::string pack_check(const Prepared& prepared, const Kernel& kernel, const KernelSpec& spec, const Shape& shape, const fs::path& folder,
+                       PackedKernel& packed) {
   const FilledShape filled = fill_shape(prepared, text_of(shape));
   if (!filled.problem.empty()) return filled.problem;
   const Graph& graph = prepared.graph.graph;
-  const Trial trial = trial_of(kernel, filled.extents, random_inputs(graph, filled.extents, 1));
+  const Arrays inputs =
+      spec.deviations.empty() ? random_inputs(graph, filled.extents, 1) : normal_inputs(graph, filled.extents, 1, spec.deviations);
+  const Trial trial = trial_of(kernel, filled.extents, inputs);
   const Judge right = trial.judged(graph);
   if (!right.problem.empty()) return right.problem;
   PackedCall call = call_of(kernel, filled.extents);
@@ -97,6 +101,12 @@ std::string pack_check(const Prepared& prepared, const Kernel& kernel, const Sha
   return {};
 }
 
+double element_count(const PackedTensor& tensor) {
+  double count = 1;
+  for (const std::int64_t extent : tensor.extents) count *= static_cast<double>(extent);
+  return count;
+}
+
 /// A call to be measured; `divisor` makes its extents smaller. The problem in words.
 std::string pack_row(const Prepared& prepared, const Kernel& kernel, const KernelSpec& spec, std::int64_t divisor,
                      std::optional<PackedRow>& packed) {
@@ -112,11 +122,9 @@ std::string pack_row(const Prepared& prepared, const Kernel& kernel, const Kerne
   PackedRow row{call_of(kernel, filled.extents), work.flops, 0, headline.goal};
   for (const PackedTensor& tensor : row.call.tensors) {
     if (!headline.bytes_of.empty() && std::ranges::find(headline.bytes_of, tensor.name) == headline.bytes_of.end()) continue;
-    double bytes = static_cast<double>(bytes_of(tensor.storage));
-    for (const std::int64_t extent : tensor.extents) bytes *= static_cast<double>(extent);
-    row.bytes += bytes;
+    row.bytes += element_count(tensor) * static_cast<double>(bytes_of(tensor.storage));
   }
-  if (headline.flops_of_element > 0) row.flops = headline.flops_of_element * static_cast<double>(filled.extents.at("elements"));
+  if (headline.flops_of_element > 0) row.flops = headline.flops_of_element * element_count(row.call.tensors.back());
   if (headline.is_by_blocks) row.goal.least /= work.all_blocks().share();
   packed = std::move(row);
   return {};
@@ -135,10 +143,9 @@ std::string pack_kernel(const KernelSpec& spec, const fs::path& folder, Checks& 
   if (!compiled.problem.empty()) return compiled.problem;
   PackedKernel packed{spec.name, prepared.graph.name, prepared.graph.parameters, spec.options.types, {}, {}, {}};
   for (const Shape& shape : checked_shapes(prepared))
-    if (std::string problem = pack_check(prepared, *compiled.kernel, shape, folder, packed); !problem.empty()) return problem;
+    if (std::string problem = pack_check(prepared, *compiled.kernel, spec, shape, folder, packed); !problem.empty()) return problem;
   if (spec.headline) {
-    for (auto& [row, divisor] :
-         {std::pair<std::optional<PackedRow>&, std::int64_t>{packed.full, 1}, {packed.quick, spec.headline->quick_divisor}})
+    for (auto& [row, divisor] : {std::pair<std::optional<PackedRow>&, std::int64_t>{packed.full, 1}, {packed.quick, quick_divisor}})
       if (std::string problem = pack_row(prepared, *compiled.kernel, spec, divisor, row); !problem.empty()) return problem;
   }
   checks.kernels.push_back(std::move(packed));
