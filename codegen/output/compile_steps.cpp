@@ -91,7 +91,7 @@ class StepCompiler {
     if (!is_new) return place->second;
     place->second = fmt::format("{}_{}_{}_{}", options_.symbol, number, symbol_part(target.name), name_of(size));
     const auto job = [this, &step, &target, size, symbol = place->second]() -> JobResult {
-      CodeAnswer made = code_of({plan_, step, target, size, options_.schedule}, symbol, CodeForm::object);
+      CodeAnswer made = code_of({plan_, step, target, size, options_.schedule, options_.has_machine_code}, symbol, CodeForm::object);
       return {std::move(made.bytes), std::move(made.problem)};
     };
     wanted_.push_back({fmt::format("{}\n{}\n{}\n{}", place->second, target.name, schedule, step.identity), job, {}});

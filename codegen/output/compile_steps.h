@@ -17,6 +17,7 @@ struct StepOptions {
   std::span<const TargetInfo* const> targets;
   ScheduleChoice schedule;
   std::optional<SizeClass> size;  ///< whose schedules all calls take where a step has them; each those of its own without it
+  bool has_machine_code = false;  ///< as CodeRequest of codegen/steps/code_generator.h
   std::string symbol;             ///< what the codes' symbols begin with
   int jobs = 0;                   ///< how many processes compile at once; as many as this machine has CPUs without it
   /// A folder of codes: what stands there is taken, what does not is compiled and put there. Empty: none. It is for one program, which may change.

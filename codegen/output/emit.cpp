@@ -102,7 +102,7 @@ class Emission {
   std::string compile() {
     // with codes of other kernels no symbol may be of this kernel alone
     const std::string symbol = fmt::format("attune_{}_{}", options_.variant, options_.codes_folder.empty() ? manifest_.hash : "code");
-    StepOptions options{options_.targets, options_.schedule, options_.size, symbol, options_.jobs, options_.codes_folder};
+    StepOptions options{options_.targets, options_.schedule, options_.size, options_.has_machine_code, symbol, options_.jobs, options_.codes_folder};
     CompiledSteps compiled = compile_steps(plan_, options);
     if (!compiled.problem.empty()) return compiled.problem;
     for (std::size_t i = 0; i < manifest_.steps.size(); ++i) manifest_.steps[i].codes = std::move(compiled.codes[i]);

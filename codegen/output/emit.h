@@ -21,6 +21,7 @@ struct EmitOptions {
   std::optional<SizeClass> size;  ///< whose schedules all calls take; each those of its own without it
   std::string directory = ".";
   bool is_shared = false;
+  bool has_machine_code = false;  ///< as CodeRequest of codegen/steps/code_generator.h
   int jobs = 0;            ///< how many processes compile at once; as many as this machine has CPUs without it
   std::string codes_folder;  ///< of codes that are there already (compile_steps.h). Symbols are then those of any kernel of the variant: one to a program
 };

@@ -18,6 +18,7 @@ struct CodeRequest {
   const TargetInfo& target;
   SizeClass size;
   const ScheduleChoice& choice;
+  bool has_machine_code = false;  ///< of CUDA: beside PTX, where that can be made (codegen/files/cuda_image.h)
 };
 
 /// The schedule for the calls, or the problem in words: a parameter that no schedule has, a value that is not legal, a stage that the generator

@@ -35,19 +35,19 @@ constexpr int device_is_newer = 2;  // halide_buffer_flag_device_dirty
 /// The function, written as LLVM's assembly.
 class Assembly {
  public:
-  Assembly(const CodeRequest& request, const std::string& symbol, const std::string& ptx, const Launch& launch)
-      : request_(request), step_(request.step), launch_(launch), symbol_(symbol), ptx_(ptx), tensors_(step_.inputs) {
+  Assembly(const CodeRequest& request, const std::string& symbol, const std::string& image, const Launch& launch)
+      : request_(request), step_(request.step), launch_(launch), symbol_(symbol), image_(image), tensors_(step_.inputs) {
     tensors_.insert(tensors_.end(), step_.outputs.begin(), step_.outputs.end());
   }
 
   std::string text() {
     std::string head = declarations;
-    head += fmt::format("@source = private constant [{} x i8] c\"{}\\00\"\n", ptx_.size() + 1, escaped(ptx_));
+    head += fmt::format("@source = private constant [{} x i8] c\"{}\\00\"\n", image_.size() + 1, escaped(image_));
     for (const std::string* name : {&launch_.kernel, &launch_.aligned_kernel})
       if (!name->empty()) head += fmt::format("@name.{} = private constant [{} x i8] c\"{}\\00\"\n", *name, name->size() + 1, *name);
     read_arguments();
     line("%interface = call ptr @halide_cuda_device_interface()");
-    checked("initialize", fmt::format("call i32 @halide_cuda_initialize_kernels(ptr %user, ptr @state, ptr @source, i32 {})", ptx_.size()));
+    checked("initialize", fmt::format("call i32 @halide_cuda_initialize_kernels(ptr %user, ptr @state, ptr @source, i32 {})", image_.size()));
     for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) place_on_device(tensor);
     count_blocks();
     line("%is_empty = icmp eq i32 %blocks, 0\n  br i1 %is_empty, label %done, label %launch\nlaunch:");
@@ -209,14 +209,14 @@ class Assembly {
   const CodeRequest& request_;
   const Step& step_;
   const Launch& launch_;
-  const std::string &symbol_, &ptx_;
+  const std::string &symbol_, &image_;
   std::vector<std::size_t> tensors_;
   std::string body_, slots_;
 };
 
 }  // namespace
 
-CodeAnswer launcher_object(const CodeRequest& request, const std::string& symbol, const std::string& ptx, const Launch& launch) {
+CodeAnswer launcher_object(const CodeRequest& request, const std::string& symbol, const std::string& image, const Launch& launch) {
   static const bool is_ready = [] {
     llvm::InitializeAllTargetInfos();
     llvm::InitializeAllTargets();
@@ -232,7 +232,7 @@ CodeAnswer launcher_object(const CodeRequest& request, const std::string& symbol
   const std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(triple, "", "", {}, llvm::Reloc::PIC_));
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
-  const auto module = llvm::parseAssemblyString(Assembly(request, symbol, ptx, launch).text(), diagnostic, context);
+  const auto module = llvm::parseAssemblyString(Assembly(request, symbol, image, launch).text(), diagnostic, context);
   if (module == nullptr)
     return {{}, fmt::format("internal: a launch is not LLVM assembly: {}: {}", diagnostic.getMessage().str(), diagnostic.getLineContents().str())};
   module->setTargetTriple(triple);

@@ -23,7 +23,7 @@ struct Launch {
   std::vector<std::string> aligned_dims = {};
 };
 
-/// An object that defines SYMBOL_argv and SYMBOL_shared_bytes, with the PTX in it; or an internal problem.
-CodeAnswer launcher_object(const CodeRequest& request, const std::string& symbol, const std::string& ptx, const Launch& launch);
+/// An object that defines SYMBOL_argv and SYMBOL_shared_bytes, with what the driver loads in it (codegen/files/cuda_image.h); or an internal problem.
+CodeAnswer launcher_object(const CodeRequest& request, const std::string& symbol, const std::string& image, const Launch& launch);
 
 }  // namespace attune::tensor_cores

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/files/cuda_image.h"
 #include "codegen/tensor_cores/attention_kernel.h"
 #include "codegen/tensor_cores/gemm_kernel.h"
 #include "codegen/tensor_cores/launcher.h"
@@ -131,7 +132,9 @@ CodeAnswer code(const CodeRequest& request, const std::string& symbol, CodeForm 
   if (form == CodeForm::loops) return {printed(*module), {}};
   cores::PtxAnswer ptx = cores::ptx_of(*module);
   if (!ptx.problem.empty() || form == CodeForm::assembly) return {std::move(ptx.text), std::move(ptx.problem)};
-  return cores::launcher_object(request, symbol, ptx.text, launch);
+  if (!request.has_machine_code) return cores::launcher_object(request, symbol, ptx.text, launch);
+  CudaImage image = cuda_image(ptx.text);
+  return image.problem.empty() ? cores::launcher_object(request, symbol, image.bytes, launch) : CodeAnswer{{}, std::move(image.problem)};
 }
 
 }  // namespace

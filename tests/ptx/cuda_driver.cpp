@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "tests/ptx/driver_work.h"
+#include "tests/ptx/image.h"
 
 namespace {
 
@@ -194,9 +195,10 @@ int cuPointerGetAttribute(void* value, int attribute, std::uint64_t address) {
 }
 
 int cuModuleLoadData(void** made, const void* image) {
-  driver().log.modules.emplace_back(static_cast<const char*>(image));
   try {
-    *made = new Module(parse(static_cast<const char*>(image)));
+    driver().log.modules.push_back(ptx_of_image(image));
+    driver().log.machine_codes = machine_codes_of_image(image);
+    *made = new Module(parse(driver().log.modules.back()));
     return success;
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "ptx: %s\n", error.what());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <thread>
 
 #include "mixed_causal.h"
@@ -11,6 +12,7 @@
 #include "tests/codegen/fitting_shape.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/ptx/driver.h"
+#include "tests/skip.h"
 
 namespace attune {
 namespace {
@@ -124,6 +126,16 @@ TEST_CASE("a closed file leaves nothing on the devices", "[cuda]") {
     CHECK(driver_state().allocated_bytes > before);  // Halide's runtime keeps memory for the next call
   }
   CHECK(driver_state().allocated_bytes == before);
+}
+
+TEST_CASE("kernels that are kept have machine code beside their PTX, where NVIDIA's assembler is", "[cuda]") {
+  load_driver(2);
+  if (!std::filesystem::exists(ATTUNE_PTXAS)) return skip("there is no ptxas: scripts/setup installs it");
+  const Kernel kept = Kernel::from(attune_kernel_v3_mixed_causal).value().on("cuda").value();
+  CHECK(difference_on(kept, "queries=5,keys=37") == "");
+  CHECK(driver_log().machine_codes == 1);
+  CHECK(difference_on(causal_case().kernel(), "queries=5,keys=38") == "");
+  CHECK(driver_log().machine_codes == 0);
 }
 
 }  // namespace attune

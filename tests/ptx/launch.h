@@ -34,6 +34,7 @@ struct Counts {
 struct DriverLog {
   Counts counts;                    ///< of all launches since somebody last emptied them
   std::vector<std::string> modules;  ///< the PTX of those that were loaded since somebody last emptied this
+  int machine_codes = 0;             ///< images of machine code in the module that was loaded last
   unsigned registers_at_most = 0;   ///< of a thread, as the last module was loaded; 0: as many as there are
 };
 

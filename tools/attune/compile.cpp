@@ -65,7 +65,14 @@ int compile(const CompileOptions& options) {
   MadeFolders folders(options.directory);
   if (!fs::is_directory(options.directory))
     return refuse(fmt::format("-o '{}': is not a folder, and none can be made there: {}", options.directory, folders.error().message()));
-  const KernelFile file = compile_kernel(prepared, {name, options.directory, options.is_shared, find_size(options.size), options.jobs, options.codes_folder});
+  const KernelFile file = compile_kernel(prepared, {.name = name,
+                                                   .directory = options.directory,
+                                                   .is_shared = options.is_shared,
+                                                   // Kept codes are of candidates, which are measured and thrown away.
+                                                   .has_machine_code = options.codes_folder.empty(),
+                                                   .size = find_size(options.size),
+                                                   .jobs = options.jobs,
+                                                   .codes_folder = options.codes_folder});
   if (!file.problem.empty()) return refuse(file.problem);
   folders.keep();
   for (const std::string& written : file.files) fmt::print("{}\n", written);

@@ -56,6 +56,7 @@ KernelFile compile_kernel(const Prepared& prepared, const KernelFileOptions& fil
   options.size = file.size;
   options.directory = file.directory;
   options.is_shared = file.is_shared;
+  options.has_machine_code = file.has_machine_code;
   options.jobs = file.jobs;
   options.codes_folder = file.codes_folder;
   Emitted emitted = emit_kernel(function_of(*staged.module), options);

@@ -20,6 +20,7 @@ struct KernelFile {
 struct KernelFileOptions {
   std::string name = {}, directory = ".";  ///< the graph's name without one
   bool is_shared = false;
+  bool has_machine_code = false;       ///< beside PTX: for files that are kept
   std::optional<SizeClass> size = {};  ///< all calls take the schedules for it
   int jobs = 0;                        ///< so many processes compile at once, or as many as this machine has CPUs
   std::string codes_folder = {};       ///< as StepOptions of codegen/output/compile_steps.h has it
