@@ -34,4 +34,14 @@ void check_variants(const std::string& target) {
 TEST_CASE("every variant on OpenCL agrees with the interpreter", "[opencl]") { check_variants("opencl"); }
 TEST_CASE("every variant on Vulkan agrees with the interpreter", "[vulkan]") { check_variants("vulkan"); }
 
+TEST_CASE("calls of few queries and many keys of every variant on Vulkan agree with the interpreter", "[vulkan]") {
+  if (const std::string problem = device_problem("vulkan"); !problem.empty()) return skip(problem);
+  for (const std::string_view variant : names_of_variants()) {
+    CAPTURE(variant);
+    const KernelCase kernel(std::string(variant), {.target = "vulkan"});
+    const char* shape = "batch=2,heads=2,group=3,queries=3,keys=300,tokens=3,memory_tokens=300,depth=17,value_depth=9,model=9";
+    CHECK(kernel.difference(fitting(shape, kernel.graph()), 1) == "");
+  }
+}
+
 }  // namespace attune
