@@ -2,22 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <llvm/AsmParser/Parser.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/Module.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/SourceMgr.h>
-#include <llvm/Support/TargetSelect.h>
-#include <llvm/Support/raw_ostream.h>
-#include <llvm/Target/TargetMachine.h>
-#include <llvm/TargetParser/Triple.h>
-
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <set>
+#include <utility>
 
+#include "codegen/steps/llvm_object.h"
 #include "runtime/abi.h"
 
 namespace attune {
@@ -147,41 +137,13 @@ class Assembly {
   std::string body_;
 };
 
-std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& triple, std::string& problem) {
-  static const bool is_ready = [] {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
-    return true;
-  }();
-  (void)is_ready;
-  const llvm::Triple parsed(triple);
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(parsed, problem);
-  if (target == nullptr) return nullptr;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(parsed, "", "", {}, llvm::Reloc::PIC_));
-}
-
 }  // namespace
 
 std::string manifest_symbol(const Manifest& manifest) { return "attune_kernel_v3_" + manifest.name; }
 
 ManifestObject manifest_object(const Manifest& manifest, const std::string& triple, bool is_library) {
-  std::string problem;
-  const auto machine = machine_for(triple, problem);
-  if (machine == nullptr) return {{}, fmt::format("internal: LLVM has no target {}: {}", triple, problem)};
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic diagnostic;
-  const auto module = llvm::parseAssemblyString(Assembly().of(manifest, is_library), diagnostic, context);
-  if (module == nullptr) return {{}, fmt::format("internal: the manifest is not LLVM assembly: {}", diagnostic.getMessage().str())};
-  module->setTargetTriple(llvm::Triple(triple));
-  module->setDataLayout(machine->createDataLayout());
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile)) return {{}, "internal: LLVM writes no objects for " + triple};
-  passes.run(*module);
-  return {std::string(bytes.begin(), bytes.end()), {}};
+  CodeAnswer made = llvm_object(Assembly().of(manifest, is_library), triple, "the manifest");
+  return {std::move(made.bytes), std::move(made.problem)};
 }
 
 }  // namespace attune

@@ -1,18 +1,10 @@
 #include "codegen/tensor_cores/launcher.h"
 
 #include <fmt/format.h>
-#include <llvm/AsmParser/Parser.h>
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/Module.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/SourceMgr.h>
-#include <llvm/Support/TargetSelect.h>
-#include <llvm/Support/raw_ostream.h>
-#include <llvm/Target/TargetMachine.h>
-#include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
+
+#include "codegen/steps/llvm_object.h"
 
 namespace attune::tensor_cores {
 namespace {
@@ -217,33 +209,7 @@ class Assembly {
 }  // namespace
 
 CodeAnswer launcher_object(const CodeRequest& request, const std::string& symbol, const std::string& image, const Launch& launch) {
-  static const bool is_ready = [] {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
-    return true;
-  }();
-  (void)is_ready;
-  const llvm::Triple triple{std::string(request.target.triple)};
-  std::string problem;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, problem);
-  if (target == nullptr) return {{}, fmt::format("internal: LLVM has no target {}: {}", triple.str(), problem)};
-  const std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(triple, "", "", {}, llvm::Reloc::PIC_));
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic diagnostic;
-  const auto module = llvm::parseAssemblyString(Assembly(request, symbol, image, launch).text(), diagnostic, context);
-  if (module == nullptr)
-    return {{}, fmt::format("internal: a launch is not LLVM assembly: {}: {}", diagnostic.getMessage().str(), diagnostic.getLineContents().str())};
-  module->setTargetTriple(triple);
-  module->setDataLayout(machine->createDataLayout());
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile))
-    return {{}, "internal: LLVM writes no objects for " + triple.str()};
-  passes.run(*module);
-  return {std::string(bytes.begin(), bytes.end()), {}};
+  return llvm_object(Assembly(request, symbol, image, launch).text(), request.target.triple, "a launch");
 }
 
 }  // namespace attune::tensor_cores

@@ -13,6 +13,7 @@ using Halide::Expr;
 using Halide::RDom;
 
 namespace attune {
+
 GpuSoftmaxTiles::GpuSoftmaxTiles(const std::vector<Parameter>& parameters) {
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(parameters, name)); };
   columns = value("block_columns");
@@ -61,8 +62,7 @@ Flat GpuSoftmax::blocks_of_threads() const {
   extents[row_tile] = tiles_of(rows_.extent(), tiles_.queries());
   std::vector<std::string> dims = tiles_.has_splits() ? dims_of_keys(body_) : body_.batch;
   if (tiles_.has_splits()) {
-    // Without keys, too, there are states of which the result is made.
-    extents[split] = Halide::max(tiles_of(keys_, tiles_.split_tile), 1);
+    extents[split] = splits();
     dims.emplace_back(split);
   }
   dims.insert(dims.end(), {value_tile, row_tile});

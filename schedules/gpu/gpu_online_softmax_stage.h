@@ -47,6 +47,8 @@ class GpuSoftmax {
   Halide::Expr key_of(const Halide::Expr& key) const { return clamped(key_place(key), keys_, false); }
   Halide::Expr key_in_block(const Halide::Expr& number, const Halide::Expr& thread) const { return number * tiles_.columns + thread; }
   Flat over() const { return {body_.over, extents_}; }
+  /// How many there are: one without keys, too, so that there are states of which the result is made.
+  Halide::Expr splits() const { return Halide::max(tiles_of(keys_, tiles_.split_tile), 1); }
 
   // gpu_online_softmax.cpp: what is computed
   /// No more columns and chunks than known extents need.

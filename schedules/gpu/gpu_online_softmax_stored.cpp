@@ -97,7 +97,7 @@ Func GpuSoftmax::merged(const std::string& name, const std::vector<std::string>&
   Extents extents = extents_;
   std::vector<std::string> over;
   if (tiles_.has_splits()) {
-    extents[split] = Halide::max(tiles_of(keys_, tiles_.split_tile), 1);
+    extents[split] = splits();
     over = {split};
   }
   // There may be a single row: a block of threads has its columns.
