@@ -11,7 +11,7 @@
 
 namespace attune {
 
-/// `block_columns` x `block_rows` threads a block, an element each.
+/// `block_columns` x `block_rows` threads a block, of which each has the elements of `thread_rows` rows, all in registers before it stores the first.
 std::vector<Parameter> gpu_pointwise_parameters(const Machine& machine, SizeClass size);
 Stored gpu_pointwise(const Pointwise& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
@@ -21,7 +21,7 @@ std::vector<Parameter> gpu_gemm_parameters(const Machine& machine, SizeClass siz
 std::string gpu_gemm_problem(const Machine& machine, const std::vector<Parameter>& values);
 Stored gpu_gemm(const Gemm& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
-/// As gpu_pointwise; `block_columns` threads walk a row to find its maximum and its sum.
+/// `block_columns` x `block_rows` threads a block; `block_columns` of them walk a row to find its maximum and its sum.
 std::vector<Parameter> gpu_row_softmax_parameters(const Machine& machine, SizeClass size);
 Stored gpu_row_softmax(const RowSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 

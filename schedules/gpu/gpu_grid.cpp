@@ -94,10 +94,11 @@ Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const
     if (!dim.empty()) order.emplace_back(Var(dim));
 
   Func value(reduction.name + "_value"), result(reduction.name);
-  value(vars) = Halide::Tuple(reduction.initial);
+  const bool has_steps = !reduction.initial.empty();
+  value(vars) = Halide::Tuple(has_steps ? reduction.initial : reduction.step({}, clamped));
   const auto values = [&] {
     Exprs all;
-    for (std::size_t n = 0; n < reduction.initial.size(); ++n) all.push_back(value(vars)[static_cast<int>(n)]);
+    for (int n = 0; n < value.outputs(); ++n) all.push_back(value.outputs() == 1 ? Expr(value(vars)) : Expr(value(vars)[n]));
     return all;
   };
   if (!reduction.over.empty()) {
@@ -110,20 +111,18 @@ Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const
       order.insert(order.begin() + (grid.dims.empty() ? 0 : (grid.rows.empty() ? 1 : 2)), Halide::RVar(loops[i].name()));
     }
   }
-  value(vars) = Halide::Tuple(reduction.step(values(), clamped));
+  if (has_steps) value(vars) = Halide::Tuple(reduction.step(values(), clamped));
   result(vars) = reduction.finish(values(), at);
   run_on_gpu(result, grid, extents, tile);
   if (grid.dims.empty()) return result;
 
   value.compute_at(result, thread_x).bound_extent(Var(grid.columns), tile.thread_columns);
   if (!grid.rows.empty()) value.bound_extent(Var(grid.rows), tile.thread_rows);
-  Stage update = value.update();
-  update.reorder(order);
-  for (const std::string& dim : {grid.columns, grid.rows}) {
-    if (dim.empty()) continue;
-    value.unroll(Var(dim));
-    update.unroll(Var(dim));
-  }
+  std::vector<Stage> stages{value};
+  if (has_steps) stages.push_back(value.update().reorder(order));
+  for (const std::string& dim : {grid.columns, grid.rows})
+    for (Stage& stage : stages)
+      if (!dim.empty()) stage.unroll(Var(dim));
   return result;
 }
 

@@ -37,7 +37,8 @@ void run_on_gpu(Halide::Func func, const GpuGrid& grid, const Extents& extents, 
 /// it selects, so that the thread's registers were too few.
 Halide::Expr hidden_index(const Halide::Expr& index, const Halide::Expr& extent);
 
-/// result(at) = finish(values, at), with values = initial, and then step(values, at and an index) for each index along `over`, once without any.
+/// result(at) = finish(values, at), with values = initial, and then step(values, at and an index) for each index along `over`, once without any; or, where there
+/// are no initial values, with values = step({}, at).
 struct GpuReduction {
   std::string name;
   GpuGrid grid;

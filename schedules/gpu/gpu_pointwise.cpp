@@ -2,22 +2,17 @@
 #include "schedules/gpu/gpu_grid.h"
 #include "schedules/records/tuned.h"
 
-using Halide::Func;
-using Halide::Var;
-
 namespace attune {
 
 std::vector<Parameter> gpu_pointwise_parameters(const Machine& machine, SizeClass size) {
-  return with_defaults("gpu_pointwise", machine, size, {{"block_columns", {8, 16, 32, 64}}, {"block_rows", {1, 2, 4, 8}}});
+  return with_defaults("gpu_pointwise", machine, size, {{"block_columns", {8, 16, 32, 64}}, {"block_rows", {1, 2, 4, 8}}, {"thread_rows", {1, 2, 4, 8}}});
 }
 
+/// All elements of a thread are in registers before the first is stored: their loads wait for memory at the same time.
 Stored gpu_pointwise(const Pointwise& body, const Extents& extents, const Machine&, const std::vector<Parameter>& values) {
-  Func result("pointwise");
-  Coordinates at;
-  for (const std::string& dim : body.out) at[dim] = Var(dim);
-  result(std::vector<Var>(body.out.rbegin(), body.out.rend())) = body.x.at(at);
-  run_on_gpu(result, gpu_grid(body.out), extents, gpu_tile(values));
-  return {result, body.out};
+  const auto element = [&](const Exprs&, const Coordinates& at) { return Exprs{body.x.at(at)}; };
+  const auto same = [](const Exprs& elements, const Coordinates&) { return elements.front(); };
+  return {reduced_on_gpu({"pointwise", gpu_grid(body.out), {}, {}, element, same}, extents, gpu_tile(values)), body.out};
 }
 
 }  // namespace attune

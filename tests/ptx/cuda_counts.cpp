@@ -1,8 +1,11 @@
 /// What kernels for CUDA do, counted while their PTX is interpreted: blocks visited, loads, conflicts of banks, memory that blocks share.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <sstream>
 
+#include "dsl/graph_build.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/ptx/driver.h"
 
@@ -130,6 +133,25 @@ TEST_CASE("products on CUDA keep their sums in registers and load without confli
       Counted("single_head", {.target = "cuda", .set = {"model=64", "depth=64", "value_depth=64"}}, "tokens=64,model=64,depth=64,value_depth=64").counts;
   for (const auto& [instruction, count] : counts.instructions) CHECK_THAT(instruction, !Catch::Contains(".local"));
   CHECK(10 * counts.bank_conflicts < counts.shared_accesses);
+}
+
+TEST_CASE("a thread of an elementwise stage on CUDA loads all its elements before it stores the first", "[cuda]") {
+  load_driver();
+  Graph g;
+  const auto [rows, columns] = g.dims("rows", "columns");
+  g.output("out", -g.input("x", {rows, columns}), {rows, columns});
+  g.finish();
+  const KernelCase kernel(g, "negative", {.target = "cuda", .schedule = "gpu_pointwise,thread_rows=8"});
+  driver_log().modules.clear();
+  for (const char* extents : {"rows=129,columns=37", "rows=1,columns=1", "rows=5,columns=129"}) CHECK(kernel.difference(extents, 1) == "");
+  REQUIRE(driver_log().modules.size() == 1);
+  int loads = 0, most = 0;
+  std::istringstream ptx(driver_log().modules.front());
+  for (std::string line; std::getline(ptx, line);) {
+    loads = line.find("st.global") != line.npos ? 0 : loads + (line.find("ld.global") != line.npos ? 1 : 0);
+    most = std::max(most, loads);
+  }
+  CHECK(most >= 8);
 }
 
 }  // namespace attune

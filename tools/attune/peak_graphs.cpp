@@ -39,7 +39,7 @@ std::array<PeakGraph, 2> peak_graphs() {
 Options peak_options(std::string_view target) {
   Options options;
   options.targets = target;
-  options.schedule = "gpu_pointwise,block_columns=32,block_rows=8";
+  options.schedule = "gpu_pointwise,block_columns=32,block_rows=8,thread_rows=8";
   return options;
 }
 

@@ -25,7 +25,7 @@ struct PeakGraph {
 /// And a copy with the sign turned.
 std::array<PeakGraph, 2> peak_graphs();
 
-/// For a target: blocks of 256 threads, so that a multiprocessor has as many threads as it takes.
+/// For a target: blocks of 256 threads, of eight elements each: so many chains are computed, and so many loads wait for memory, at the same time.
 Options peak_options(std::string_view target);
 
 /// Extents of an output with so many elements, a multiple of 1024.
