@@ -39,6 +39,15 @@ KernelSpec attention_spec(const std::string& target, std::string_view variant, c
   return spec;
 }
 
+/// A call so short that the time is the launch's, which the host makes.
+KernelSpec short_spec(const std::string& target, const std::string& type) {
+  Headline headline;
+  headline.shape = "batch=1,heads=12,queries=128,keys=128";
+  KernelSpec spec = attention_spec(target, "scaled_dot_product", type, 64, headline);
+  spec.name += "_short";
+  return spec;
+}
+
 KernelSpec graph_spec(const std::string& target, LoadedGraph graph, Headline headline, const std::string& type = "f32") {
   KernelSpec spec;
   spec.name = graph.name;
@@ -90,10 +99,11 @@ void add_headlines(const std::string& target, std::vector<KernelSpec>& specs) {
     specs.push_back(attention_spec(target, "alibi", "f32", depth, at_least(0.9, dense)));
     specs.push_back(attention_spec(target, "soft_cap", "f32", depth, at_least(0.9, dense)));
   }
+  specs.push_back(short_spec(target, "f32"));
   Headline decode = at_least(0.7, "copy");
   decode.shape = "batch=8,heads=8,group=4,queries=1,keys=8192";
   decode.bytes_of = {"k", "v"};
-  specs.push_back(attention_spec(target, "grouped_query", "f32", 128, decode));
+  for (const char* type : {"f32", "bf16"}) specs.push_back(attention_spec(target, "grouped_query", type, 128, decode));
   Headline products = at_least(0.6, "fma");
   products.shape = product_shape;
   specs.push_back(graph_spec(target, product(), products));
@@ -108,6 +118,7 @@ void add_half_headlines(const std::string& target, std::vector<KernelSpec>& spec
       const std::string dense = specs.emplace_back(attention_spec(target, "scaled_dot_product", type, depth, headline)).name;
       specs.push_back(attention_spec(target, "causal", type, depth, at_least(1.7, dense)));
     }
+    specs.push_back(short_spec(target, type));
     Headline products;
     products.shape = product_shape;
     specs.push_back(graph_spec(target, product(), products, type));
