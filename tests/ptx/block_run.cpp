@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace attune::ptx {
+namespace {
+
+std::size_t warps_of(std::size_t threads) { return (threads + warp_size - 1) / warp_size; }
+
+}  // namespace
 
 BlockRun::BlockRun(const Entry& entry, const Launch& launch, const std::array<std::uint32_t, 3>& place, DeviceMemory& memory, Executed& executed,
                    Counts& counts)
@@ -17,6 +22,8 @@ BlockRun::BlockRun(const Entry& entry, const Launch& launch, const std::array<st
       is_set_(registers_.size()),
       next_(threads_, 0),
       state_(threads_, State::runs),
+      in_products_(static_cast<std::size_t>(entry.register_count), warps_of(threads_)),
+      products_(warps_of(threads_)),
       shared_(entry.shared_bytes + launch.shared_bytes, launch.block),
       local_(entry.local_bytes * threads_),
       is_local_written_(local_.size()) {}
@@ -24,6 +31,7 @@ BlockRun::BlockRun(const Entry& entry, const Launch& launch, const std::array<st
 void BlockRun::run() {
   for (;;) {
     for (std::size_t first = 0; first < threads_; first += warp_size) run_warp(first, std::min(first + warp_size, threads_));
+    if (run_products()) continue;
     const auto waits = std::ranges::find(state_, State::waits);
     if (waits == state_.end()) return;
     const auto ended = std::ranges::find(state_, State::ended);
@@ -97,6 +105,17 @@ void BlockRun::execute() {
       return;
     case Instruction::Kind::load_matrices:
       return load_matrices(now);
+    case Instruction::Kind::product:
+      check_all_lanes();
+      for (const std::size_t t : lanes_) state_[t] = State::gathers;
+      return;
+    case Instruction::Kind::fence_products:
+    case Instruction::Kind::end_products:
+    case Instruction::Kind::wait_products:
+      return order_products(now);
+    case Instruction::Kind::fence_async:
+      for (const std::size_t t : lanes_) shared_.fence_async(t);
+      return;
   }
 }
 
@@ -124,11 +143,27 @@ void BlockRun::compute_together(const Instruction& now) {
 }
 
 std::uint64_t BlockRun::reg(int number, std::size_t thread) const {
+  check_not_in_flight(number, thread);
+  return held(number, thread);
+}
+
+void BlockRun::set(int number, std::size_t thread, std::uint64_t bits) {
+  check_not_in_flight(number, thread);
+  in_products_.write(static_cast<std::size_t>(number), thread / warp_size);
+  hold(number, thread, bits);
+}
+
+void BlockRun::check_not_in_flight(int number, std::size_t thread) const {
+  if (in_products_.is_in_flight(static_cast<std::size_t>(number), thread / warp_size))
+    throw Fault{"touches a register that a product of matrices has in flight, with no wgmma.wait_group between", thread};
+}
+
+std::uint64_t BlockRun::held(int number, std::size_t thread) const {
   if (!is_set_[place_of(number, thread)]) throw Fault{"reads a register that the thread never set", thread};
   return registers_[place_of(number, thread)];
 }
 
-void BlockRun::set(int number, std::size_t thread, std::uint64_t bits) {
+void BlockRun::hold(int number, std::size_t thread, std::uint64_t bits) {
   registers_[place_of(number, thread)] = bits;
   is_set_[place_of(number, thread)] = true;
 }

@@ -4,10 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "tests/ptx/fault.h"
+#include "tests/ptx/groups.h"
 #include "tests/ptx/launch.h"
+#include "tests/ptx/product_registers.h"
 #include "tests/ptx/shared_memory.h"
 
 namespace attune::ptx {
@@ -28,7 +31,14 @@ class BlockRun {
   const Instruction& instruction() const { return entry_.instructions[at_]; }
 
  private:
-  enum class State : std::uint8_t { runs, waits, ended };
+  /// It gathers with its warpgroup at a product, and waits at a barrier.
+  enum class State : std::uint8_t { runs, gathers, waits, ended };
+  static constexpr std::size_t product_rows = 64;
+  /// A product of a warpgroup that runs, as each of its warps knows it; of `chunks` of shared memory it has its factors.
+  struct Product {
+    const Instruction* instruction;
+    std::shared_ptr<const std::vector<std::uint64_t>> chunks;
+  };
 
   /// Until all lanes wait or have ended: always the lanes at the earliest instruction, which brings those that went apart together again.
   void run_warp(std::size_t first, std::size_t end);
@@ -38,6 +48,23 @@ class BlockRun {
   /// The lanes that execute the instruction, as bits.
   std::uint32_t lane_bits() const;
   void check_all_lanes() const;
+
+  /// The products at which warpgroups gathered; whether there were any. A warp that gathers alone is a fault.
+  bool run_products();
+  /// The product of the warpgroup whose first thread it is. With t = 32 w + 4 g + c a thread of it, register i of its sums is
+  /// d[16 w + g + 8 (i / 2 % 2)][8 (i / 4) + 2 c + i % 2], and element h of n in register r of a is a[16 w + g + 8 (r % 2)][n (c + 4 (r / 2)) + h].
+  void multiply(std::size_t first);
+  /// The value of an operand that all threads of the warpgroup have to share.
+  std::uint64_t shared_value(const Operand& operand, std::size_t first) const;
+  /// Factors of a product by rows (of b by columns), of `depth` elements each.
+  std::vector<float> factor_in_memory(const WarpgroupRule& rule, std::uint64_t descriptor, std::size_t extent, bool is_transposed, std::size_t thread,
+                                      std::vector<std::uint64_t>& chunks);
+  std::vector<float> factor_in_registers(const Instruction& now, std::size_t first) const;
+  /// Nobody touches the registers of the product until somebody waits for it.
+  void begin_product(const Instruction& now, std::size_t first);
+  static std::vector<int> factors_of(const Instruction& now);
+  void wait_for_products(std::size_t pending);
+  void order_products(const Instruction& now);
 
   void access(const Instruction& now);
   /// Bytes beyond those that are read are zeros.
@@ -56,6 +83,10 @@ class BlockRun {
   std::size_t place_of(int number, std::size_t thread) const { return static_cast<std::size_t>(number) * threads_ + thread; }
   std::uint64_t reg(int number, std::size_t thread) const;
   void set(int number, std::size_t thread, std::uint64_t bits);
+  void check_not_in_flight(int number, std::size_t thread) const;
+  /// The same behind the back of who checks what products have in flight.
+  std::uint64_t held(int number, std::size_t thread) const;
+  void hold(int number, std::size_t thread, std::uint64_t bits);
   std::uint64_t value(const Operand& operand, std::size_t thread) const;
 
   const Entry& entry_;
@@ -69,6 +100,8 @@ class BlockRun {
   std::vector<bool> is_set_;
   std::vector<std::size_t> next_;  // instruction of a thread
   std::vector<State> state_;
+  ProductRegisters in_products_;
+  std::vector<Groups<Product>> products_;  // by warp
   SharedMemory shared_;
   std::vector<std::byte> local_;
   std::vector<bool> is_local_written_;

@@ -4,26 +4,26 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "tests/ptx/names.h"
+#include "tests/ptx/statements.h"
 #include "tests/ptx/text.h"
 
 namespace attune::ptx {
 namespace {
 
-constexpr std::string_view special_names[] = {"%tid.x",   "%tid.y",   "%tid.z",    "%ntid.x",   "%ntid.y",   "%ntid.z", "%ctaid.x",
-                                              "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid"};
-
 class Parser {
  public:
-  explicit Parser(std::string_view text) : rest_(text) {}
+  explicit Parser(std::string_view text) : statements_(text) {}
 
   std::map<std::string, Entry, std::less<>> run() {
     while (next_line()) {
+      if (text_.starts_with(".target ")) target_ = trimmed(text_.substr(8));
       if (text_.empty() || text_.starts_with(".version") || text_.starts_with(".target") || text_.starts_with(".address_size")) continue;
       if (text_.starts_with(".visible .entry ")) {
         Entry entry = parse_entry();
         entries_.emplace(entry.name, std::move(entry));
       } else if (text_.find(".shared") != std::string_view::npos) {
-        declare(shared_, shared_bytes_);
+        declare(names_.shared, shared_bytes_);
       } else {
         refuse("is none of what kernels of Attune declare");
       }
@@ -33,27 +33,34 @@ class Parser {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw std::runtime_error("PTX, line " + std::to_string(line_) + ": '" + std::string(text_) + "' " + what);
+    throw std::runtime_error("PTX, line " + std::to_string(statements_.line()) + ": '" + std::string(text_) + "' " + what);
   }
 
-  /// Sets the line without its comment.
   bool next_line() {
-    if (rest_.empty()) return false;
-    const std::size_t end = rest_.find('\n');
-    text_ = rest_.substr(0, end);
-    rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-    text_ = trimmed(text_.substr(0, text_.find("//")));
-    ++line_;
-    return true;
+    const bool is_there = statements_.next_line();
+    text_ = statements_.text();
+    return is_there;
+  }
+  /// false behind the kernel's last brace.
+  bool next_statement() {
+    while (names_.is_in_kernel() && statements_.next()) {
+      text_ = statements_.text();
+      if (text_ == "{") names_.begin_scope();
+      else if (text_ == "}") names_.end_scope();
+      else return true;
+    }
+    return false;
   }
 
   /// ".shared .align 16 .b8 name[64];", and without a number what a launch adds.
-  void declare(std::map<std::string, std::size_t, std::less<>>& places, std::size_t& size) {
+  void declare(Names::Places& places, std::size_t& size) {
     const std::size_t bracket = text_.find('['), name = text_.find_last_of(blanks, bracket) + 1, align = text_.find(".align ");
     if (bracket == std::string_view::npos || text_.find(".b8 ") == std::string_view::npos) refuse("is no array of bytes");
     std::size_t count = 0, alignment = 1;
     std::from_chars(text_.data() + bracket + 1, text_.data() + text_.size(), count);
     if (align != std::string_view::npos) std::from_chars(text_.data() + align + 7, text_.data() + text_.size(), alignment);
+    if (&size == &shared_bytes_ && has_rest_ && count > 0) refuse("is declared behind the array that a launch adds");
+    has_rest_ = has_rest_ || (&size == &shared_bytes_ && count == 0);
     size = (size + alignment - 1) / alignment * alignment;
     places.emplace(text_.substr(name, bracket - name), size);
     size += count;
@@ -65,18 +72,17 @@ class Parser {
     entry.name = std::string(trimmed(text_.substr(words, text_.find('(') - words)));
     while (next_line() && text_ != "{")
       if (text_.starts_with(".param")) parse_parameter(entry);
-    registers_.clear();
     labels_.clear();
-    local_.clear();
+    names_.begin_kernel();
     std::vector<std::pair<std::size_t, std::string>> branches;
-    while (next_line() && text_ != "}") parse_statement(entry, branches);
+    while (next_statement()) parse_statement(entry, branches);
     for (const auto& [at, label] : branches) {
       const auto place = labels_.find(label);
       if (place == labels_.end()) throw std::runtime_error("PTX, kernel '" + entry.name + "': no instruction has the label '" + label + "'");
       entry.instructions[at].target = place->second;
     }
     entry.shared_bytes = shared_bytes_;
-    entry.register_count = static_cast<int>(registers_.size());
+    entry.register_count = names_.register_count();
     return entry;
   }
 
@@ -91,30 +97,26 @@ class Parser {
     entry.parameter_bytes += bytes;
   }
 
-  /// A statement of several lines, as those of matrices are written, becomes one.
-  void join_lines() {
-    if (text_.find_first_of(";:") != std::string_view::npos || !text_.starts_with("mma.")) return;
-    joined_ = text_;
-    while (joined_.find(';') == std::string::npos && next_line()) joined_.append(" ").append(text_);
-    text_ = joined_;
+  /// ".reg .b32 %r<9>;" declares registers of the kernel; ".reg .pred p, q;" names of the scope, which are registers of their own.
+  void declare_registers() {
+    const std::size_t type = text_.find('.', 1), names = text_.find_first_of(blanks, type);
+    if (type == std::string_view::npos || names == std::string_view::npos) refuse("declares no registers");
+    for (const std::string_view name : parts_of(text_.substr(names, text_.find(';') - names)))
+      if (name.find('<') == std::string_view::npos) names_.declare_register(name);
   }
 
   void parse_statement(Entry& entry, std::vector<std::pair<std::size_t, std::string>>& branches) {
-    if (text_.empty() || text_.starts_with(".reg ")) return;
-    join_lines();
-    if (text_.starts_with(".local ")) return declare(local_, entry.local_bytes);
-    if (text_.starts_with(".shared ")) return declare(shared_, shared_bytes_);
+    if (text_.starts_with(".reg ")) return declare_registers();
+    if (text_.starts_with(".local ")) return declare(names_.local, entry.local_bytes);
+    if (text_.starts_with(".shared ")) return declare(names_.shared, shared_bytes_);
     if (text_.ends_with(':')) {
       labels_.emplace(text_.substr(0, text_.size() - 1), entry.instructions.size());
       return;
     }
     Instruction instruction;
     instruction.text = std::string(text_);
-    instruction.line = line_;
-    std::string_view line = text_;
-    // "{ .reg .b16 tmp; mov.b32 {tmp, %rs1}, %r1; }": what goes to tmp is nobody's
-    if (line.starts_with("{ .reg ")) line = trimmed(line.substr(line.find(';') + 1));
-    line = line.substr(0, line.find(';'));
+    instruction.line = statements_.line();
+    std::string_view line = text_.substr(0, text_.find(';'));
     if (line.starts_with('@')) {
       const std::size_t end = line.find_first_of(blanks);
       instruction.guard_value = line[1] != '!';
@@ -127,10 +129,10 @@ class Parser {
     if (name == "bra" || name == "bra.uni") {
       instruction.kind = Instruction::Kind::branch;
       branches.emplace_back(entry.instructions.size(), std::string(parts.at(0)));
-    } else if (name == "ret") {
-      instruction.kind = Instruction::Kind::end;
-    } else if (name == "bar.sync" || name == "barrier.sync") {
-      instruction.kind = Instruction::Kind::barrier;
+    } else if (const OrderRule* order = find_order_rule(name); order != nullptr) {
+      instruction.kind = order->kind;
+      if (static_cast<int>(parts.size()) != order->operands) refuse("has another number of operands");
+      for (const std::string_view part : parts) instruction.operands.push_back(operand_of(part));
     } else if (name.starts_with("mov.b") && parts.size() == 2 && parts[0].starts_with('{')) {
       return parse_halves(entry, std::move(instruction), name, parts);
     } else if (name.starts_with("mov.b") && parts.size() == 2 && parts[1].starts_with('{')) {
@@ -141,6 +143,8 @@ class Parser {
       parse_copy(instruction, name, parts);
     } else if (name.starts_with("ldmatrix.")) {
       parse_matrices(instruction, name, parts);
+    } else if (name.starts_with("wgmma.mma_async.")) {
+      parse_product(instruction, name, parts);
     } else if (const WarpRule* warp = find_warp_rule(name); warp != nullptr) {
       parse_warp(instruction, *warp, parts);
     } else {
@@ -161,7 +165,7 @@ class Parser {
     for (std::size_t half = 0; half < halves.size(); ++half) {
       const Rule* rule = find_rule(std::string(half == 0 ? "low half of " : "high half of ") + std::string(name));
       if (rule == nullptr || halves.size() != 2) refuse("is none of the instructions that kernels of Attune contain");
-      if (halves[half] == "tmp") continue;
+      if (halves[half] == "tmp") continue;  // "{ .reg .b16 tmp; mov.b32 {tmp, %rs1}, %r1; }": what goes there is nobody's
       instruction.compute = rule->compute;
       instruction.results = {register_of(halves[half])};
       entry.instructions.push_back(instruction);
@@ -214,14 +218,9 @@ class Parser {
     instruction.address.value = parameter->offset;
   }
 
-  /// "cp.async.cg.shared.global [%r1], [%rd1], 16, %r2;" and what ends and waits for groups of it.
+  /// "cp.async.cg.shared.global [%r1], [%rd1], 16, %r2;"
   void parse_copy(Instruction& instruction, std::string_view name, const std::vector<std::string_view>& parts) {
-    if (name == "cp.async.commit_group" && parts.empty()) {
-      instruction.kind = Instruction::Kind::end_group;
-    } else if (name == "cp.async.wait_group" && parts.size() == 1) {
-      instruction.kind = Instruction::Kind::wait;
-      instruction.operands = {operand_of(parts[0])};
-    } else if ((name == "cp.async.ca.shared.global" || name == "cp.async.cg.shared.global") && (parts.size() == 3 || parts.size() == 4)) {
+    if ((name == "cp.async.ca.shared.global" || name == "cp.async.cg.shared.global") && (parts.size() == 3 || parts.size() == 4)) {
       instruction.kind = Instruction::Kind::copy;
       instruction.address = operand_of(place_of(parts[0], instruction.offset));
       instruction.source = operand_of(place_of(parts[1], instruction.source_offset));
@@ -256,37 +255,33 @@ class Parser {
     if (static_cast<int>(instruction.results.size()) != rule.results || static_cast<int>(instruction.operands.size()) != rule.operands) refuse("has another number of operands");
   }
 
+  void parse_product(Instruction& instruction, std::string_view name, const std::vector<std::string_view>& parts) {
+    if (const std::string problem = read_product(name, parts, instruction.product); !problem.empty()) refuse(problem);
+    if (target_ != "sm_90a") refuse("needs the target sm_90a, and the module's is " + target_);
+    instruction.kind = Instruction::Kind::product;
+    for (const std::string_view sum : elements_of(parts, 0, 1)) instruction.results.push_back(register_of(sum));
+    for (const std::string_view operand : elements_of(parts, 1, 4)) instruction.operands.push_back(operand_of(operand));
+  }
+
   int register_of(std::string_view name) {
-    if (!name.starts_with('%')) refuse("has something else than a register where a result is");
-    const auto [place, is_new] = registers_.try_emplace(std::string(name), static_cast<int>(registers_.size()));
-    return place->second;
+    const std::optional<int> number = names_.register_of(name);
+    if (!number) refuse("has something else than a register where a result is");
+    return *number;
   }
-
-  /// Registers, "%tid.x", names of arrays, "-3", "0f3F800000".
   Operand operand_of(std::string_view text) {
-    if (const auto special = std::ranges::find(special_names, text); special != std::end(special_names))
-      return {Operand::Kind::special, static_cast<std::uint64_t>(special - special_names)};
-    if (text.starts_with('%')) return {Operand::Kind::reg, static_cast<std::uint64_t>(register_of(text))};
-    for (const auto* places : {&shared_, &local_})
-      if (const auto place = places->find(text); place != places->end()) return {Operand::Kind::number, place->second};
-    std::uint64_t bits = 0;
-    if (text.starts_with("0f") || text.starts_with("0x")) {
-      const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), bits, 16);
-      if (error == std::errc() && end == text.data() + text.size()) return {Operand::Kind::number, bits};
-    }
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) refuse("names '" + std::string(text) + "', which is neither a register nor a number");
-    return {Operand::Kind::number, static_cast<std::uint64_t>(number)};
+    const std::optional<Operand> operand = names_.operand_of(text);
+    if (!operand) refuse("names '" + std::string(text) + "', which is neither a register nor a number");
+    return *operand;
   }
 
-  std::string_view rest_, text_;
-  std::string joined_;
-  int line_ = 0;
+  Statements statements_;
+  std::string_view text_;
+  std::string target_;
   std::map<std::string, Entry, std::less<>> entries_;
-  std::map<std::string, int, std::less<>> registers_;
-  std::map<std::string, std::size_t, std::less<>> labels_, shared_, local_;
+  Names names_;
+  std::map<std::string, std::size_t, std::less<>> labels_;
   std::size_t shared_bytes_ = 0;
+  bool has_rest_ = false;  // an array of shared memory without a size
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -31,9 +32,39 @@ using ComputeWarp = void (*)(const Lanes* operands, Lanes* results);
 
 enum class Space { param, global, shared, local };
 
+/// What wgmma.mma_async computes: sums in f32 of `depth` products of elements of so many bytes.
+struct WarpgroupRule {
+  std::string_view name;  ///< behind the number of columns
+  std::size_t depth, bytes;
+  float (*element)(const std::byte* place);
+};
+/// d = a * b + d, of 64 x depth and depth x columns elements.
+struct WarpgroupProduct {
+  const WarpgroupRule* rule = nullptr;
+  std::size_t columns = 0;
+  float sign = 1;  ///< of the products
+  bool is_a_in_registers = false, is_a_transposed = false, is_b_transposed = false;
+};
+
 struct Instruction {
-  /// copy, end_group and wait are those of cp.async; load_matrices is ldmatrix.
-  enum class Kind { compute, load, store, branch, barrier, end, warp, copy, end_group, wait, load_matrices };
+  enum class Kind {
+    compute,
+    load,
+    store,
+    branch,
+    barrier,
+    end,
+    warp,
+    copy,  ///< of cp.async, as the next two
+    end_group,
+    wait,
+    load_matrices,  ///< ldmatrix
+    product,        ///< of wgmma, as the next three
+    fence_products,
+    end_products,
+    wait_products,
+    fence_async  ///< between what threads write and what wgmma reads
+  };
   Kind kind = Kind::compute;
   std::string text;  ///< as it is written, for sentences
   int line = 0;      ///< of the module, from 1
@@ -42,7 +73,9 @@ struct Instruction {
   Compute compute = nullptr;
   ComputeWarp compute_warp = nullptr;
   int lane_mask = -1;             ///< the operand of compute_warp that says which lanes take part; -1: all
-  std::vector<Operand> operands;  ///< of a store what is stored, one for each element of a vector; of a copy, how many bytes are read, if not all
+  /// Of a store what is stored, one for each element of a vector; of a copy, how many bytes are read, if not all; of a product a (one descriptor or
+  /// four registers), b, and whether d counts.
+  std::vector<Operand> operands;
   std::vector<int> results;       ///< registers; of a load one for each element of a vector
   Space space = Space::global;    ///< of loads and stores
   int bytes = 0;                  ///< of one element; of a copy, how many are written
@@ -50,6 +83,7 @@ struct Instruction {
   bool is_transposed = false;     ///< of load_matrices
   Operand address, source;        ///< the latter of a copy alone
   std::int64_t offset = 0, source_offset = 0;
+  WarpgroupProduct product;
   std::size_t target = 0;  ///< of a branch: the number of an instruction
 };
 
@@ -88,5 +122,17 @@ struct WarpRule {
   ComputeWarp compute;
 };
 const WarpRule* find_warp_rule(std::string_view name);
+
+/// The instructions that compute nothing, and how many operands they have: numbers or registers.
+struct OrderRule {
+  std::string_view name;
+  int operands;
+  Instruction::Kind kind;
+};
+const OrderRule* find_order_rule(std::string_view name);
+
+/// "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2, %r3, %r4}, %rd1, %rd2, p, 1, 1, 0, 0;" by its name and the parts between commas. The
+/// last two, whether a and b are transposed, stand where elements have 16 bits; not that of a, if its elements are in registers. Gives what is wrong.
+std::string read_product(std::string_view name, const std::vector<std::string_view>& parts, WarpgroupProduct& product);
 
 }  // namespace attune::ptx

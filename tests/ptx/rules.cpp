@@ -158,7 +158,27 @@ constexpr Rule rules[] = {
     {"xor.pred", 2, of<u64, one_of_both>},
 };
 
+using Kind = Instruction::Kind;
+constexpr OrderRule order_rules[] = {
+    {"bar.sync", 1, Kind::barrier},
+    {"barrier.sync", 1, Kind::barrier},
+    {"cp.async.commit_group", 0, Kind::end_group},
+    {"cp.async.wait_group", 1, Kind::wait},
+    {"fence.proxy.async", 0, Kind::fence_async},
+    {"fence.proxy.async.shared::cta", 0, Kind::fence_async},
+    {"ret", 0, Kind::end},
+    {"wgmma.commit_group.sync.aligned", 0, Kind::end_products},
+    {"wgmma.fence.sync.aligned", 0, Kind::fence_products},
+    {"wgmma.wait_group.sync.aligned", 1, Kind::wait_products},
+};
+
 }  // namespace
+
+const OrderRule* find_order_rule(std::string_view name) {
+  for (const OrderRule& rule : order_rules)
+    if (rule.name == name) return &rule;
+  return nullptr;
+}
 
 const Rule* find_rule(std::string_view name) {
   for (const Rule& rule : rules)

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "tests/ptx/fault.h"
 
 namespace attune::ptx {
 
 SharedMemory::SharedMemory(std::size_t bytes, const std::array<std::uint32_t, 3>& block)
-    : block_(block), bytes_(bytes), begun_(std::size_t{block[0]} * block[1] * block[2]), groups_(begun_.size()) {}
+    : block_(block), bytes_(bytes), copies_(std::size_t{block[0]} * block[1] * block[2]), fences_(copies_.size()), fences_at_barrier_(fences_) {}
 
 void SharedMemory::check_bounds(std::uint64_t address, std::size_t bytes, std::size_t thread) const {
   if (address + bytes > bytes_.size())
@@ -25,6 +24,10 @@ void SharedMemory::check_order(const Byte& byte, std::uint64_t address, std::siz
   };
   const auto self = static_cast<std::uint32_t>(thread);
   if (byte.is_copied_to) fault(byte.writer, "copies to, and has not waited for");
+  if (is_write && byte.async_readers > 0)
+    throw Fault{"touches byte " + std::to_string(address) +
+                    " of shared memory, which a product of matrices reads that not all its warps have waited for",
+                thread};
   if (byte.write_epoch == epoch_ && byte.writer != self) fault(byte.writer, "writes, with no barrier between");
   if (is_write && byte.read_epoch == epoch_ && (byte.has_several_readers || byte.reader != self))
     fault(byte.reader, "reads, with no barrier between");
@@ -32,16 +35,20 @@ void SharedMemory::check_order(const Byte& byte, std::uint64_t address, std::siz
 
 void SharedMemory::read(std::uint64_t address, std::span<std::byte> to, std::size_t thread) {
   check_bounds(address, to.size(), thread);
-  const auto self = static_cast<std::uint32_t>(thread);
   for (std::size_t i = 0; i < to.size(); ++i) {
     Byte& byte = bytes_[address + i];
     check_order(byte, address + i, thread, false);
     if (!byte.is_written) throw Fault{"reads byte " + std::to_string(address + i) + " of shared memory, which nobody wrote", thread};
-    byte.has_several_readers = byte.read_epoch == epoch_ && (byte.has_several_readers || byte.reader != self);
-    byte.read_epoch = epoch_;
-    byte.reader = self;
+    mark_read(byte, thread);
     to[i] = byte.value;
   }
+}
+
+void SharedMemory::mark_read(Byte& byte, std::size_t thread) const {
+  const auto self = static_cast<std::uint32_t>(thread);
+  byte.has_several_readers = byte.read_epoch == epoch_ && (byte.has_several_readers || byte.reader != self);
+  byte.read_epoch = epoch_;
+  byte.reader = self;
 }
 
 void SharedMemory::write(std::uint64_t address, std::span<const std::byte> from, std::size_t thread) {
@@ -51,6 +58,7 @@ void SharedMemory::write(std::uint64_t address, std::span<const std::byte> from,
     check_order(byte, address + i, thread, true);
     byte.write_epoch = epoch_;
     byte.writer = static_cast<std::uint32_t>(thread);
+    byte.write_fences = fences_[thread];
     byte.is_written = true;
     byte.value = from[i];
   }
@@ -59,19 +67,48 @@ void SharedMemory::write(std::uint64_t address, std::span<const std::byte> from,
 void SharedMemory::begin_copy(std::uint64_t address, std::span<const std::byte> from, std::size_t thread) {
   write(address, from, thread);
   for (std::size_t i = 0; i < from.size(); ++i) bytes_[address + i].is_copied_to = true;
-  begun_[thread].push_back({address, from.size()});
+  copies_[thread].begin({address, from.size()});
 }
 
-void SharedMemory::end_group(std::size_t thread) { groups_[thread].push_back(std::exchange(begun_[thread], {})); }
+void SharedMemory::end_group(std::size_t thread) { copies_[thread].end(); }
 
 void SharedMemory::wait(std::size_t thread, std::size_t pending) {
-  for (auto& groups = groups_[thread]; groups.size() > pending; groups.pop_front())
-    for (const Copy& copy : groups.front())
-      for (std::size_t i = 0; i < copy.bytes; ++i) {
-        Byte& byte = bytes_[copy.address + i];
-        byte.is_copied_to = false;
-        byte.write_epoch = epoch_;  // others read it behind the next barrier
-      }
+  copies_[thread].wait(pending, [&](const Copy& copy) {
+    for (std::size_t i = 0; i < copy.bytes; ++i) {
+      Byte& byte = bytes_[copy.address + i];
+      byte.is_copied_to = false;
+      byte.write_epoch = epoch_;  // others read it behind the next barrier
+      byte.write_fences = fences_[thread];
+    }
+  });
+}
+
+void SharedMemory::read_async(std::uint64_t address, std::span<std::byte> to, std::size_t thread) {
+  check_bounds(address, to.size(), thread);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const Byte& byte = bytes_[address + i];
+    const auto fault = [&](std::string_view what) {
+      throw Fault{"reads byte " + std::to_string(address + i) + " of shared memory, which thread " + in_words(thread_place(byte.writer, block_)) +
+                      " " + std::string(what),
+                  thread};
+    };
+    if (!byte.is_written) throw Fault{"reads byte " + std::to_string(address + i) + " of shared memory, which nobody wrote", thread};
+    if (byte.is_copied_to) fault("copies to, and has not waited for");
+    if (byte.write_epoch == epoch_) fault("writes, with no barrier between");
+    if (fences_at_barrier_[byte.writer] == byte.write_fences) fault("writes, with no fence.proxy.async between this and the barrier");
+    to[i] = byte.value;
+  }
+}
+
+void SharedMemory::begin_async_read(std::uint64_t address, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) ++bytes_[address + i].async_readers;
+}
+
+void SharedMemory::end_async_read(std::uint64_t address, std::size_t bytes, std::size_t thread) {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    --bytes_[address + i].async_readers;
+    mark_read(bytes_[address + i], thread);
+  }
 }
 
 std::size_t bank_conflicts(std::span<const std::uint64_t> addresses, std::size_t bytes) {
