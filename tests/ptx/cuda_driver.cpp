@@ -1,21 +1,18 @@
 /// A driver of CUDA whose devices are this interpreter: as libcuda.so.1 in LD_LIBRARY_PATH it runs kernels on machines without a GPU. It has the
-/// functions that Attune's runtime and Halide's call (src/runtime/cuda_functions.h of Halide 21). What is wrong in a kernel is said on stderr, and
-/// the call fails. Work on a stream waits until somebody waits for it, so that who does not wait sees what was there before.
+/// functions that Attune's runtime and Halide's call (src/runtime/cuda_functions.h of Halide 21); those of code and launches stand in
+/// cuda_modules.cpp. Work on a stream waits until somebody waits for it, so that who does not wait sees what was there before.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <stdexcept>
 
 #include "tests/ptx/driver_work.h"
-#include "tests/ptx/image.h"
 
 namespace {
 
 using namespace attune::ptx;
 
-/// CUdevice_attribute, and what an A100 answers; of the rest nothing is asked.
+/// CUdevice_attribute, and what an A100 answers; of the rest, but for those that depend on the capability, nothing is asked.
 constexpr std::pair<int, int> attributes[] = {
     {1, 1024},         // threads of a block
     {2, 1024},         // along x
@@ -24,29 +21,20 @@ constexpr std::pair<int, int> attributes[] = {
     {5, 2147483647},   // blocks along x
     {6, 65535},        // along y
     {7, 65535},        // along z
-    {8, 49152},        // bytes of shared memory of a block
     {9, 65536},        // bytes of constant memory
     {10, 32},          // threads of a warp
     {12, 65536},       // registers of a block
     {13, 1410000},     // clock in kHz
     {16, 108},         // multiprocessors
     {39, 2048},        // threads of a multiprocessor
-    {75, 8},           // compute capability
-    {76, 0},
 };
 /// CUpointer_attribute.
 constexpr int context_of_pointer = 1, device_of_pointer = 9, begin_of_pointer = 11, bytes_of_pointer = 12;
 
-using Module = std::map<std::string, Entry, std::less<>>;
-
-Result failed(const std::string& problem) {
-  std::fprintf(stderr, "ptx: %s\n", problem.c_str());
-  return launch_failed;
-}
-
-Result launched(const Entry& entry, const Launch& launch, Device& device) {
-  const std::string problem = run(entry, launch, device.memory, driver().log.counts);
-  return problem.empty() ? success : failed(problem);
+/// What a test says, or the device's own.
+int shared_bytes(int own) {
+  const char* const wanted = std::getenv("PTX_SHARED_BYTES");
+  return wanted == nullptr ? own : std::atoi(wanted);
 }
 
 }  // namespace
@@ -90,17 +78,15 @@ int cuDeviceGet(int* device, int number) {
   return number >= 0 && static_cast<std::size_t>(number) < driver().devices.size() ? success : invalid_device;
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
-  constexpr int shared_bytes_of_block = 8;
-  if (const char* const bytes = std::getenv("PTX_SHARED_BYTES"); bytes != nullptr && attribute == shared_bytes_of_block) {
-    *value = std::atoi(bytes);
-    return success;
-  }
-  for (const auto& [known, of_device] : attributes)
-    if (known == attribute) {
-      *value = of_device;
-      return success;
-    }
-  return invalid_value;
+  constexpr int shared_bytes_of_block = 8, capability_major = 75, capability_minor = 76, shared_bytes_at_most = 97;
+  const auto* known = std::ranges::find(attributes, attribute, &std::pair<int, int>::first);
+  if (known != std::end(attributes)) *value = known->second;
+  else if (attribute == shared_bytes_of_block) *value = shared_bytes(default_shared_bytes);
+  else if (attribute == shared_bytes_at_most) *value = shared_bytes(most_shared_bytes());
+  else if (attribute == capability_major) *value = capability() / 10;
+  else if (attribute == capability_minor) *value = capability() % 10;
+  else return invalid_value;
+  return success;
 }
 int cuDeviceGetName(char* name, int length, int device) {
   std::snprintf(name, static_cast<std::size_t>(length), "interpreter %c of PTX", 'A' + device);
@@ -194,39 +180,6 @@ int cuPointerGetAttribute(void* value, int attribute, std::uint64_t address) {
   return success;
 }
 
-int cuModuleLoadData(void** made, const void* image) {
-  try {
-    driver().log.modules.push_back(ptx_of_image(image));
-    driver().log.machine_codes = machine_codes_of_image(image);
-    *made = new Module(parse(driver().log.modules.back()));
-    return success;
-  } catch (const std::runtime_error& error) {
-    std::fprintf(stderr, "ptx: %s\n", error.what());
-    return invalid_image;
-  }
-}
-int cuModuleLoadDataEx(void** made, const void* image, unsigned count, const int* options, void* const* values) {
-  if (const Result wanted = told("cuModuleLoadDataEx"); wanted != success) return wanted;
-  constexpr int max_registers = 0;
-  driver().log.registers_at_most = 0;
-  for (unsigned i = 0; i < count; ++i)
-    if (options[i] == max_registers) driver().log.registers_at_most = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[i]));
-  return cuModuleLoadData(made, image);
-}
-int cuModuleUnload(void* module) {
-  const Lock lock(driver().guard);
-  do_all();
-  delete static_cast<Module*>(module);
-  return success;
-}
-int cuModuleGetFunction(void** function, void* module, const char* name) {
-  auto& entries = *static_cast<Module*>(module);
-  const auto entry = entries.find(name);
-  if (entry == entries.end()) return not_found;
-  *function = &entry->second;
-  return success;
-}
-
 int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
   if (const Result wanted = told("cuMemAlloc"); wanted != success) return wanted;
   const Lock lock(driver().guard);
@@ -271,19 +224,5 @@ int cuMemcpyDtoD_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes) { r
 
 /// Halide's runtime wants it, and never calls it.
 int cuMemcpy3D_v2(const void*) { return not_supported; }
-
-int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-                   unsigned shared_bytes, void* stream, void** parameters, void**) {
-  if (const Result wanted = told("cuLaunchKernel"); wanted != success) return wanted;
-  const Lock lock(driver().guard);
-  if (contexts().empty()) return invalid_context;
-  const Entry& entry = *static_cast<const Entry*>(function);
-  Launch launch{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, std::vector<std::byte>(entry.parameter_bytes)};
-  if (grid_x == 0 || grid_y == 0 || grid_z == 0 || block_x == 0 || block_y == 0 || block_z == 0) return failed("kernel '" + entry.name + "': a launch without threads");
-  for (std::size_t i = 0; i < entry.parameters.size(); ++i) std::memcpy(launch.parameters.data() + entry.parameters[i].offset, parameters[i], entry.parameters[i].bytes);
-  Device& device = *contexts().back();
-  driver().state.launches.push_back({device.number, stream});
-  return put(stream, [&entry, launch = std::move(launch), &device] { return launched(entry, launch, device); });
-}
 
 }  // extern "C"

@@ -1,5 +1,7 @@
 #include "tests/ptx/driver_work.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <iterator>
 
 namespace attune::ptx {
@@ -13,6 +15,14 @@ std::vector<Device*>& contexts() {
   thread_local std::vector<Device*> current;
   return current;
 }
+
+int capability() {
+  if (driver().state.capability != 0) return driver().state.capability;
+  const char* const text = std::getenv("PTX_CAPABILITY");
+  return text == nullptr ? 90 : static_cast<int>(std::lround(10 * std::atof(text)));
+}
+
+int most_shared_bytes() { return (capability() >= 90 ? 227 : 163) << 10; }
 
 Result told(const char* function) {
   const Lock lock(driver().guard);

@@ -21,10 +21,13 @@ enum Result : int {
   success = 0,
   invalid_value = 1,
   out_of_memory = 2,
+  not_initialized = 3,
   no_device = 100,
   invalid_device = 101,
   invalid_image = 200,
   invalid_context = 201,
+  no_binary_for_gpu = 209,
+  invalid_ptx = 218,
   invalid_handle = 400,
   not_found = 500,
   launch_failed = 719,
@@ -57,6 +60,12 @@ Driver& driver();
 
 /// The thread's contexts, the last on top.
 std::vector<Device*>& contexts();
+
+/// Compute capability of the devices, 90 for 9.0.
+int capability();
+/// Of a block: without asking, and the most that a function may ask for, 227 kB of 9.0 and 163 kB of 8.0.
+inline constexpr int default_shared_bytes = 48 << 10;
+int most_shared_bytes();
 
 using Lock = std::scoped_lock<std::recursive_mutex>;
 

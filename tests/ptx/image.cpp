@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "tests/ptx/target.h"
+
 namespace attune::ptx {
 namespace {
 
@@ -22,12 +24,6 @@ struct FatEntry {
 constexpr std::uint32_t fat_magic = 0xba55ed50;
 constexpr std::uint16_t kind_ptx = 1, kind_machine_code = 2;
 
-bool is_fat(const void* image) {
-  std::uint32_t magic = 0;
-  std::memcpy(&magic, image, sizeof magic);
-  return magic == fat_magic;
-}
-
 void each_entry(const void* image, const std::function<void(std::uint16_t kind, std::string_view payload)>& visit) {
   FatHeader header{};
   std::memcpy(&header, image, sizeof header);
@@ -43,19 +39,30 @@ void each_entry(const void* image, const std::function<void(std::uint16_t kind, 
 
 }  // namespace
 
-std::string ptx_of_image(const void* image) {
-  if (!is_fat(image)) return static_cast<const char*>(image);
+bool is_fat_binary(const void* image) {
+  std::uint32_t magic = 0;
+  std::memcpy(&magic, image, sizeof magic);
+  return magic == fat_magic;
+}
+
+std::string ptx_of_image(const void* image, int capability) {
+  if (!is_fat_binary(image)) return static_cast<const char*>(image);
   std::string ptx;
+  int texts = 0;
   each_entry(image, [&](std::uint16_t kind, std::string_view payload) {
-    if (kind == kind_ptx) ptx = payload.substr(0, payload.find('\0'));
+    if (kind != kind_ptx || payload.find(".version") == std::string_view::npos) return;
+    ++texts;
+    const std::string_view text = payload.substr(0, payload.find('\0'));
+    const auto rank = [](const Target& target) { return 2 * target.capability + (target.is_exact ? 1 : 0); };
+    if (const Target target = target_of(text); target.fits(capability) && (ptx.empty() || rank(target) > rank(target_of(ptx)))) ptx = text;
   });
-  if (ptx.find(".version") == std::string::npos) throw std::runtime_error("a fat binary has no PTX that is text");
+  if (texts == 0) throw std::runtime_error("a fat binary has no PTX that is text");
   return ptx;
 }
 
 int machine_codes_of_image(const void* image) {
   int count = 0;
-  if (is_fat(image)) each_entry(image, [&](std::uint16_t kind, std::string_view) { count += kind == kind_machine_code ? 1 : 0; });
+  if (is_fat_binary(image)) each_entry(image, [&](std::uint16_t kind, std::string_view) { count += kind == kind_machine_code ? 1 : 0; });
   return count;
 }
 
