@@ -107,6 +107,8 @@ TEST_CASE("reals are rounded once, and NaN is the other one's of a minimum", "[p
   const float near_one = 1 + 0x1p-12F;
   check("fma.rn.f32", 0x1p-24F, near_one, near_one, -(1 + 0x1p-11F));
   check("mul.f32", 1 + 0x1p-11F, near_one, near_one);  // 2^-24 more is a tie, and goes to the even one
+  check("mul.rn.f32", 1 + 0x1p-11F, near_one, near_one);
+  check("sub.rn.f32", 16777216.0F, 16777216.0F, -1.0F);
   check("add.f32", 16777216.0F, 16777216.0F, 1.0F);
   check("div.rn.f32", 1.0F / 3, 1.0F, 3.0F);
   check("rcp.rn.f32", infinity, 0.0F);
@@ -189,6 +191,32 @@ TEST_CASE("comparisons with NaN hold only where they say unordered", "[ptx]") {
   check("setp.eq.b16", 1, 0x70001, 0x50001);
   check("selp.b32", 3, 3, 4, 1);
   check("selp.b32", 4, 3, 4, 0);
+}
+
+TEST_CASE("pieces of assembly stand in braces, over several lines, with registers of their own", "[ptx]") {
+  const auto parsed = [](const std::string& body) {
+    return parse(".version 8.0\n.target sm_90a\n.visible .entry k(\n)\n{\n\t.reg .b32 \t%r<9>;\n" + body + "\tret;\n}\n").at("k");
+  };
+  const Entry entry = parsed(
+      "\t{\n.reg .pred p, q;\nsetp.eq.b32 p, %r1, 0; setp.eq.b32 q,\n %r1, 1; // one\n@p mov.b32 %r2, 1;\n}\n\n{ .reg .pred p; mov.pred p, 1; }\n");
+  REQUIRE(entry.instructions.size() == 5);
+  CHECK(entry.instructions[1].text == "setp.eq.b32 q, %r1, 1;");
+  CHECK(entry.instructions[1].line == 9);
+  CHECK(entry.instructions[0].results[0] == entry.instructions[2].guard);
+  CHECK(entry.instructions[0].results[0] != entry.instructions[1].results[0]);
+  CHECK(entry.instructions[0].results[0] != entry.instructions[3].results[0]);
+  for (const char* sink : {"\t{ .reg .b16 tmp; mov.b32 {tmp, %rs1}, %r1; }\n", "\tmov.b32 \t{_, %rs1}, %r1;\n"})
+    CHECK(parsed(sink).instructions.size() == 2);
+  CHECK_THROWS_WITH(parsed("{ .reg .pred p; }\n\tmov.pred \tp, 1;\n"), Catch::EndsWith("has something else than a register where a result is"));
+  CHECK_THROWS_WITH(parsed("\tbar.sync \t1, 128;\n"), Catch::EndsWith("has another number of operands"));
+}
+
+TEST_CASE("shared memory that a launch adds stands behind what a module declares", "[ptx]") {
+  const std::string begin = ".version 8.0\n.target sm_90a\n", rest = ".extern .shared .align 1024 .b8 rest[];\n";
+  const std::string own = ".shared .align 16 .b8 own[48];\n",
+                    kernel = ".visible .entry k(\n)\n{\n\tret;\n}\n";
+  CHECK(parse(begin + own + rest + kernel).at("k").shared_bytes == 1024);
+  CHECK_THROWS_WITH(parse(begin + rest + own + kernel), Catch::EndsWith("is declared behind the array that a launch adds"));
 }
 
 TEST_CASE("an instruction that no kernel of Attune contains is refused by its name", "[ptx]") {

@@ -2,6 +2,7 @@
 /// share.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <cstring>
 
 #include "tests/ptx/driver.h"
@@ -122,6 +123,15 @@ TEST_CASE("a launch adds more than 48 kB of shared memory where its kernel was t
     CHECK(launch_with(kernel, static_cast<unsigned>(most)) == no_error);
     CHECK(call("cuLibraryUnload", library) == no_error);
   }
+}
+
+TEST_CASE("a program's devices have the capability that its environment says", "[cuda]") {
+  const Current current;
+  CHECK(device_attribute(75) == 9);
+  setenv("PTX_CAPABILITY", "8.6", 1);
+  CHECK(device_attribute(75) == 8);
+  CHECK(device_attribute(76) == 6);
+  unsetenv("PTX_CAPABILITY");
 }
 
 TEST_CASE("what a kernel declares counts against what a launch adds, and functions of modules are told as kernels are", "[cuda]") {

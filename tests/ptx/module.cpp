@@ -165,7 +165,7 @@ class Parser {
     for (std::size_t half = 0; half < halves.size(); ++half) {
       const Rule* rule = find_rule(std::string(half == 0 ? "low half of " : "high half of ") + std::string(name));
       if (rule == nullptr || halves.size() != 2) refuse("is none of the instructions that kernels of Attune contain");
-      if (halves[half] == "tmp") continue;  // "{ .reg .b16 tmp; mov.b32 {tmp, %rs1}, %r1; }": what goes there is nobody's
+      if (halves[half] == "tmp" || halves[half] == "_") continue;  // "{ .reg .b16 tmp; mov.b32 {tmp, %rs1}, %r1; }": what goes there is nobody's
       instruction.compute = rule->compute;
       instruction.results = {register_of(halves[half])};
       entry.instructions.push_back(instruction);
