@@ -23,7 +23,7 @@ class Parser {
         Entry entry = parse_entry();
         entries_.emplace(entry.name, std::move(entry));
       } else if (text_.find(".shared") != std::string_view::npos) {
-        declare(names_.shared, shared_bytes_);
+        declare(names_.shared);
       } else {
         refuse("is none of what kernels of Attune declare");
       }
@@ -52,18 +52,10 @@ class Parser {
     return false;
   }
 
-  /// ".shared .align 16 .b8 name[64];", and without a number what a launch adds.
-  void declare(Names::Places& places, std::size_t& size) {
-    const std::size_t bracket = text_.find('['), name = text_.find_last_of(blanks, bracket) + 1, align = text_.find(".align ");
-    if (bracket == std::string_view::npos || text_.find(".b8 ") == std::string_view::npos) refuse("is no array of bytes");
-    std::size_t count = 0, alignment = 1;
-    std::from_chars(text_.data() + bracket + 1, text_.data() + text_.size(), count);
-    if (align != std::string_view::npos) std::from_chars(text_.data() + align + 7, text_.data() + text_.size(), alignment);
-    if (&size == &shared_bytes_ && has_rest_ && count > 0) refuse("is declared behind the array that a launch adds");
-    has_rest_ = has_rest_ || (&size == &shared_bytes_ && count == 0);
-    size = (size + alignment - 1) / alignment * alignment;
-    places.emplace(text_.substr(name, bracket - name), size);
-    size += count;
+  void declare(Arrays& arrays) {
+    const std::optional<Array> array = read_array(text_);
+    if (!array) refuse("is no array of bytes");
+    arrays.declare(*array);
   }
 
   Entry parse_entry() {
@@ -74,6 +66,7 @@ class Parser {
       if (text_.starts_with(".param")) parse_parameter(entry);
     labels_.clear();
     names_.begin_kernel();
+    const Arrays of_module = names_.shared;
     std::vector<std::pair<std::size_t, std::string>> branches;
     while (next_statement()) parse_statement(entry, branches);
     for (const auto& [at, label] : branches) {
@@ -81,7 +74,9 @@ class Parser {
       if (place == labels_.end()) throw std::runtime_error("PTX, kernel '" + entry.name + "': no instruction has the label '" + label + "'");
       entry.instructions[at].target = place->second;
     }
-    entry.shared_bytes = shared_bytes_;
+    entry.shared_bytes = names_.shared.bytes();
+    entry.local_bytes = names_.local.bytes();
+    names_.shared = of_module;  // the kernel's own arrays are no other's
     entry.register_count = names_.register_count();
     return entry;
   }
@@ -107,8 +102,8 @@ class Parser {
 
   void parse_statement(Entry& entry, std::vector<std::pair<std::size_t, std::string>>& branches) {
     if (text_.starts_with(".reg ")) return declare_registers();
-    if (text_.starts_with(".local ")) return declare(names_.local, entry.local_bytes);
-    if (text_.starts_with(".shared ")) return declare(names_.shared, shared_bytes_);
+    if (text_.starts_with(".local ")) return declare(names_.local);
+    if (text_.starts_with(".shared ")) return declare(names_.shared);
     if (text_.ends_with(':')) {
       labels_.emplace(text_.substr(0, text_.size() - 1), entry.instructions.size());
       return;
@@ -280,8 +275,6 @@ class Parser {
   std::map<std::string, Entry, std::less<>> entries_;
   Names names_;
   std::map<std::string, std::size_t, std::less<>> labels_;
-  std::size_t shared_bytes_ = 0;
-  bool has_rest_ = false;  // an array of shared memory without a size
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ constexpr std::string_view special_names[] = {"%tid.x",   "%tid.y",   "%tid.z", 
 
 void Names::begin_kernel() {
   registers_.clear();
-  local.clear();
+  local = {};
   scopes_.assign(1, {});
 }
 
@@ -34,8 +34,8 @@ std::optional<Operand> Names::operand_of(std::string_view text) {
   if (const auto special = std::ranges::find(special_names, text); special != std::end(special_names))
     return Operand{Operand::Kind::special, static_cast<std::uint64_t>(special - special_names)};
   if (const std::optional<int> number = register_of(text)) return Operand{Operand::Kind::reg, static_cast<std::uint64_t>(*number)};
-  for (const Places* places : {&shared, &local})
-    if (const auto place = places->find(text); place != places->end()) return Operand{Operand::Kind::number, place->second};
+  for (const Arrays* arrays : {&shared, &local})
+    if (const std::optional<std::size_t> place = arrays->place(text)) return Operand{Operand::Kind::number, *place};
   std::uint64_t bits = 0;
   if (text.starts_with("0f") || text.starts_with("0x")) {
     const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), bits, 16);

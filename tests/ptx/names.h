@@ -7,14 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/ptx/arrays.h"
 #include "tests/ptx/module.h"
 
 namespace attune::ptx {
 
 class Names {
  public:
-  using Places = std::map<std::string, std::size_t, std::less<>>;
-
   void begin_kernel();
   /// A scope in braces, which may declare registers that it alone knows.
   void begin_scope() { scopes_.emplace_back(); }
@@ -29,7 +28,7 @@ class Names {
   std::optional<Operand> operand_of(std::string_view text);
   int register_count() const { return static_cast<int>(registers_.size()); }
 
-  Places shared, local;  ///< arrays of the module, which stay, and of the kernel
+  Arrays shared, local;
 
  private:
   using Registers = std::map<std::string, int, std::less<>>;
