@@ -12,9 +12,10 @@ void build_kernel(Builder& builder, const std::string& name, const KernelSteps& 
   constexpr unsigned shared_memory = 3;
   constexpr std::uint64_t swizzled_bytes = 1024;  // eight rows of 128 bytes
   const mlir::OpBuilder::InsertionGuard guard(builder);
-  const auto bytes = llvm_ops::LLVMArrayType::get(builder.getI8Type(), static_cast<unsigned>(needs.shared_bytes));
+  const auto bytes = llvm_ops::LLVMArrayType::get(builder.getI8Type(), needs.is_given_by_launch ? 0U : static_cast<unsigned>(needs.shared_bytes));
+  const auto linkage = needs.is_given_by_launch ? llvm_ops::Linkage::External : llvm_ops::Linkage::Internal;
   const std::string memory = name + "_shared";
-  llvm_ops::GlobalOp::create(builder, bytes, /*isConstant=*/false, llvm_ops::Linkage::Internal, memory, mlir::Attribute(), swizzled_bytes,
+  llvm_ops::GlobalOp::create(builder, bytes, /*isConstant=*/false, linkage, memory, mlir::Attribute(), swizzled_bytes,
                              shared_memory);
   const auto type = llvm_ops::LLVMFunctionType::get(llvm_ops::LLVMVoidType::get(builder.getContext()), argument_types(builder, plan, step));
   auto function = llvm_ops::LLVMFuncOp::create(builder, name, type);

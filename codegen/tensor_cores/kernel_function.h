@@ -18,9 +18,10 @@ struct KernelFunction {
   mlir::Value shared;               ///< the block's memory, at a multiple of 1024 bytes
 };
 
-/// Threads of a block, and bytes that they share.
+/// Threads of a block, and bytes that they share: those of the kernel itself, at most 48 kB, or as many as a launch gives it.
 struct BlockNeeds {
   int threads, shared_bytes;
+  bool is_given_by_launch = false;
 };
 
 /// A function of the module at whose end `builder` stands, which returns behind what `body` builds.

@@ -1,5 +1,6 @@
 #include "codegen/tensor_cores/ptx.h"
 
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -49,7 +50,7 @@ bool lower_to_llvm(mlir::ModuleOp module) {
   return mlir::succeeded(passes.run(module));
 }
 
-std::unique_ptr<llvm::TargetMachine> nvidia_machine(const llvm::Triple& triple, std::string& problem) {
+std::unique_ptr<llvm::TargetMachine> nvidia_machine(const llvm::Triple& triple, Gpus gpus, std::string& problem) {
   static const bool is_ready = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -62,7 +63,15 @@ std::unique_ptr<llvm::TargetMachine> nvidia_machine(const llvm::Triple& triple, 
   if (target == nullptr) return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;  // a product and a sum are one instruction
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, "sm_80", "+ptx70", options, std::nullopt));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, gpus == Gpus::of_9_0 ? "sm_90a" : "sm_80",
+                                                                                 gpus == Gpus::of_9_0 ? "+ptx80" : "+ptx70", options, std::nullopt));
+}
+
+/// Instructions of PTX in the text are of all threads of a warp: none is to stand in a branch that some of them take.
+void keep_together(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction); call != nullptr && call->isInlineAsm()) call->setConvergent();
 }
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -93,17 +102,18 @@ std::unique_ptr<mlir::MLIRContext> kernel_context() {
   return context;
 }
 
-PtxAnswer ptx_of(mlir::ModuleOp module) {
+PtxAnswer ptx_of(mlir::ModuleOp module, Gpus gpus) {
   if (!expand_functions(module) || !lower_to_llvm(module)) return {{}, "internal: MLIR does not lower a kernel of tensor cores"};
   llvm::LLVMContext context;
   const std::unique_ptr<llvm::Module> lowered = mlir::translateModuleToLLVMIR(module, context);
   if (lowered == nullptr) return {{}, "internal: MLIR does not translate a kernel of tensor cores"};
   const llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string problem;
-  const auto machine = nvidia_machine(triple, problem);
+  const auto machine = nvidia_machine(triple, gpus, problem);
   if (machine == nullptr) return {{}, "internal: LLVM has no target " + triple.str() + ": " + problem};
   lowered->setTargetTriple(triple);
   lowered->setDataLayout(machine->createDataLayout());
+  keep_together(*lowered);
   optimise(*lowered, *machine);
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream out(text);

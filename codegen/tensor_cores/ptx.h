@@ -14,8 +14,9 @@ std::unique_ptr<mlir::MLIRContext> kernel_context();
 struct PtxAnswer {
   std::string text, problem;
 };
-/// Of a module of llvm.func with operations of arith, math, scf, llvm and nvvm, which it lowers in place; optimised by LLVM for compute
-/// capability 8.0.
-PtxAnswer ptx_of(mlir::ModuleOp module);
+/// The GPUs that a text is for: all of compute capability 8.0 or more; or those of 9.0 alone, which have what a warpgroup computes together.
+enum class Gpus { from_8_0, of_9_0 };
+/// Of a module of llvm.func with operations of arith, math, scf, llvm and nvvm, which it lowers in place; optimised by LLVM.
+PtxAnswer ptx_of(mlir::ModuleOp module, Gpus gpus = Gpus::from_8_0);
 
 }  // namespace attune::tensor_cores
