@@ -1,0 +1,78 @@
+#include "codegen/tensor_cores/gemm_tensors.h"
+
+#include <mlir/Dialect/Arith/IR/Arith.h>
+
+#include <algorithm>
+
+namespace attune::tensor_cores {
+
+using mlir::Value;
+
+FlatDims::FlatDims(const Code& code, const Extents& extents, const std::vector<std::string>& dims)
+    : code_(code), extents_(extents), dims_(dims), size_(code.number(1)) {
+  for (const std::string& dim : dims) size_ = code.multiply(size_, extent(dim));
+}
+
+Value FlatDims::tiles(int tile) const { return code_.divide(code_.add(size_, tile - 1), tile); }
+
+Coordinates FlatDims::at(Value index) const {
+  Coordinates at;
+  for (std::size_t d = dims_.size(); d-- > 0;) {
+    const Value own = d == 0 ? index : code_.remainder(index, extent(dims_[d]));
+    if (d > 0) index = code_.divide(index, extent(dims_[d]));
+    at.insert_or_assign(dims_[d], Emitted{&code_.builder, own, index_range});
+  }
+  return at;
+}
+
+GemmTensors::GemmTensors(const KernelFunction& function, const KernelSteps& plan, const Step& step, const GemmStage& stage)
+    : builder_(function.builder),
+      code_(function.builder),
+      stage_(stage),
+      arguments_(function.builder, plan, step, function.function),
+      graph_(
+          step.graph, function.builder, [this](std::string_view label, const Coordinates& at) { return arguments_.load(label, at); },
+          arguments_.extents()),
+      rows_(code_, arguments_.extents(), stage.rows),
+      columns_(code_, arguments_.extents(), stage.columns),
+      over_(code_, arguments_.extents(), stage.over),
+      batch_(code_, arguments_.extents(), stage.batch) {}
+
+bool GemmTensors::is_by_own(const Operand& operand) const { return std::ranges::find(stage_.over, operand.dims.back()) == stage_.over.end(); }
+
+void GemmTensors::take_product(Value number) { product_ = batch_.at(number); }
+
+Value GemmTensors::offset(const GemmSide& side, const FlatDims& dims, Value index) const {
+  return arguments_.offset(side.operand.input, side.operand.dims, dims.at(index));
+}
+
+void GemmTensors::load(const SharedTile& tile, const GemmSide& side, Value first_own, Value first_over, Value thread, int threads,
+                       bool is_aligned) const {
+  const FlatDims &lines = side.is_by_own ? over_ : side.own, &along = side.is_by_own ? side.own : over_;
+  const Value first_line = side.is_by_own ? first_over : first_own, first_along = side.is_by_own ? first_own : first_over;
+  const Value base = arguments_.offset(side.operand.input, side.operand.dims, product_), zero = code_.number(0);
+  const auto least = [&](Value a, Value b) { return builder_.createOrFold<mlir::arith::MinSIOp>(a, b); };
+  const auto greatest = [&](Value a, Value b) { return builder_.createOrFold<mlir::arith::MaxSIOp>(a, b); };
+  const auto place = [&](Value line, Value at) { return code_.add(base, code_.add(offset(side, lines, line), offset(side, along, at))); };
+  if (is_aligned)
+    return tile.copy(arguments_, side.operand.input, thread, threads, [&](Value row, Value own_chunk) -> GlobalChunk {
+      const Value line = code_.add(first_line, row), at = code_.add(first_along, code_.multiply(own_chunk, chunk_elements));
+      const Value left = least(greatest(builder_.createOrFold<mlir::arith::SubIOp>(along.size(), at), zero), code_.number(chunk_elements));
+      return {place(line, at), code_.select(code_.less(line, lines.size()), left, zero)};
+    });
+  tile.load(arguments_, side.operand.input, thread, threads, [&](Value row, Value column) -> GlobalElement {
+    const Value line = code_.add(first_line, row), at = code_.add(first_along, column),
+                is_there = code_.both(code_.less(line, lines.size()), code_.less(at, along.size()));
+    return {place(code_.select(is_there, line, zero), code_.select(is_there, at, zero)), is_there};
+  });
+}
+
+void GemmTensors::store(Value row, Value column, Value sum) const {
+  Coordinates at = product_;
+  at.merge(rows_.at(row));
+  at.merge(columns_.at(column));
+  const Value scaled = code_.multiply(sum, code_.real(stage_.a.factor * stage_.b.factor));
+  arguments_.store(0, at, graph_.at(stage_.result, at, {{stage_.matmul, Emitted{&builder_, scaled, {}}}}).value);
+}
+
+}  // namespace attune::tensor_cores
