@@ -24,12 +24,15 @@ std::string symbol_part(std::string_view text) {
   return part;
 }
 
-/// "large: gemm,packed=1,row_tile=6"
-std::string describe(const StepSchedule& schedule, SizeClass size) {
-  std::string text = fmt::format("{}: {}", name_of(size), schedule.name);
+/// "gemm,packed=1,row_tile=6"
+std::string describe(const StepSchedule& schedule) {
+  std::string text = schedule.name;
   for (const Parameter& p : schedule.parameters) text += fmt::format(",{}={}", p.name, p.value);
+  for (const StepSchedule& beside : schedule.beside) text += fmt::format("; on {} {}", beside.devices, describe(beside));
   return text;
 }
+/// "large: gemm,packed=1,row_tile=6"
+std::string describe(const StepSchedule& schedule, SizeClass size) { return fmt::format("{}: {}", name_of(size), describe(schedule)); }
 
 class StepCompiler {
  public:

@@ -16,6 +16,9 @@ struct StepSchedule {
   std::vector<ExtentLimit> limits;  ///< calls for which this is the better schedule
   std::optional<BlockSizes> blocks; ///< of attention; none where all scores are stored
   bool is_made_for_size = false;    ///< or chosen by a record, for calls of this size alone
+  /// Of kernels that stand in the same code, which calls on the devices that they say take in place of this one.
+  std::vector<StepSchedule> beside = {};
+  std::string devices = {};         ///< that this one is for, if it stands beside another: "compute capability 9.0"
   std::string declined = {};        ///< why code generators that are asked first have no schedule for the step; empty if none was, or none is for the target
 };
 

@@ -21,6 +21,15 @@ std::vector<std::string> without(const std::vector<std::string>& dims, const std
 
 }  // namespace
 
+std::vector<std::string> GemmStage::aligned_dims() const {
+  std::vector<std::string> aligned;
+  for (const auto& [operand, own] : {std::pair(&a, &rows), std::pair(&b, &columns)}) {
+    const std::vector<std::string>& along = !own->empty() && own->back() == operand->dims.back() ? *own : over;
+    if (along.size() > 1) aligned.push_back(along.back());
+  }
+  return aligned;
+}
+
 GemmAnswer gemm_stage(const KernelSteps& plan, const Step& step) {
   const auto refuse = [](std::string problem) { return GemmAnswer{std::nullopt, std::move(problem)}; };
   const auto* roles = std::get_if<GemmRoles>(&step.roles);

@@ -13,6 +13,10 @@ struct GemmStage {
   Operand a, b;
   std::vector<std::string> batch, rows, columns, over;  ///< in the order of the operand's dims in memory, outermost first
   int matmul = -1, result = -1;                         ///< the sums, and what is stored of them
+
+  /// Dims whose extents are multiples of 8 where chunks of 8 elements that follow each other in an operand lie side by side: the innermost of several
+  /// that lie behind one another.
+  std::vector<std::string> aligned_dims() const;
 };
 
 struct GemmAnswer {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/steps/llvm_object.h"
+#include "codegen/tensor_cores/driver_launch.h"
 
 namespace attune::tensor_cores {
 namespace {
@@ -27,27 +28,29 @@ constexpr int device_is_newer = 2;  // halide_buffer_flag_device_dirty
 /// The function, written as LLVM's assembly.
 class Assembly {
  public:
-  Assembly(const CodeRequest& request, const std::string& symbol, const std::string& image, const Launch& launch)
-      : request_(request), step_(request.step), launch_(launch), symbol_(symbol), image_(image), tensors_(step_.inputs) {
+  Assembly(const CodeRequest& request, const std::string& symbol, const LaunchedImage& on_all, const LaunchedImage* on_9_0)
+      : request_(request), step_(request.step), on_all_(on_all), on_9_0_(on_9_0), symbol_(symbol), tensors_(step_.inputs) {
     tensors_.insert(tensors_.end(), step_.outputs.begin(), step_.outputs.end());
   }
 
   std::string text() {
-    std::string head = declarations;
-    head += fmt::format("@source = private constant [{} x i8] c\"{}\\00\"\n", image_.size() + 1, escaped(image_));
-    for (const std::string* name : {&launch_.kernel, &launch_.aligned_kernel})
-      if (!name->empty()) head += fmt::format("@name.{} = private constant [{} x i8] c\"{}\\00\"\n", *name, name->size() + 1, *name);
+    const Launch& launch = on_all_.launch;
+    std::string head = declarations + constant("source", on_all_.image);
+    for (const std::string* name : {&launch.kernel, &launch.aligned_kernel})
+      if (!name->empty()) head += constant("name." + *name, *name);
     read_arguments();
     line("%interface = call ptr @halide_cuda_device_interface()");
-    checked("initialize", fmt::format("call i32 @halide_cuda_initialize_kernels(ptr %user, ptr @state, ptr @source, i32 {})", image_.size()));
     for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) place_on_device(tensor);
-    count_blocks();
-    line("%is_empty = icmp eq i32 %blocks, 0\n  br i1 %is_empty, label %done, label %launch\nlaunch:");
-    run();
+    if (on_9_0_ != nullptr) {
+      head += constant("library_source", on_9_0_->image) + constant("library_entry", on_9_0_->launch.aligned_kernel) + driver_launch_assembly();
+      run_by_driver();
+    }
+    run_by_halide();
+    line("launched:");
     for (std::size_t i = 0; i < step_.outputs.size(); ++i) mark_as_newer(step_.inputs.size() + i);
-    line("br label %done\ndone:\n  %held = load ptr, ptr @state\n  call void @halide_cuda_finalize_kernels(ptr %user, ptr %held)\n  ret i32 0");
+    line("br label %end\nend:\n  ret i32 0");
     // allocas in the first block
-    return head + fmt::format("define i32 @{0}_shared_bytes() {{\n  ret i32 {1}\n}}\ndefine i32 @{0}_argv(ptr %arguments) {{\n{2}{3}}}\n", symbol_, launch_.shared_bytes, slots_, body_);
+    return head + fmt::format("define i32 @{0}_shared_bytes() {{\n  ret i32 {1}\n}}\ndefine i32 @{0}_argv(ptr %arguments) {{\n{2}{3}}}\n", symbol_, launch.shared_bytes, slots_, body_);
   }
 
  private:
@@ -56,6 +59,10 @@ class Assembly {
     for (const char c : text)
       result += c >= ' ' && c <= '~' && c != '"' && c != '\\' ? std::string(1, c) : fmt::format("\\{:02X}", static_cast<unsigned char>(c));
     return result;
+  }
+
+  static std::string constant(const std::string& name, const std::string& bytes) {
+    return fmt::format("@{} = private constant [{} x i8] c\"{}\\00\"\n", name, bytes.size() + 1, escaped(bytes));
   }
 
   void line(const std::string& text) { body_ += "  " + text + "\n"; }
@@ -86,8 +93,9 @@ class Assembly {
     for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) read_dims(tensor);
   }
 
-  /// Places of extents and strides: "t0.extent1.place" and "t0.stride1", innermost first as Halide counts.
+  /// Places of the address on the device, "t0.device.place", of extents and strides: "t0.extent1.place" and "t0.stride1", innermost first as Halide counts.
   void read_dims(std::size_t tensor) {
+    line(fmt::format("%t{0}.device.place = getelementptr %buffer, ptr %t{0}, i32 0, i32 {1}", tensor, field_of_device));
     line(fmt::format("%t{0}.dims.place = getelementptr %buffer, ptr %t{0}, i32 0, i32 {1}\n  %t{0}.dims = load ptr, ptr %t{0}.dims.place", tensor,
                      field_of_dims));
     for (std::size_t d = 0; d < rank(tensor); ++d) {
@@ -119,66 +127,77 @@ class Assembly {
     if (const auto known = request_.plan.known.find(dim); known != request_.plan.known.end()) return std::to_string(known->second);
     return fmt::format("%e{}", std::ranges::find(step_.dims, dim) - step_.dims.begin());
   }
-  void count_blocks() {
+  /// How many blocks a launch has, and whether it has none: %PLACE.is_empty.
+  std::string count_blocks(const std::string& place, const Launch& launch) {
     std::string blocks = "1";
     int number = 0;
-    for (const Launch::Tiled& tiled : launch_.tiled) {
+    for (const Launch::Tiled& tiled : launch.tiled) {
       std::string size = "1";
       const auto next = [&](const std::string& instruction) {
-        line(fmt::format("%count{} = {}", number, instruction));
-        return fmt::format("%count{}", number++);
+        line(fmt::format("%{}.count{} = {}", place, number, instruction));
+        return fmt::format("%{}.count{}", place, number++);
       };
       for (const std::string& dim : tiled.dims) size = next(fmt::format("mul i32 {}, {}", size, extent(dim)));
       size = next(fmt::format("add i32 {}, {}", size, tiled.tile - 1));
       size = next(fmt::format("udiv i32 {}, {}", size, tiled.tile));
       blocks = next(fmt::format("mul i32 {}, {}", blocks, size));
     }
-    line(fmt::format("%blocks = add i32 {}, 0", blocks));
+    line(fmt::format("%{}.is_empty = icmp eq i32 {}, 0", place, blocks));
+    return blocks;
   }
 
-  /// By whether all rows of the tensors begin at multiples of 16 bytes: addresses and strides, of elements of 2 bytes, are.
-  std::string kernel_name() {
-    if (launch_.aligned_kernel.empty()) return "@name." + launch_.kernel;
-    line("%odd.start = add i64 0, 0");
-    std::string odd = "%odd.start";
+  /// Whether all rows of a launch's tensors begin at multiples of 16 bytes: addresses and strides, of elements of 2 bytes, do.
+  std::string is_aligned(const std::string& place, const Launch& launch) {
+    line(fmt::format("%{}.odd = add i64 0, 0", place));
+    std::string odd = fmt::format("%{}.odd", place);
     int number = 0;
     const auto join = [&](const std::string& value, int mask) {
-      line(fmt::format("%low{0} = and i64 {1}, {2}\n  %odd{0} = or i64 {3}, %low{0}", number, value, mask, odd));
-      odd = fmt::format("%odd{}", number++);
+      line(fmt::format("%{0}.low{1} = and i64 {2}, {3}\n  %{0}.odd{1} = or i64 {4}, %{0}.low{1}", place, number, value, mask, odd));
+      odd = fmt::format("%{}.odd{}", place, number++);
     };
-    for (const std::size_t tensor : launch_.aligned_tensors) {
-      line(fmt::format("%t{0}.device.place = getelementptr %buffer, ptr %t{0}, i32 0, i32 {1}\n  %t{0}.device = load i64, ptr %t{0}.device.place",
-                       tensor, field_of_device));
-      join(fmt::format("%t{}.device", tensor), 15);
-      for (std::size_t d = 1; d < rank(tensor); ++d) {
-        line(fmt::format("%t{0}.wide{1} = zext i32 %t{0}.stride{1} to i64", tensor, d));
-        join(fmt::format("%t{}.wide{}", tensor, d), 7);
-      }
+    const auto wide = [&](const std::string& value) {
+      line(fmt::format("%{0}.wide{1} = zext i32 {2} to i64", place, number, value));
+      return fmt::format("%{}.wide{}", place, number);
+    };
+    for (const std::size_t tensor : launch.aligned_tensors) {
+      line(fmt::format("%{0}.device{1} = load i64, ptr %t{1}.device.place", place, tensor));
+      join(fmt::format("%{}.device{}", place, tensor), 15);
+      for (std::size_t d = 1; d < rank(tensor); ++d) join(wide(fmt::format("%t{}.stride{}", tensor, d)), 7);
     }
-    for (const std::string& dim : launch_.aligned_dims) {
-      const std::string wide = fmt::format("%extent{}", number);
-      line(fmt::format("{} = zext i32 {} to i64", wide, extent(dim)));
-      join(wide, 7);
-    }
-    line(fmt::format("%is_aligned = icmp eq i64 {}, 0\n  %entry = select i1 %is_aligned, ptr @name.{}, ptr @name.{}", odd, launch_.aligned_kernel,
-                     launch_.kernel));
-    return "%entry";
+    for (const std::string& dim : launch.aligned_dims) join(wide(extent(dim)), 7);
+    line(fmt::format("%{0}.is_aligned = icmp eq i64 {1}, 0", place, odd));
+    return fmt::format("%{}.is_aligned", place);
   }
 
-  void run() {
-    const std::string entry = kernel_name();
-    struct Argument {
-      std::string place;
-      int bytes;
-      bool is_buffer;
-    };
+  /// An argument of a kernel: where it lies, its bytes, and whether Halide's runtime takes it out of a buffer.
+  struct Argument {
+    std::string place;
+    int bytes;
+    bool is_buffer;
+  };
+  std::vector<Argument> kernel_arguments() const {
     std::vector<Argument> all;
     for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
       all.push_back({fmt::format("%t{}", tensor), 8, true});
       for (std::size_t d = rank(tensor); d-- > 1;) all.push_back({fmt::format("%t{}.stride{}.place", tensor, d), 4, false});
     }
     for (std::size_t dim = 0; dim < step_.dims.size(); ++dim) all.push_back({fmt::format("%p{}", dim), 4, false});
-    slots_ = fmt::format("  %sizes = alloca [{0} x i64]\n  %values = alloca [{0} x ptr]\n  %buffers = alloca [{0} x i8]\n", all.size() + 1);
+    return all;
+  }
+
+  /// One of the kernels for all devices, through Halide's runtime; goes on at %launched, or at %end if there was nothing to do.
+  void run_by_halide() {
+    const Launch& launch = on_all_.launch;
+    checked("initialize", fmt::format("call i32 @halide_cuda_initialize_kernels(ptr %user, ptr @state, ptr @source, i32 {})", on_all_.image.size()));
+    const std::string blocks = count_blocks("all", launch);
+    line("br i1 %all.is_empty, label %all.done, label %all.launch\nall.launch:");
+    std::string entry = "@name." + launch.kernel;
+    if (!launch.aligned_kernel.empty()) {
+      line(fmt::format("%entry = select i1 {}, ptr @name.{}, ptr {}", is_aligned("all", launch), launch.aligned_kernel, entry));
+      entry = "%entry";
+    }
+    const std::vector<Argument> all = kernel_arguments();
+    slots_ += fmt::format("  %sizes = alloca [{0} x i64]\n  %values = alloca [{0} x ptr]\n  %buffers = alloca [{0} x i8]\n", all.size() + 1);
     for (std::size_t i = 0; i <= all.size(); ++i) {
       const Argument argument = i < all.size() ? all[i] : Argument{"null", 0, false};  // sizes end in 0
       line(fmt::format("%size{0} = getelementptr i64, ptr %sizes, i64 {0}\n  store i64 {1}, ptr %size{0}", i, argument.bytes));
@@ -186,9 +205,29 @@ class Assembly {
       line(fmt::format("%buffer{0} = getelementptr i8, ptr %buffers, i64 {0}\n  store i8 {1}, ptr %buffer{0}", i, argument.is_buffer ? 1 : 0));
     }
     line("%kernels = load ptr, ptr @state");
-    checked("run", fmt::format("call i32 @halide_cuda_run(ptr %user, ptr %kernels, ptr {}, i32 %blocks, i32 1, i32 1, i32 {}, i32 1, i32 1, i32 0, "
+    checked("run", fmt::format("call i32 @halide_cuda_run(ptr %user, ptr %kernels, ptr {}, i32 {}, i32 1, i32 1, i32 {}, i32 1, i32 1, i32 0, "
                                "ptr %sizes, ptr %values, ptr %buffers)",
-                               entry, launch_.threads));
+                               entry, blocks, launch.threads));
+    line("br label %all.done\nall.done:\n  %held = load ptr, ptr @state\n  call void @halide_cuda_finalize_kernels(ptr %user, ptr %held)");
+    line("br i1 %all.is_empty, label %end, label %launched");
+  }
+
+  /// The kernel for compute capability 9.0 where the call can take it, which then goes on as run_by_halide does; other calls go on behind this.
+  void run_by_driver() {
+    const Launch& launch = on_9_0_->launch;
+    slots_ += "  %can.place = alloca i1\n";
+    checked("asked", "call i32 @can_launch_by_driver(ptr %user, ptr %can.place)");
+    line("%can = load i1, ptr %can.place");
+    line(fmt::format("%is_on_9_0 = and i1 %can, {}\n  br i1 %is_on_9_0, label %on.9_0, label %on.all\non.9_0:", is_aligned("some", launch)));
+    const std::string blocks = count_blocks("some", launch);
+    line("br i1 %some.is_empty, label %end, label %some.launch\nsome.launch:");
+    const std::vector<Argument> all = kernel_arguments();
+    slots_ += fmt::format("  %places = alloca [{} x ptr]\n", all.size());
+    for (std::size_t i = 0; i < all.size(); ++i)
+      line(fmt::format("%place{0} = getelementptr ptr, ptr %places, i64 {0}\n  store ptr {1}{2}, ptr %place{0}", i, all[i].place,
+                       all[i].is_buffer ? ".device.place" : ""));
+    checked("driven", fmt::format("call i32 @launch_by_driver(ptr %user, i32 {}, i32 {}, i32 {}, ptr %places)", blocks, launch.threads, launch.shared_bytes));
+    line("br label %launched\non.all:");
   }
 
   void mark_as_newer(std::size_t tensor) {
@@ -200,16 +239,17 @@ class Assembly {
 
   const CodeRequest& request_;
   const Step& step_;
-  const Launch& launch_;
-  const std::string &symbol_, &image_;
+  const LaunchedImage& on_all_;
+  const LaunchedImage* on_9_0_;
+  const std::string& symbol_;
   std::vector<std::size_t> tensors_;
   std::string body_, slots_;
 };
 
 }  // namespace
 
-CodeAnswer launcher_object(const CodeRequest& request, const std::string& symbol, const std::string& image, const Launch& launch) {
-  return llvm_object(Assembly(request, symbol, image, launch).text(), request.target.triple, "a launch");
+CodeAnswer launcher_object(const CodeRequest& request, const std::string& symbol, const LaunchedImage& on_all, const LaunchedImage* on_9_0) {
+  return llvm_object(Assembly(request, symbol, on_all, on_9_0).text(), request.target.triple, "a launch");
 }
 
 }  // namespace attune::tensor_cores

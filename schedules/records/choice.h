@@ -37,6 +37,8 @@ struct ScheduleInfo {
   int (*registers)(const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;  ///< that the innermost loop keeps values in
   std::optional<Device> device = {};  ///< of those that it is for, if it is for one alone
 
+  std::string_view some_devices = {};  ///< of that kind alone, if it is for some of them: such a schedule stands beside one for all
+
   bool is_for(Device other) const { return device ? *device == other : is_for_gpu == (other != Device::cpu); }
 };
 std::vector<ScheduleInfo> all_schedules();

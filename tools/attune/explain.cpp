@@ -63,6 +63,7 @@ void print_stage(const KernelReport& report, std::size_t number, const Call* cal
     const bool is_taken = call != nullptr && call->work.sizes[number] == entry.size;
     fmt::print("    {:9} {}\n              for {}{}\n", name_of(entry.size), schedule_text(stage.schedules.at(entry.size)), calls_text(stage.sizes, entry),
                is_taken ? ", this one among them" : "");
+    for (const StepSchedule& beside : stage.schedules.at(entry.size).beside) fmt::print("              on {}: {}\n", beside.devices, schedule_text(beside));
     if (const std::string& declined = stage.schedules.at(entry.size).declined; !declined.empty()) fmt::print("              since {}\n", declined);
   }
 }
@@ -106,10 +107,17 @@ void explain_in_text(const Prepared& prepared, const std::string& types, const K
   if (call != nullptr) print_call(prepared, *call);
 }
 
-Json json_of(const StepSchedule& schedule, const std::vector<ExtentLimit>& limits) {
+Json json_of(const StepSchedule& schedule) {
   Json parameters = Json::object();
   for (const Parameter& p : schedule.parameters) parameters[p.name] = p.value;
-  return {{"schedule", schedule.name}, {"parameters", parameters}, {"origin", schedule.origin}, {"file", schedule.file}, {"if", limits_text(limits)}};
+  Json json = {{"schedule", schedule.name}, {"parameters", parameters}, {"origin", schedule.origin}, {"file", schedule.file}};
+  for (const StepSchedule& beside : schedule.beside) json["on"][beside.devices] = json_of(beside);
+  return json;
+}
+Json json_of(const StepSchedule& schedule, const std::vector<ExtentLimit>& limits) {
+  Json json = json_of(schedule);
+  json["if"] = limits_text(limits);
+  return json;
 }
 
 Json lines_of(const std::string& text) {
