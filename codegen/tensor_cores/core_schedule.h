@@ -24,7 +24,7 @@ struct CoreSchedule {
   Launch (*build)(Builder& builder, const CodeRequest& request, const std::vector<Parameter>& parameters);
 };
 
-extern const CoreSchedule mma_online_softmax_schedule, mma_gemm_schedule;
+extern const CoreSchedule mma_online_softmax_schedule, mma_gemm_schedule, wgmma_gemm_schedule;
 
 /// Why tensor cores do not take a product.
 std::string gemm_refusal(const CodeRequest& request);

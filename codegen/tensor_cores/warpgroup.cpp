@@ -5,6 +5,7 @@
 
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
+#include <mlir/Dialect/LLVMIR/NVVMDialect.h>
 
 #include <string>
 
@@ -86,11 +87,9 @@ constexpr int address_unit = 16;                                           // of
 // eight rows of 128 bytes. Places within a group of rows count before the exchange. Where columns are contracted, the stride is from one group of rows
 // to the next, and the leading distance means nothing; where rows are, the stride is the same, and the leading distance goes from one panel to the next.
 Panels::Panels(const Code& code, Value place, int rows) : code_(code), panel_bytes_(rows * row_bytes) {
-  constexpr int place_bits = 0x3FFF;
   mlir::ImplicitLocOpBuilder& builder = code.builder;
-  const Value address = assembly::PtrToIntOp::create(builder, builder.getI32Type(), place);
-  const Value units = builder.createOrFold<mlir::arith::AndIOp>(code.divide(address, address_unit), code.number(place_bits));
-  first_ = builder.createOrFold<mlir::arith::ExtUIOp>(builder.getI64Type(), units);
+  const Value address = assembly::PtrToIntOp::create(builder, builder.getI64Type(), place);  // below 2^18
+  first_ = code.divide(address, mlir::arith::ConstantOp::create(builder, builder.getI64IntegerAttr(address_unit)));
 }
 Value Panels::descriptor(int leading_bytes, int bytes_behind) const {
   constexpr std::uint64_t exchange_of_eight = 1;
@@ -124,6 +123,13 @@ Code::Values begin_products(const Code& code, const Code::Values& registers) {
 void end_products(const Code& code) { passed_through(code, "wgmma.commit_group.sync.aligned;", {}); }
 Code::Values wait_for_products(const Code& code, int pending, const Code::Values& registers) {
   return passed_through(code, fmt::format("wgmma.wait_group.sync.aligned {};", pending), registers);
+}
+
+Value of_first_lane(const Code& code, Value value) {
+  constexpr int all_lanes = -1, last_lane = 31;
+  return mlir::NVVM::ShflOp::create(code.builder, value.getType(), code.number(all_lanes), value, code.number(0), code.number(last_lane),
+                                    mlir::NVVM::ShflKind::idx, mlir::UnitAttr())
+      .getRes();
 }
 
 WarpgroupSums multiplied(const Code& code, Element element, const FirstOperand& a, const MatrixInMemory& b, int columns, const WarpgroupSums& sums) {

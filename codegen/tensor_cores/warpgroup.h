@@ -64,6 +64,9 @@ WarpgroupSums multiplied(const Code& code, Element element, const FirstOperand& 
 
 /// The products since the last end become a group.
 void end_products(const Code& code);
+/// The value that the warp's first lane has, of one that all have: of descriptors that stand on it the assembler then knows that lanes agree.
+mlir::Value of_first_lane(const Code& code, mlir::Value value);
+
 /// Waits for all groups but the last `pending`: gives the values of what they wrote or read, `registers`, to use from here on.
 Code::Values wait_for_products(const Code& code, int pending, const Code::Values& registers);
 

@@ -18,14 +18,37 @@ std::vector<Parameter> mma_gemm_parameters(const Machine& machine, SizeClass siz
       {{"row_tile", {64, 128}}, {"column_tile", {64, 128}}, {"warp_rows", {32, 64}}, {"warp_columns", {32, 64}}, {"stages", {2, 3}}});
 }
 
+std::vector<Parameter> wgmma_gemm_parameters(const Machine& machine, SizeClass size) {
+  return with_defaults(
+      wgmma_gemm, machine, size,
+      {{"row_tile", {64, 128, 256}}, {"column_tile", {64, 128, 256}}, {"group_rows", {64, 128}}, {"stages", {3, 4, 5, 6}}, {"row_band", {1, 4, 8, 16}}});
+}
+
+/// A warpgroup's rows are some of the tile's, and its sums stay in registers.
+std::string wgmma_gemm_problem(const Machine&, const std::vector<Parameter>& parameters) {
+  if (std::string problem = multiple_problem(wgmma_gemm, parameters, "row_tile", "group_rows"); !problem.empty()) return problem;
+  constexpr std::int64_t threads = 128, most_sums = 128, most_threads = 512;
+  const std::int64_t rows = value_of(parameters, "group_rows"), columns = value_of(parameters, "column_tile");
+  if (rows * columns / threads > most_sums)
+    return "schedule 'wgmma_gemm': a thread has " + std::to_string(rows * columns / threads) + " sums of group_rows x column_tile = " + std::to_string(rows) +
+           " x " + std::to_string(columns) + "; at most " + std::to_string(most_sums) + " stay in registers";
+  const std::int64_t all = threads * (value_of(parameters, "row_tile") / rows);
+  return all * (rows * columns / threads) <= most_threads * most_sums / 2
+             ? std::string()
+             : "schedule 'wgmma_gemm': the " + std::to_string(all) + " threads of a block have more sums than registers; smaller tiles have fewer";
+}
+
 }  // namespace
 
 std::vector<ScheduleInfo> mma_schedules() {
   ScheduleInfo attention{mma_online_softmax, "online_softmax", true, mma_online_softmax_parameters};
   attention.blocks = mma_online_softmax_blocks;
   ScheduleInfo gemm{mma_gemm, "gemm", true, mma_gemm_parameters};
-  attention.device = gemm.device = Device::cuda;
-  return {attention, gemm};
+  ScheduleInfo warpgroup_gemm{wgmma_gemm, "gemm", true, wgmma_gemm_parameters, wgmma_gemm_problem};
+  warpgroup_gemm.some_devices = "compute capability 9.0";
+  std::vector<ScheduleInfo> all = {attention, gemm, warpgroup_gemm};
+  for (ScheduleInfo& schedule : all) schedule.device = Device::cuda;
+  return all;
 }
 
 ScheduleInfo mma_schedule(std::string_view name) {

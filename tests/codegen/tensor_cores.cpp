@@ -123,24 +123,65 @@ TEST_CASE("tensor cores take products of bf16 and f16 that are stored by rows", 
                                               "gpu_gemm, since tensor cores multiply bf16 or f16, and 'step3' is f32"});
 }
 
+TEST_CASE("a schedule for some devices stands beside that for all, and each has the parameters that are said of it", "[tensor cores]") {
+  const Planned planned(variant_graph("multi_head"), storing(Element::bf16, 0));
+  const auto of = [&](const std::string& choice) {
+    return generator_of({planned.plan, planned.plan.steps.at(0), *find_target("cuda"), SizeClass::large, choice.empty() ? ScheduleChoice{} : chosen(choice)});
+  };
+  const StepSchedule by_default = of("").schedule;
+  CHECK(by_default.name == "mma_gemm");
+  REQUIRE(by_default.beside.size() == 1);
+  CHECK(by_default.beside[0].name == "wgmma_gemm");
+  CHECK(by_default.beside[0].devices == "compute capability 9.0");
+  const StepSchedule said = of("wgmma_gemm,row_tile=64,column_tile=64").schedule;
+  CHECK(said.name == "mma_gemm");
+  CHECK(said.origin == "default");
+  REQUIRE(said.beside.size() == 1);
+  CHECK(value_of(said.beside[0].parameters, "row_tile") == 64);
+  CHECK(said.beside[0].origin == "command line");
+  CHECK(of("mma_gemm,stages=2").schedule.beside.empty());
+  CHECK(of("gpu_gemm").schedule.name == "gpu_gemm");
+  CHECK(of("wgmma_gemm,row_tile=64,group_rows=128,column_tile=128").problem == "schedule 'wgmma_gemm': row_tile = 64 is not a multiple of group_rows = 128");
+  CHECK(of("wgmma_gemm,row_tile=128,group_rows=128,column_tile=256").problem ==
+        "schedule 'wgmma_gemm': a thread has 256 sums of group_rows x column_tile = 128 x 256; at most 128 stay in registers");
+  CHECK(of("wgmma_gemm,row_tile=256,group_rows=64,column_tile=256").problem ==
+        "schedule 'wgmma_gemm': the 512 threads of a block have more sums than registers; smaller tiles have fewer");
+  CHECK(of("wgmma_gemm,row_tile=128,column_tile=256,stages=5").problem ==
+        "schedule 'wgmma_gemm': a block shares 245760 bytes; at most 232448 are there on compute capability 9.0");
+}
+
 TEST_CASE("kernels of tensor cores pass ptxas with at most 255 registers and no spills", "[tensor cores]") {
   const std::string program = ptxas();
   if (program.empty()) return skip("there is no ptxas on the PATH or in /usr/local/cuda/bin");
   const Folder folder;
   const std::string path = (folder / "kernel.ptx").string();
-  const auto check_registers = [&](const std::string& ptx) {
+  const auto check_text = [&](const std::string& ptx) {
     std::ofstream(path) << ptx;
-    REQUIRE(std::system((program + " -v -arch=sm_90 -o " + path + ".cubin " + path + " > " + path + ".log 2>&1").c_str()) == 0);
+    const std::string architecture = ptx.find(".target sm_90a") != std::string::npos ? "sm_90a" : "sm_90";
+    REQUIRE(std::system((program + " -v -arch=" + architecture + " -o " + path + ".cubin " + path + " > " + path + ".log 2>&1").c_str()) == 0);
     std::ifstream log(path + ".log");
     std::stringstream text;
     text << log.rdbuf();
     CHECK_THAT(text.str(), Catch::Contains("0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"));
+    CHECK_THAT(text.str(), !Catch::Contains("serialized"));  // what ptxas says of products of warpgroups that wait for each other
     for (std::string line; std::getline(text, line);)
       CHECK_THAT(line, !Catch::Contains("spill") || Catch::Contains("0 bytes stack frame, 0 bytes spill stores"));
+  };
+  const auto check_registers = [&](const std::string& texts) {
+    const std::string_view begin = ".version";
+    for (std::size_t first = texts.find(begin), next = 0; first != std::string::npos; first = next) {
+      next = texts.find(begin, first + 1);
+      check_text(texts.substr(first, next - first));
+    }
   };
   const Planned products(variant_graph("multi_head"), storing(Element::bf16, 0));
   check_registers(
       code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, {}}, "kernel", CodeForm::assembly).bytes);
+  for (const char* tiles : {"row_tile=128,column_tile=256,group_rows=64,stages=4", "row_tile=256,column_tile=128,group_rows=128,stages=4",
+                            "row_tile=256,column_tile=128,group_rows=64,stages=3", "row_tile=64,column_tile=64,group_rows=64,stages=6"})
+    check_registers(code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, chosen("wgmma_gemm," + std::string(tiles))}, "kernel",
+                            CodeForm::assembly)
+                        .bytes);
   for (const char* variant :
        {"scaled_dot_product", "causal", "sliding_window", "grouped_query", "padded", "alibi", "document", "masked", "soft_cap", "prefix_lm"})
     for (const std::int64_t depth : {64, 128}) {

@@ -37,7 +37,8 @@ Needs needs_of(const KernelCase& kernel, const std::string& shape) {
   const Folder folder;
   for (const std::string& module : driver_log().modules) {
     const std::string ptx = folder.write("kernel.ptx", module), log = (folder / "log").string();
-    REQUIRE(std::system((ATTUNE_PTXAS " -v -arch=sm_90 -o " + ptx + ".cubin " + ptx + " > " + log + " 2>&1").c_str()) == 0);
+    const std::string architecture = module.find(".target sm_90a") != std::string::npos ? "sm_90a" : "sm_90";
+    REQUIRE(std::system((ATTUNE_PTXAS " -v -arch=" + architecture + " -o " + ptx + ".cubin " + ptx + " > " + log + " 2>&1").c_str()) == 0);
     const std::string said = contents(log);
     needs.registers = std::max(needs.registers, greatest(said, "Used ([0-9]+) registers"));
     needs.spilled_bytes = std::max(needs.spilled_bytes, greatest(said, "([0-9]+) bytes spill stores"));

@@ -50,6 +50,22 @@ std::uint64_t blocks_of(const MmaCall& call, const MmaTiles& tiles) {
   return products / tiles.products();
 }
 
+/// What a product of so many rows, columns and contracted elements does, [rows x over] times [columns x over] of bf16.
+ptx::Counts product_counts(const KernelCase& kernel, std::int64_t rows, std::int64_t columns, std::int64_t over) {
+  const Shape extents{{"rows", rows}, {"columns", columns}, {"over", over}};
+  const Arrays inputs = random_inputs(kernel.graph(), extents, 1);
+  CHECK(kernel.difference(extents, inputs) == "");
+  return counts_of([&] { kernel.outputs(extents, inputs); });
+}
+KernelCase product_case(const std::string& schedule) {
+  load_driver();
+  auto& g = *new Graph;
+  const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");
+  g.output("out", matmul(g.input("a", {rows, over}), g.input("b", {columns, over}), over), {rows, columns});
+  g.finish();
+  return KernelCase(g, "product", {.target = "cuda", .types = "bf16", .schedule = schedule});
+}
+
 }  // namespace
 
 TEST_CASE("tensor cores visit the blocks in which something is visible, and no other", "[cuda]") {
@@ -111,25 +127,26 @@ TEST_CASE("a block of tensor cores loads each fragment once, takes no bank twice
 }
 
 TEST_CASE("products by tensor cores load each fragment once for all that a warp multiplies it with", "[cuda]") {
-  load_driver();
-  Graph g;
-  const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");
-  g.output("out", matmul(g.input("a", {rows, over}), g.input("b", {columns, over}), over), {rows, columns});
-  g.finish();
-  const KernelCase kernel(*new Graph(g), "product", {.target = "cuda", .types = "bf16"});
-  const auto counts_over = [&](std::int64_t size) {
-    const Shape extents{{"rows", 128}, {"columns", 128}, {"over", size}};
-    const Arrays inputs = random_inputs(kernel.graph(), extents, 1);
-    CHECK(kernel.difference(extents, inputs) == "");
-    return counts_of([&] { kernel.outputs(extents, inputs); });
-  };
-  const ptx::Counts some = counts_over(128), more = counts_over(160);
+  const KernelCase kernel = product_case("mma_gemm");
+  const ptx::Counts some = product_counts(kernel, 128, 128, 128), more = product_counts(kernel, 128, 128, 160);
   const auto in_chunk = [&](std::string_view begin) { return count(more, begin) - count(some, begin); };
-  // 8 warps of 64 x 32 sums, and 32 contracted elements in two steps: 4 loads of rows and 2 of columns for 16 products each.
-  CHECK(in_chunk("mma.sync.") == 8 * 2 * 16);
-  CHECK(in_chunk("ldmatrix.") == 8 * 2 * (4 + 2));
+  // 4 warps of 64 x 64 sums, and 32 contracted elements in two steps: 4 loads of rows and 4 of columns for 32 products each.
+  CHECK(in_chunk("mma.sync.") == 4 * 2 * 32);
+  CHECK(in_chunk("ldmatrix.") == 4 * 2 * (4 + 4));
   CHECK(in_chunk("cp.async.cg.shared.global") * 32 * 8 == 2 * 128 * 32);
+  CHECK(in_chunk("bar.sync") == 4);
+  CHECK(more.bank_conflicts == 0);
+}
+
+TEST_CASE("products by warpgroups load no fragment, and store what lies side by side at once", "[cuda]") {
+  const KernelCase kernel = product_case("wgmma_gemm,row_tile=128,column_tile=256,group_rows=64");
+  const ptx::Counts some = product_counts(kernel, 128, 256, 128), more = product_counts(kernel, 128, 256, 192);
+  const auto in_chunk = [&](std::string_view begin) { return count(more, begin) - count(some, begin); };
+  CHECK(in_chunk("wgmma.mma_async.sync.aligned.m64n256k16.") == 8 * 4);  // of 8 warps, 16 contracted elements each
+  CHECK(count(more, "ldmatrix.") == 0);
+  CHECK(in_chunk("cp.async.cg.shared.global") * 32 * 8 == (128 + 256) * 64);
   CHECK(in_chunk("bar.sync") == 8);
+  CHECK(count(more, "st.global") * 32 == 128 * 256);
   CHECK(more.bank_conflicts == 0);
 }
 

@@ -1,4 +1,5 @@
 /// Attention by tensor cores: its PTX is interpreted, and compared with the interpreter of graphs; what it does is counted.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/codegen/fitting_shape.h"
@@ -32,17 +33,30 @@ void check_by_tensor_cores(const std::string& variant, const KernelOptions& give
 constexpr auto odd = {"batch=1,heads=1,group=1,queries=1,keys=1", "batch=1,heads=3,group=2,queries=5,keys=37",
                       "batch=2,heads=2,group=1,queries=37,keys=129", "batch=1,heads=1,group=3,queries=129,keys=37"};
 
-/// A product by tensor cores of a graph, which stays.
-void check_product(const Graph& graph, const KernelOptions& given, std::initializer_list<const char*> shapes) {
+/// That some of it is by warpgroups together.
+bool has_warpgroup_products(const ptx::Counts& counts) {
+  return std::ranges::any_of(counts.instructions, [](const auto& counted) { return counted.first.starts_with("wgmma.mma_async."); });
+}
+
+constexpr int of_8_0 = 80, of_9_0 = 90;
+
+/// A product by tensor cores of a graph, which stays, on devices of a compute capability.
+void check_product(const Graph& graph, const KernelOptions& given, std::initializer_list<const char*> shapes, std::initializer_list<int> capabilities = {of_8_0, of_9_0}) {
   KernelOptions options = given;
   options.target = "cuda";
-  CAPTURE(options.types, options.schedule);
   const KernelCase kernel(*new Graph(graph), "product", options);
-  const ptx::Counts counts = counts_of([&] {
-    for (const char* shape : shapes) CHECK(kernel.difference(shape, 1) == "");
-  });
-  CHECK(has_products(counts, given.types));
-  for (const auto& [instruction, conflicts] : counts.conflicts_of) CHECK_THAT(instruction, !Catch::StartsWith("ldmatrix"));
+  for (const int capability : capabilities) {
+    CAPTURE(options.types, options.schedule, capability);
+    fresh_driver_state().capability = capability;
+    const ptx::Counts counts = counts_of([&] {
+      for (const char* shape : shapes) CHECK(kernel.difference(shape, 1) == "");
+    });
+    const bool is_by_warpgroups = capability == of_9_0 && !options.schedule.starts_with("mma_gemm");
+    CHECK(has_warpgroup_products(counts) == is_by_warpgroups);
+    if (!is_by_warpgroups) CHECK(has_products(counts, given.types));
+    for (const auto& [instruction, conflicts] : counts.conflicts_of) CHECK_THAT(instruction, !Catch::StartsWith("ldmatrix"));
+  }
+  fresh_driver_state();
 }
 
 }  // namespace
@@ -89,6 +103,11 @@ TEST_CASE("products by tensor cores with any tiles agree with the interpreter", 
   g.output("out", matmul(g.input("a", {rows, over}), g.input("b", {over, columns}), over), {rows, columns});
   g.finish();
   for (const char* tiles :
+       {"row_tile=64,column_tile=64,group_rows=64,stages=3,row_band=1", "row_tile=128,column_tile=256,group_rows=64,stages=4,row_band=8",
+        "row_tile=256,column_tile=128,group_rows=128,stages=3,row_band=4", "row_tile=256,column_tile=128,group_rows=64,stages=4,row_band=16",
+        "row_tile=64,column_tile=128,group_rows=64,stages=6,row_band=1"})
+    check_product(g, {.types = "bf16", .schedule = "wgmma_gemm," + std::string(tiles)}, {"rows=5,columns=40,over=136", "rows=600,columns=264,over=520"}, {of_9_0});
+  for (const char* tiles :
        {"row_tile=64,column_tile=64,warp_rows=32,warp_columns=32,stages=2", "row_tile=128,column_tile=128,warp_rows=64,warp_columns=64,stages=3",
         "row_tile=128,column_tile=64,warp_rows=64,warp_columns=32,stages=3", "row_tile=64,column_tile=128,warp_rows=32,warp_columns=64,stages=2"})
     check_product(g, {.types = "bf16", .schedule = "mma_gemm," + std::string(tiles)}, {"rows=5,columns=37,over=129", "rows=136,columns=72,over=200"});
@@ -101,7 +120,7 @@ TEST_CASE("products by tensor cores of nothing are right", "[cuda]") {
   g.output("out", matmul(g.input("a", {rows, over}), g.input("b", {over, columns}), over) + 1.5, {rows, columns});
   g.finish();
   const KernelCase kernel(*new Graph(g), "nothing", {.target = "cuda", .types = "bf16"});
-  for (const char* shape : {"rows=5,columns=37,over=0", "rows=0,columns=37,over=5", "rows=5,columns=0,over=5"})
+  for (const char* shape : {"rows=5,columns=37,over=0", "rows=0,columns=37,over=5", "rows=5,columns=0,over=5", "rows=16,columns=8,over=0", "rows=0,columns=8,over=8", "rows=8,columns=0,over=8"})
     CHECK(kernel.difference(shape, 1) == "");
 }
 
@@ -156,7 +175,7 @@ TEST_CASE("attention by tensor cores with biases, dropout, slices and a gate agr
   g.output("out", matmul(weights, v, keys) * sigmoid(gate), {queries, heads, columns});
   g.finish();
   REQUIRE(std::string(g.problem().view()) == "");
-  check_product(g, {.types = "bf16"}, {"heads=1,queries=1,all=75,rows=7", "heads=3,queries=37,all=80,rows=5", "heads=2,queries=129,all=74,rows=9"});
+  check_product(g, {.types = "bf16"}, {"heads=1,queries=1,all=75,rows=7", "heads=3,queries=37,all=80,rows=5", "heads=2,queries=129,all=74,rows=9"}, {of_8_0});
 }
 
 TEST_CASE("attention by tensor cores with any tiles agrees with the interpreter", "[cuda]") {
