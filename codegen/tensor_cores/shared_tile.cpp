@@ -48,7 +48,11 @@ void SharedTile::copy(const StepArguments& arguments, std::size_t tensor, Value 
 
 void SharedTile::load(const StepArguments& arguments, std::size_t tensor, Value thread, int threads, const ElementAt& element_at) const {
   Builder& builder = code_.builder;
-  each_chunk(thread, threads, [&](Value row, Value chunk, Value place) {
+  const int chunks = columns_ / chunk_elements;
+  const auto goes_on = [&](const Code::Values& at) { return code_.less(at[0], code_.number(rows_ * chunks)); };
+  // A chunk after the other: the addresses of the elements of several do not stay in registers beside sums.
+  code_.loop({thread}, goes_on, [&](const Code::Values& at) -> Code::Values {
+    const Value row = code_.divide(at[0], chunks), chunk = code_.remainder(at[0], chunks), place = chunk_place(row, 0, chunk);
     const auto bits_at = [&](int i) {
       const GlobalElement element = element_at(row, code_.add(code_.multiply(chunk, chunk_elements), i));
       const Value half =
@@ -61,6 +65,7 @@ void SharedTile::load(const StepArguments& arguments, std::size_t tensor, Value 
       words = mlir::LLVM::InsertElementOp::create(builder, words, arith::OrIOp::create(builder, low, high), code_.number(i));
     }
     mlir::LLVM::StoreOp::create(builder, words, place, chunk_bytes);
+    return {code_.add(at[0], threads)};
   });
 }
 
