@@ -27,7 +27,7 @@ struct Cuda {
   int (*error_name)(int status, const char** name);
   int (*error_text)(int status, const char** text);
 
-  static constexpr int shared_bytes_of_block = 8;                                        // CUdevice_attribute
+  static constexpr int shared_bytes_of_block = 8, capability_major = 75, capability_minor = 76;  // CUdevice_attribute
   static constexpr int device_of_pointer = 9, begin_of_range = 11, bytes_of_range = 12;  // CUpointer_attribute
 };
 
@@ -70,6 +70,13 @@ class CudaDevice final : public DriverDevice {
  public:
   CudaDevice(int device, int number, std::string name, std::int64_t shared_bytes)
       : DriverDevice(attune_cuda, number, std::move(name), shared_bytes), device_(device) {}
+
+  std::string capability() const override {
+    int major = 0, minor = 0;
+    const bool is_known = cuda.device_attribute(&major, Cuda::capability_major, device_) == 0 &&
+                          cuda.device_attribute(&minor, Cuda::capability_minor, device_) == 0;
+    return is_known ? words("compute capability ", major, ".", minor) : std::string();
+  }
 
   /// Retained once, and never given back: kernels and tensors may be there until the process ends.
   Result<DeviceQueue> own_queue() override {

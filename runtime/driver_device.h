@@ -34,6 +34,8 @@ class DriverDevice {
   std::int64_t shared_bytes() const { return shared_bytes_; }  ///< that a block of threads may share
   /// "cuda:1", as Kernel::on takes it.
   std::string text() const;
+  /// What tells apart which kernels of one code it takes: "compute capability 9.0" of CUDA; empty elsewhere.
+  virtual std::string capability() const { return {}; }
 
   /// Where kernels run: the runtime's own context and queue. On CUDA the context is the device's primary one, that of the CUDA runtime and of
   /// frameworks.

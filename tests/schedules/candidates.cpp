@@ -82,6 +82,23 @@ TEST_CASE("the dims that tell small calls from large ones are varied together", 
   for (const auto& [dim, extent] : {std::pair{"batch", 7}, std::pair{"tokens", 7}, std::pair{"heads", 3}, std::pair{"model", 16}}) CHECK(extents.at(dim) == extent);
 }
 
+TEST_CASE("of a code with several kernels that one is tuned which calls on the device take", "[tuning]") {
+  Options options;
+  options.graph.graph = "single_head";
+  options.types = "bf16";
+  options.targets = "cuda";
+  const auto tuned_on = [&](std::string_view capability) {
+    const TunePlan plan = make_plan({{prepare(options), "single_head", {"single_head"}, {}, {}, {"tokens=16,model=16,depth=8"}, {}}}, *find_target("cuda"),
+                                    RecordsFor::stages, capability);
+    REQUIRE(plan.problem == "");
+    std::set<std::string> schedules;
+    for (const TuneTask& task : plan.tasks) schedules.insert(task.schedule);
+    return schedules;
+  };
+  CHECK((tuned_on("compute capability 9.0").contains("wgmma_gemm") && !tuned_on("compute capability 9.0").contains("mma_gemm")));
+  CHECK((tuned_on("compute capability 8.0").contains("mma_gemm") && !tuned_on("compute capability 8.0").contains("wgmma_gemm")));
+}
+
 TEST_CASE("defaults are tuned by calls of all graphs that take them, of every schedule and size that calls can take", "[tuning]") {
   for (const char* name : {"x86-64-v3", "zen5"}) {
     CAPTURE(name);

@@ -55,26 +55,27 @@ std::string cpu_model() {
   return "unknown";
 }
 
-/// A device that calls run on, and its name; or the problem in words. Asked in a child: processes that are forked after a driver was asked cannot use it.
+/// A device that calls run on, its capability and its name; or the problem in words. Asked in a child: processes that are forked after a driver was asked cannot use it.
 struct TunedDevice {
-  std::string text, name, problem;
+  std::string text, capability, name, problem;
 };
 TunedDevice device_of(const TargetInfo& target, const std::string& which) {
-  if (target.device == Device::cpu) return {{}, cpu_model(), {}};
+  if (target.device == Device::cpu) return {{}, {}, cpu_model(), {}};
   constexpr double limit_s = 60;
   const auto kind = static_cast<attune_device>(target.device);
   const std::string kind_name(name_of(kind)), number = which.starts_with(kind_name + ":") ? which.substr(kind_name.size() + 1) : std::string();
-  if (!which.empty() && which != kind_name && number.empty()) return {{}, {}, fmt::format("--device {}: target '{}' runs on {} and {}:NUMBER", which, target.name, kind_name, kind_name)};
+  if (!which.empty() && which != kind_name && number.empty()) return {{}, {}, {}, fmt::format("--device {}: target '{}' runs on {} and {}:NUMBER", which, target.name, kind_name, kind_name)};
   const ChildAnswer answer = in_child(
       [&] {
         const Result<DriverDevice*> found = find_device(kind, number);
-        return found ? fmt::format("{}\n{}", (*found)->text(), (*found)->name()) : "\n" + found.error().message;
+        return found ? fmt::format("{}\n{}\n{}", (*found)->text(), (*found)->capability(), (*found)->name()) : "\n" + found.error().message;
       },
       limit_s);
   const std::size_t end = answer.text.find('\n');
-  if (!answer.problem.empty() || end == std::string::npos) return {{}, {}, fmt::format("target '{}': its driver {}", target.name, answer.problem)};
-  if (end == 0) return {{}, {}, fmt::format("target '{}': this machine cannot run it: {}", target.name, answer.text.substr(1))};
-  return {answer.text.substr(0, end), answer.text.substr(end + 1), {}};
+  if (!answer.problem.empty() || end == std::string::npos) return {{}, {}, {}, fmt::format("target '{}': its driver {}", target.name, answer.problem)};
+  if (end == 0) return {{}, {}, {}, fmt::format("target '{}': this machine cannot run it: {}", target.name, answer.text.substr(1))};
+  const std::size_t name = answer.text.find('\n', end + 1) + 1;
+  return {answer.text.substr(0, end), answer.text.substr(end + 1, name - end - 2), answer.text.substr(name), {}};
 }
 
 std::string today() {
@@ -285,7 +286,7 @@ int tune(TuneOptions options, const Command& command) {
   const std::string out = options.out.empty() ? std::string(target.name) + ".json" : options.out;
   TunedFileAnswer file = file_for(out, target.name);
   if (!file.problem.empty()) return refuse(file.problem);
-  const TunePlan plan = make_plan(std::move(subjects.subjects), target, options.is_for_defaults ? RecordsFor::defaults : RecordsFor::stages);
+  const TunePlan plan = make_plan(std::move(subjects.subjects), target, options.is_for_defaults ? RecordsFor::defaults : RecordsFor::stages, device.capability);
   if (!plan.problem.empty()) return refuse(plan.problem);
   TuneSettings settings{std::string(target.name), device.text, options.threads == 0 ? num_threads() : options.threads, seconds_of(options.budget), options.budget, options.tries, options.seed,
                         out + ".state", fmt::format("{}", fmt::join(options.inputs, " ")), started};

@@ -24,9 +24,15 @@ std::string register_problem(int needed, const Machine& machine) {
   return needed <= machine.registers ? std::string() : fmt::format("the innermost loop keeps values in {} registers, the machine has {}", needed, machine.registers);
 }
 
+/// That of the kernel which calls on a device of the capability take, if their tensors are aligned.
+const StepSchedule& taken(const StepSchedule& schedule, std::string_view capability) {
+  const auto beside = std::ranges::find(schedule.beside, capability, &StepSchedule::devices);
+  return beside == schedule.beside.end() ? schedule : *beside;
+}
+
 /// The task of the stage, or nothing if it has no record (a copy) or nothing to choose.
-std::optional<TuneTask> task_of(const StageReport& stage, SizeClass size, const Machine& machine, const ScheduleChoice& choice) {
-  const StepSchedule& schedule = stage.schedules.at(size);
+std::optional<TuneTask> task_of(const StageReport& stage, SizeClass size, const Machine& machine, const ScheduleChoice& choice, std::string_view capability) {
+  const StepSchedule& schedule = taken(stage.schedules.at(size), capability);
   for (const ScheduleInfo& info : all_schedules()) {
     if (info.name != schedule.name || stage.key.stage.empty()) continue;
     const ParameterAnswer by_default = choose_parameters(info, machine, size, {}, choice);
@@ -53,12 +59,12 @@ std::optional<TuneTask> task_of(const StageReport& stage, SizeClass size, const 
 
 /// Adds the tasks that a call of the extents of all dims reaches. Where defaults are tuned all stages that take a schedule are one task, which
 /// begins with its default.
-void add_tasks(const KernelReport& report, const Shape& extents, const Machine& machine, const ScheduleChoice& choice, TunePlan& plan) {
+void add_tasks(const KernelReport& report, const Shape& extents, const Machine& machine, const ScheduleChoice& choice, std::string_view capability, TunePlan& plan) {
   const std::size_t call = plan.calls.size();
   const bool is_for_defaults = plan.records_for == RecordsFor::defaults;
   for (const StageReport& stage : report.stages) {
     const SizeClass size = stage.sizes.size_of(extents);
-    std::optional<TuneTask> task = task_of(stage, size, machine, choice);
+    std::optional<TuneTask> task = task_of(stage, size, machine, choice, capability);
     if (!task) continue;
     if (is_for_defaults) task->start = task->by_default;
     const auto is_same = [&](const TuneTask& t) { return t.size == size && t.schedule == task->schedule && (is_for_defaults || t.keys == task->keys); };
@@ -186,7 +192,7 @@ std::string TunePlan::shapes_of(const TuneTask& task) const {
 namespace {
 
 /// Adds the subject with its calls and the tasks that they reach; the problem in words.
-std::string add_subject(TuneSubject given, const TargetInfo& target, TunePlan& plan) {
+std::string add_subject(TuneSubject given, const TargetInfo& target, std::string_view capability, TunePlan& plan) {
   const std::size_t number = plan.subjects.size(), first = plan.calls.size();
   SubjectCalls& added = plan.subjects.emplace_back(SubjectCalls{std::move(given), {}, {}});
   const TuneSubject& subject = added.subject;
@@ -199,7 +205,7 @@ std::string add_subject(TuneSubject given, const TargetInfo& target, TunePlan& p
     if (!filled.problem.empty()) return filled.problem;
     for (const auto& [dim, extent] : filled.extents)
       if (extent == 0) return fmt::format("--shape {}: {} = 0 leaves nothing to measure; all extents must be at least 1", text, dim);
-    add_tasks(report, extents_in(report, filled.extents), machine_of(target), subject.prepared.schedule, plan);
+    add_tasks(report, extents_in(report, filled.extents), machine_of(target), subject.prepared.schedule, capability, plan);
     DuelCall call{filled.extents, random_inputs(graph, filled.extents, 1), {}, {}};
     if (std::string problem = put_inputs(graph, subject.given, call.inputs, plan.calls.size() - first, subject.shapes.size()); !problem.empty()) return problem;
     plan.calls.push_back({number, std::move(call), shape_text(graph, filled.extents)});
@@ -212,11 +218,11 @@ std::string add_subject(TuneSubject given, const TargetInfo& target, TunePlan& p
 
 }  // namespace
 
-TunePlan make_plan(std::vector<TuneSubject> subjects, const TargetInfo& target, RecordsFor records_for) {
+TunePlan make_plan(std::vector<TuneSubject> subjects, const TargetInfo& target, RecordsFor records_for, std::string_view capability) {
   TunePlan plan;
   plan.records_for = records_for;
   for (TuneSubject& subject : subjects) {
-    plan.problem = add_subject(std::move(subject), target, plan);
+    plan.problem = add_subject(std::move(subject), target, capability, plan);
     if (!plan.problem.empty()) return plan;
   }
   return plan;
