@@ -67,12 +67,31 @@ void GemmTensors::load(const SharedTile& tile, const GemmSide& side, Value first
   });
 }
 
-void GemmTensors::store(Value row, Value column, Value sum) const {
+Coordinates GemmTensors::place(Value row, Value column) const {
   Coordinates at = product_;
   at.merge(rows_.at(row));
   at.merge(columns_.at(column));
+  return at;
+}
+Value GemmTensors::result(const Coordinates& at, Value sum) const {
   const Value scaled = code_.multiply(sum, code_.real(stage_.a.factor * stage_.b.factor));
-  arguments_.store(0, at, graph_.at(stage_.result, at, {{stage_.matmul, Emitted{&builder_, scaled, {}}}}).value);
+  return graph_.at(stage_.result, at, {{stage_.matmul, Emitted{&builder_, scaled, {}}}}).value;
+}
+
+void GemmTensors::store(Value row, Value column, Value sum) const {
+  const Coordinates at = place(row, column);
+  arguments_.store(0, at, result(at, sum));
+}
+void GemmTensors::store(Value row, Value column, const llvm::SmallVector<Value>& sums) const {
+  llvm::SmallVector<Value> results;
+  for (std::size_t i = 0; i < sums.size(); ++i) results.push_back(result(place(row, code_.add(column, static_cast<std::int64_t>(i))), sums[i]));
+  arguments_.store(0, place(row, column), results);
+}
+
+Value GemmTensors::has_runs(int width) const {
+  if (stage_.columns.empty() || arguments_.dims_of_output(0).back() != stage_.columns.back()) return Emitted::boolean(builder_, false).value;
+  const Value innermost = arguments_.extents().find(stage_.columns.back())->second.value;
+  return code_.both(arguments_.has_runs(0, width), code_.less(code_.remainder(innermost, width), code_.number(1)));
 }
 
 }  // namespace attune::tensor_cores

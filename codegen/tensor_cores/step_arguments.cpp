@@ -32,6 +32,8 @@ mlir::Type type_of(Builder& builder, Element element) {
   }
 }
 
+unsigned bytes_of(mlir::Type type) { return (type.getIntOrFloatBitWidth() + 7) / 8; }
+
 std::vector<std::size_t> tensors_of(const Step& step) {
   std::vector<std::size_t> tensors = step.inputs;
   tensors.insert(tensors.end(), step.outputs.begin(), step.outputs.end());
@@ -131,6 +133,30 @@ void StepArguments::store(std::size_t output, const Coordinates& at, mlir::Value
   const mlir::Value place = element_at(number, type, offset(number, tensor.dims, at));
   const mlir::Value stored = type.isF32() ? real : mlir::arith::TruncFOp::create(builder_, type, real);
   mlir::LLVM::StoreOp::create(builder_, stored, place);
+}
+
+void StepArguments::store(std::size_t output, const Coordinates& at, const llvm::SmallVector<mlir::Value>& reals) const {
+  const std::size_t number = input_count_ + output;
+  const Argument& tensor = tensors_[number];
+  const mlir::Type type = type_of(builder_, tensor.element);
+  const auto width = static_cast<std::int64_t>(reals.size());
+  mlir::Value run = mlir::LLVM::PoisonOp::create(builder_, mlir::VectorType::get(width, builder_.getF32Type()));
+  for (std::int64_t i = 0; i < width; ++i)
+    run = mlir::LLVM::InsertElementOp::create(builder_, run, reals[static_cast<std::size_t>(i)], Code(builder_).number(i));
+  if (!type.isF32()) run = mlir::LLVM::FPTruncOp::create(builder_, mlir::VectorType::get(width, type), run);
+  mlir::LLVM::StoreOp::create(builder_, run, element_at(number, type, offset(number, tensor.dims, at)), static_cast<unsigned>(width) * bytes_of(type));
+}
+
+mlir::Value StepArguments::has_runs(std::size_t output, int width) const {
+  const Code code(builder_);
+  const Argument& tensor = tensors_[input_count_ + output];
+  const mlir::Type wide = builder_.getI64Type();
+  const auto bytes = static_cast<std::int64_t>(width) * bytes_of(type_of(builder_, tensor.element));
+  const mlir::Value address = mlir::LLVM::PtrToIntOp::create(builder_, wide, tensor.pointer);
+  mlir::Value rest = mlir::arith::TruncIOp::create(
+      builder_, builder_.getI32Type(), code.remainder(address, mlir::arith::ConstantOp::create(builder_, builder_.getI64IntegerAttr(bytes))));
+  for (std::size_t d = 0; d + 1 < tensor.strides.size(); ++d) rest = code.add(rest, code.remainder(tensor.strides[d], width));
+  return code.less(rest, code.number(1));
 }
 
 }  // namespace attune::tensor_cores

@@ -30,6 +30,11 @@ class StepArguments {
   bool is_boolean(std::string_view label) const { return tensors_[tensor_of(label)].element == Element::boolean; }
   /// Writes a real as the tensor stores it.
   void store(std::size_t output, const Coordinates& at, mlir::Value real) const;
+  /// Writes reals that lie side by side from there on at once, where `has_runs` of as many is true: whether a tensor and its strides, but for the
+  /// innermost dim, begin at multiples of so many elements, as an i1.
+  void store(std::size_t output, const Coordinates& at, const llvm::SmallVector<mlir::Value>& reals) const;
+  mlir::Value has_runs(std::size_t output, int width) const;
+  const std::vector<std::string>& dims_of_output(std::size_t output) const { return tensors_[input_count_ + output].dims; }
 
   /// The tensor's address, and how far its element is from there, in elements; `dims` are the names that coordinates have for those of the tensor.
   /// Dims without a coordinate count as at 0.

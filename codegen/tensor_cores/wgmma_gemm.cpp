@@ -41,7 +41,7 @@ class WarpgroupGemm {
   }
 
  private:
-  static constexpr int chunk = WarpgroupTiles::over_chunk, step_over = 16, warp_rows = 16;
+  static constexpr int chunk = WarpgroupTiles::over_chunk, step_over = 16, warp_rows = 16, run_columns = 4;
 
   void find_place() {
     thread_ = mlir::NVVM::ThreadIdXOp::create(builder_, builder_.getI32Type());
@@ -152,18 +152,30 @@ class WarpgroupGemm {
     return code_.behind(place, code_.multiply(code_.add(code_.multiply(row, tiles_.sum_pitch()), column), sizeof(float)));
   }
   void store_rows(Value place, Value first_row) const {
+    const Value has_runs = tensors_.has_runs(run_columns);
+    code_.when(has_runs, [&] { store_rows(place, first_row, run_columns); });
+    code_.when(code_.exclusive_or(has_runs, Emitted::boolean(builder_, true).value), [&] { store_rows(place, first_row, 1); });
+  }
+  /// Lanes store so many columns each at once; where all lanes have more than a row is wide, those beyond it have the next ones.
+  void store_rows(Value place, Value first_row, int width) const {
+    const int row_lanes = std::min(32, tiles_.column_tile / width), rows = 32 / row_lanes;
+    const Value own_row = code_.divide(lane_, row_lanes), own_column = code_.multiply(code_.remainder(lane_, row_lanes), width);
     const auto goes_on = [&](const Code::Values& at) {
       return code_.both(code_.less(at[0], code_.number(warp_rows)), code_.less(code_.add(first_row, at[0]), tensors_.rows().size()));
     };
-    code_.loop({code_.number(0)}, goes_on, [&](const Code::Values& at) -> Code::Values {
-      for (int beside = 0; beside < tiles_.column_tile; beside += 32) {
-        const Value in_tile = code_.add(lane_, beside), column = code_.add(first_column_, in_tile);
+    code_.loop({own_row}, goes_on, [&](const Code::Values& at) -> Code::Values {
+      for (int beside = 0; beside < tiles_.column_tile; beside += row_lanes * width) {
+        const Value in_tile = code_.add(own_column, beside), column = code_.add(first_column_, in_tile), row = code_.add(first_row, at[0]);
         code_.when(code_.less(column, tensors_.columns().size()), [&] {
-          const Value sum = mlir::LLVM::LoadOp::create(builder_, builder_.getF32Type(), sum_place(place, at[0], in_tile), sizeof(float));
-          tensors_.store(code_.add(first_row, at[0]), column, sum);
+          const Value from = sum_place(place, at[0], in_tile);
+          if (width == 1) return tensors_.store(row, column, mlir::LLVM::LoadOp::create(builder_, builder_.getF32Type(), from, sizeof(float)));
+          const Value loaded = mlir::LLVM::LoadOp::create(builder_, mlir::VectorType::get(width, builder_.getF32Type()), from, static_cast<unsigned>(width * sizeof(float)));
+          Code::Values sums;
+          for (int i = 0; i < width; ++i) sums.push_back(mlir::LLVM::ExtractElementOp::create(builder_, loaded, code_.number(i)));
+          tensors_.store(row, column, sums);
         });
       }
-      return {code_.add(at[0], 1)};
+      return {code_.add(at[0], rows)};
     });
   }
 
