@@ -101,9 +101,12 @@ inline std::uint64_t shift_left_wide(const std::uint64_t* x) { return as<std::ui
 constexpr auto funnel_left = [](std::uint32_t a, std::uint32_t b, std::uint32_t c) { return c % 32 == 0 ? b : b << c % 32 | a >> (32 - c % 32); };
 
 /// So many bits (third operand) of the first from a place on (second), of which both the low eight bits count.
-constexpr auto field = [](std::uint32_t a, std::uint32_t from, std::uint32_t count) {
-  return static_cast<std::uint32_t>(shift_right<std::uint64_t>(a, from & 255) & ((std::uint64_t{1} << std::min(count & 255, 32U)) - 1));
-};
+template <class T>
+std::uint64_t field(const std::uint64_t* x) {
+  const T shifted = shift_right<T>(as<T>(x[0]), as<std::uint32_t>(x[1]) & 255);
+  const std::uint32_t count = as<std::uint32_t>(x[2]) & 255;
+  return count >= 8 * sizeof shifted ? shifted : shifted & ((T{1} << count) - 1);
+}
 
 inline std::uint64_t select(const std::uint64_t* x) { return x[2] != 0 ? x[0] : x[1]; }
 
@@ -145,8 +148,9 @@ template <class Narrow>
 std::uint64_t narrowed_pair(const std::uint64_t* x) {
   return std::uint64_t{Narrow(as<float>(x[0])).bits} << 16 | Narrow(as<float>(x[1])).bits;
 }
-inline std::uint64_t widened(const std::uint64_t* x) {
-  float16 narrow;
+template <class Narrow>
+std::uint64_t widened(const std::uint64_t* x) {
+  Narrow narrow;
   narrow.bits = as<std::uint16_t>(x[0]);
   return bits_of(static_cast<float>(narrow));
 }

@@ -90,6 +90,8 @@ void BlockRun::execute() {
     case Instruction::Kind::end:
       for (const std::size_t t : lanes_) state_[t] = State::ended;
       return;
+    case Instruction::Kind::trap:
+      throw Fault{"is executed", lanes_[0]};
     case Instruction::Kind::load:
     case Instruction::Kind::store:
       return access(now);

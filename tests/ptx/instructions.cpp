@@ -87,6 +87,8 @@ TEST_CASE("bits are shifted, taken out and joined", "[ptx]") {
   check("bfe.u32", 0U, 0x12345678U, 8U, 0U);
   check("bfe.u32", 0x12U, 0x12345678U, 24U, 32U);
   check("bfe.u32", 0U, 0x12345678U, 40U, 8U);
+  check("bfe.u64", std::uint64_t{0x2345}, std::uint64_t{0x123456789}, 16U, 16U);
+  check("bfe.u64", std::uint64_t{0x12345}, std::uint64_t{0x123456789}, 16U, 64U);
   check("and.b16", 0x10U, 0x70011U, 0x70032U);
   check("and.b32", 0x10U, 0x11U, 0x32U);
   check("or.b32", 0x33U, 0x11U, 0x32U);
@@ -168,6 +170,7 @@ TEST_CASE("reals of 16 bits are rounded to the nearest, in pairs the first opera
   check("cvt.rn.bf16.f32", 0xbf82U, -(1 + 3 * 0x1p-8F));
   check("cvt.rn.f16x2.f32", 0x3c00c000U, 1.0F, -2.0F);
   check("cvt.rn.bf16x2.f32", 0x3f80c000U, 1.0F, -2.0F);
+  check("cvt.f32.bf16", -1.5F, 0xbfc0U);
   check("cvt.f32.f16", -0x1p-24F, 0x8001U);
   check("cvt.f32.f16", 65504.0F, 0x7bffU);
   check("ex2.approx.f32", 0x1p-130F, -130.0F);

@@ -54,6 +54,7 @@ struct Instruction {
     branch,
     barrier,
     end,
+    trap,
     warp,
     copy,  ///< of cp.async, as the next two
     end_group,

@@ -50,12 +50,20 @@ constexpr auto butterfly = [](std::uint32_t lane, std::uint32_t by, std::uint32_
 constexpr auto downwards = [](std::uint32_t lane, std::uint32_t by, std::uint32_t, std::uint32_t) { return lane + by; };
 constexpr auto indexed = [](std::uint32_t, std::uint32_t by, std::uint32_t least, std::uint32_t segment) { return least | (by & ~segment); };
 
+/// Whether the first operand holds in any of the lanes that vote; that of others is 0.
+void vote_any(const Lanes* operands, Lanes* results) {
+  std::uint64_t any = 0;
+  for (const std::uint64_t holds : operands[0]) any |= holds;
+  results[0].fill(any);
+}
+
 constexpr WarpRule warp_rules[] = {
     {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 10, 4, -1, multiply_16x8x16<bfloat16>},
     {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 10, 4, -1, multiply_16x8x16<float16>},
     {"shfl.sync.bfly.b32", 4, 1, 3, shuffle<butterfly>},
     {"shfl.sync.down.b32", 4, 1, 3, shuffle<downwards>},
     {"shfl.sync.idx.b32", 4, 1, 3, shuffle<indexed>},
+    {"vote.sync.any.pred", 2, 1, 1, vote_any},
 };
 
 }  // namespace
