@@ -49,11 +49,12 @@ Counted called(const std::string& variant, const std::vector<std::string>& setti
   return Counted(variant, {.settings = settings, .target = "cuda", .schedule = Softmax().text()}, shape);
 }
 
+const std::string tiles = Softmax().text();
 constexpr const char* wide_load = "ld.global.nc.v2.b64";
 
 Counted called_with_depth(const std::string& depth) {
   const std::string known = "depth=" + depth, values = "value_depth=" + depth;
-  return Counted("scaled_dot_product", {.target = "cuda", .set = {known, values}}, "batch=1,heads=1,queries=64,keys=64," + known + "," + values);
+  return Counted("scaled_dot_product", {.target = "cuda", .schedule = tiles, .set = {known, values}}, "batch=1,heads=1,queries=64,keys=64," + known + "," + values);
 }
 
 /// Blocks of queries x keys that a call visits: a thread has a power of 2 for each of its pairs and two for each of its rows in every one of them.
@@ -94,7 +95,7 @@ TEST_CASE("attention on CUDA keeps what its threads own in registers and shares 
   for (const int depth : {64, 128}) {
     INFO("depth " << depth);
     const std::string known = "depth=" + std::to_string(depth), both = known + ",value_" + known;
-    const ptx::Counts counts = Counted("scaled_dot_product", {.target = "cuda", .set = {known, "value_" + known}}, "batch=1,heads=1,queries=64,keys=64," + both).counts;
+    const ptx::Counts counts = Counted("scaled_dot_product", {.target = "cuda", .schedule = tiles, .set = {known, "value_" + known}}, "batch=1,heads=1,queries=64,keys=64," + both).counts;
     for (const auto& [instruction, count] : counts.instructions) CHECK_THAT(instruction, !Catch::Contains(".local"));
     CHECK(counts.shared_bytes <= 48 << 10);
     CHECK(driver_log().registers_at_most == 255);
