@@ -40,7 +40,7 @@ class AttentionBuilder {
 
   void run();
 
- private:
+ protected:
   static constexpr int fragment = 16, column_block = 8;
   static int filled(std::int64_t columns) { return static_cast<int>((columns + fragment - 1) / fragment * fragment); }
 
@@ -60,9 +60,10 @@ class AttentionBuilder {
 
   // --- operands ---
 
-  /// Rows of an operand from one on, into a tile; what is beyond the last row and the last column is 0.
-  void load(const SharedTile& tile, const Operand& operand, const std::string& along, mlir::Value first, mlir::Value rows,
-            std::int64_t columns) const;
+  /// Rows of an operand from one on, and its columns from `first_column` on, into a tile; what is beyond the last row and the last of its `columns`
+  /// is 0.
+  void load(const SharedTile& tile, const Operand& operand, const std::string& along, mlir::Value first, mlir::Value rows, std::int64_t columns,
+            std::int64_t first_column = 0) const;
   SharedTile queries_tile() const { return {code_, shared_, tiles_.query_tile, depth_, row_pitch(depth_)}; }
   SharedTile keys_tile() const { return {code_, shared_, tiles_.key_tile, depth_, row_pitch(depth_)}; }
   SharedTile values_tile() const {
@@ -135,8 +136,12 @@ class AttentionBuilder {
   /// 0 in place of -inf, for the greatest score of a row in which nothing is visible: then all powers are 0.
   mlir::Value reference(mlir::Value greatest) const;
 
-  /// Scores of 16 queries become weights relative to the greatest score so far, and what is summed already is made relative to it, too.
-  void weigh(std::vector<Sums>& scores, int m, mlir::Value first_key, Values& state);
+  /// Scores of 16 queries become weights relative to the greatest score so far, as the totals do; gives by how much what is summed already shrinks,
+  /// of each half of the queries.
+  std::array<mlir::Value, 2> weigh(std::vector<Sums>& scores, int m, mlir::Value first_key, Values& state);
+  void shrink(Values& state, int m, const std::array<mlir::Value, 2>& by) const;
+  /// The weights of 16 queries and 16 keys from one on, as a first operand.
+  std::array<mlir::Value, 4> first_operand(const std::vector<Sums>& weights, int key) const;
 
   /// The sums of two blocks of 8 keys lie as the first operand of the next product wants 16 columns.
   void add_values(const Scores& weights, Values& state);

@@ -45,19 +45,21 @@ Value AttentionBuilder::query_of(int m, int half) const {
 }
 
 void AttentionBuilder::load(const SharedTile& tile, const Operand& operand, const std::string& along, Value first, Value rows,
-                            std::int64_t columns) const {
+                            std::int64_t columns, std::int64_t first_column) const {
   const Value offset = arguments_.offset(operand.input, operand.dims, batch_), stride = arguments_.stride(operand.input, operand.dims, along),
               zero = code_.number(0);
   const auto row_offset = [&](Value row) { return code_.add(offset, code_.multiply(row, stride)); };
   if (is_aligned_)
-    return tile.copy(arguments_, operand.input, thread_, tiles_.threads(), [&](Value row, Value chunk) -> GlobalChunk {
+    return tile.copy(arguments_, operand.input, thread_, tiles_.threads(), [&](Value row, Value own_chunk) -> GlobalChunk {
+      const Value chunk = code_.add(own_chunk, first_column / chunk_elements);
       const Value wanted = code_.add(first, row), is_row = code_.less(wanted, rows),
                   place = code_.add(row_offset(wanted), code_.multiply(chunk, chunk_elements));
       const bool is_full = columns % fragment == 0;
       const Value is_there = is_full ? is_row : code_.both(is_row, code_.less(chunk, code_.number(columns / chunk_elements)));
       return {place, code_.select(is_there, code_.number(chunk_elements), zero)};
     });
-  tile.load(arguments_, operand.input, thread_, tiles_.threads(), [&](Value row, Value column) -> GlobalElement {
+  tile.load(arguments_, operand.input, thread_, tiles_.threads(), [&](Value row, Value own_column) -> GlobalElement {
+    const Value column = code_.add(own_column, first_column);
     const Value wanted = code_.add(first, row), is_row = code_.less(wanted, rows), is_column = code_.less(column, code_.number(columns));
     return {code_.add(row_offset(code_.select(is_row, wanted, zero)), code_.select(is_column, column, zero)), code_.both(is_row, is_column)};
   });
@@ -107,7 +109,7 @@ Values AttentionBuilder::visit(const NextBlock& block, Values state) {
   code_.when(code_.less(next.number, blocks_), [&] { load_keys(next.number); });
   change(scores, first_key);
   hide(scores, block);
-  for (int m = 0; m < m_; ++m) weigh(scores[static_cast<std::size_t>(m)], m, first_key, state);
+  for (int m = 0; m < m_; ++m) shrink(state, m, weigh(scores[static_cast<std::size_t>(m)], m, first_key, state));
   add_values(scores, state);
   state.insert(state.begin(), {next.number, next.is_visible});
   return state;

@@ -100,6 +100,7 @@ class Reading {
     stage_.weights = matmul.inputs[0] == roles.value ? matmul.inputs[1] : matmul.inputs[0];
     stage_.matmul = roles.matmul;
     stage_.result = graph.outputs()[0].node;
+    stage_.has_result_rows = plan_.tensors[step_.outputs[0]].dims.back() == stage_.value_depth;
     stage_.has_log_sum_exp = roles.log_sum_exp >= 0;
     stage_.reads_for_pairs = reads_for_pairs(stage_.score, stage_.product) || reads_for_pairs(stage_.weights, stage_.softmax) ||
                              std::ranges::any_of(stage_.masks, [&](const MaskPredicate& mask) { return reads_for_pairs(mask.node, -1); });

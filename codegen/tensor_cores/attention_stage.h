@@ -22,8 +22,17 @@ struct AttentionStage {
   std::vector<MaskPredicate> masks;
   int softmax = -1, weights = -1;  ///< the softmax, and the operand of the second matmul that it becomes
   int matmul = -1, result = -1;    ///< the second matmul, and what is stored of it
+  bool has_result_rows = false;    ///< value_depth runs side by side in the result's memory
   bool has_log_sum_exp = false;
   bool reads_for_pairs = false;  ///< a score, a weight or a mask depends on a tensor that has more dims than `batch`: something is read for each pair
+
+  /// Whether rows of operands may all begin at multiples of 16 bytes; and the tensors of which that is asked in a call, as Launch counts them.
+  bool may_be_aligned() const { return depth % 8 == 0 && value_columns % 8 == 0; }
+  std::vector<std::size_t> aligned_tensors(const Step& step) const {
+    std::vector<std::size_t> tensors{query.input, key.input, value.input};
+    if (has_result_rows) tensors.push_back(step.inputs.size());
+    return tensors;
+  }
 };
 
 struct AttentionAnswer {

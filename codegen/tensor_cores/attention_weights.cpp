@@ -15,47 +15,60 @@ Value AttentionBuilder::reference(Value greatest) const {
   return code_.select(is_none, code_.real(0), greatest);
 }
 
-void AttentionBuilder::weigh(std::vector<Sums>& scores, int m, Value first_key, Values& state) {
-  for (int half = 0; half < 2; ++half) {
-    const std::size_t first = static_cast<std::size_t>(2 * half);
-    Value &greatest = state[greatest_at(m, half)], &total = state[total_at(m, half)];
-    Value now = scores[0][first];
-    for (const Sums& sums : scores)
-      for (const std::size_t i : {first, first + 1}) now = code_.greatest(now, sums[i]);
-    now = over_quad(now, [&](Value a, Value b) { return code_.greatest(a, b); });
-    now = code_.greatest(greatest, now);
-    const Value scale = code_.real(base()), minus = code_.multiply(reference(now), code_.real(-base()));
-    const Value shrinks = code_.power_of_2(code_.fused(greatest, scale, minus));
+std::array<Value, 2> AttentionBuilder::weigh(std::vector<Sums>& scores, int m, Value first_key, Values& state) {
+  const Value scale = code_.real(base());
+  std::array<Value, 2> shrinks, minus;
+  for (std::size_t half = 0; half < 2; ++half) {
+    Value& greatest = state[greatest_at(m, static_cast<int>(half))];
+    // Chains by turns: the latency of one hides behind the others.
+    std::array<Value, 4> chains{greatest};
+    for (std::size_t i = 0; i < 2 * scores.size(); ++i) {
+      Value& chain = chains[i % chains.size()];
+      const Value score = scores[i / 2][2 * half + i % 2];
+      chain = chain ? code_.greatest(chain, score) : score;
+    }
+    const auto greater = [&](Value a, Value b) { return code_.greatest(a, b); };
+    const Value now = over_quad(greater(greater(chains[0], chains[1]), greater(chains[2], chains[3])), greater);
+    minus[half] = code_.multiply(reference(now), code_.real(-base()));
+    shrinks[half] = code_.power_of_2(code_.fused(greatest, scale, minus[half]));
     greatest = now;
-    total = code_.multiply(total, shrinks);
-    for (Sums& sums : scores)
-      for (const std::size_t i : {first, first + 1}) {
-        sums[i] = code_.power_of_2(code_.fused(sums[i], scale, minus));
-        total = code_.add(total, sums[i]);
-      }
-    for (std::size_t block = 0; block < static_cast<std::size_t>(value_columns_ / column_block); ++block)
-      for (const std::size_t i : {first, first + 1}) {
-        Value& sum = state[sum_at(m, block, i)];
-        sum = code_.multiply(sum, shrinks);
-      }
+    Value& total = state[total_at(m, static_cast<int>(half))];
+    total = code_.multiply(total, shrinks[half]);
   }
-  if (stage_.weights == stage_.softmax) return;
+  for (Sums& sums : scores)
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] = code_.power_of_2(code_.fused(sums[i], scale, minus[i / 2]));
+      Value& total = state[total_at(m, static_cast<int>(i / 2))];
+      total = code_.add(total, sums[i]);
+    }
+  if (stage_.weights == stage_.softmax) return shrinks;
   Scores rows(static_cast<std::size_t>(m_));
   rows[static_cast<std::size_t>(m)] = scores;
   at_each(rows, first_key, [&](Value weight, Value, const Coordinates& at) {
     return graph_.at(stage_.weights, at, {{stage_.softmax, Emitted{&builder_, weight, {}}}}).value;
   });
   scores = rows[static_cast<std::size_t>(m)];
+  return shrinks;
+}
+
+void AttentionBuilder::shrink(Values& state, int m, const std::array<Value, 2>& by) const {
+  for (std::size_t block = 0; block < static_cast<std::size_t>(value_columns_ / column_block); ++block)
+    for (std::size_t i = 0; i < 4; ++i) {
+      Value& sum = state[sum_at(m, block, i)];
+      sum = code_.multiply(sum, by[i / 2]);
+    }
+}
+
+std::array<Value, 4> AttentionBuilder::first_operand(const std::vector<Sums>& weights, int key) const {
+  const Sums &low = weights[static_cast<std::size_t>(key / column_block)], &high = weights[static_cast<std::size_t>(key / column_block + 1)];
+  const auto pair = [&](const Sums& sums, std::size_t i) { return packed(code_, stage_.element, sums[i], sums[i + 1]); };
+  return {pair(low, 0), pair(low, 2), pair(high, 0), pair(high, 2)};
 }
 
 void AttentionBuilder::add_values(const Scores& weights, Values& state) {
   for (int key = 0; key < tiles_.key_tile; key += fragment) {
     std::vector<std::array<Value, 4>> first;
-    for (const auto& row : weights) {
-      const Sums &low = row[static_cast<std::size_t>(key / column_block)], &high = row[static_cast<std::size_t>(key / column_block + 1)];
-      const auto pair = [&](const Sums& sums, std::size_t i) { return packed(code_, stage_.element, sums[i], sums[i + 1]); };
-      first.push_back({pair(low, 0), pair(low, 2), pair(high, 0), pair(high, 2)});
-    }
+    for (const auto& row : weights) first.push_back(first_operand(row, key));
     for (int column = 0; column < value_columns_; column += fragment) {
       const auto operands = values_tile().second_operands(code_.number(0), key, code_.number(0), column, lane_);
       for (int m = 0; m < m_; ++m)
@@ -85,21 +98,28 @@ void AttentionBuilder::store(const Values& state) {
 }
 
 void AttentionBuilder::store_row(int m, int half, Value query, Value inverse, const Values& state) {
-  for (std::size_t block = 0; block < static_cast<std::size_t>(value_columns_ / column_block); ++block)
-    for (std::size_t i = 0; i < 2; ++i) {
-      const Value column = column_of(static_cast<int>(block), static_cast<int>(i));
-      const auto store_element = [&] {
-        Coordinates at = batch_;
-        at.insert_or_assign(stage_.queries, index(query));
-        at.insert_or_assign(stage_.value_depth, index(column));
-        const Emitted sum{&builder_, code_.multiply(state[sum_at(m, block, static_cast<std::size_t>(2 * half) + i)], inverse), {}};
-        arguments_.store(0, at, graph_.at(stage_.result, at, {{stage_.matmul, sum}}).value);
-      };
-      if (value_columns_ == stage_.value_columns)
-        store_element();
-      else
-        code_.when(code_.less(column, code_.number(stage_.value_columns)), store_element);
+  for (std::size_t block = 0; block < static_cast<std::size_t>(value_columns_ / column_block); ++block) {
+    const auto column = [&](std::size_t i) { return column_of(static_cast<int>(block), static_cast<int>(i)); };
+    const auto at = [&](std::size_t i) {
+      Coordinates at = batch_;
+      at.insert_or_assign(stage_.queries, index(query));
+      at.insert_or_assign(stage_.value_depth, index(column(i)));
+      return at;
+    };
+    const auto result = [&](std::size_t i) {
+      const Emitted sum{&builder_, code_.multiply(state[sum_at(m, block, static_cast<std::size_t>(2 * half) + i)], inverse), {}};
+      return graph_.at(stage_.result, at(i), {{stage_.matmul, sum}}).value;
+    };
+    const auto when_there = [&](std::size_t i, const std::function<void()>& store) {
+      if (value_columns_ == stage_.value_columns) return store();
+      code_.when(code_.less(column(i), code_.number(stage_.value_columns)), store);
+    };
+    if (is_aligned_ && stage_.has_result_rows) {
+      when_there(0, [&] { arguments_.store(0, at(0), {result(0), result(1)}); });
+      continue;
     }
+    for (const std::size_t i : {0, 1}) when_there(i, [&] { arguments_.store(0, at(i), result(i)); });
+  }
 }
 
 void AttentionBuilder::store_log_sum_exp(Value query, Value greatest, Value total, Value is_none) {

@@ -11,14 +11,6 @@ AttentionTiles attention_tiles(const std::vector<Parameter>& parameters) {
 }
 AttentionStage attention_of(const CodeRequest& request) { return *attention_stage(request.plan, request.step).stage; }
 
-std::string attention_refusal(const CodeRequest& request) {
-  const AttentionAnswer answer = attention_stage(request.plan, request.step);
-  // Few queries fill no tile of rows: their keys are split over blocks of threads, by Halide's schedule, which takes no f16.
-  if (answer.stage && request.size == SizeClass::few && answer.stage->element == Element::bf16)
-    return "tensor cores have no schedule that splits the keys of few queries";
-  return answer.problem;
-}
-
 /// Sums of 32 rows and more than 64 columns, and queries as long, do not stay in registers, nor do addresses for each pair beside those of 64: a warp has
 /// 16 rows then.
 void keep_in_registers(const CodeRequest& request, std::vector<Parameter>& parameters) {
@@ -35,7 +27,6 @@ int attention_shared_bytes(const CodeRequest& request, const std::vector<Paramet
 }
 
 Launch build_attention_kernels(Builder& builder, const CodeRequest& request, const std::vector<Parameter>& parameters) {
-  constexpr std::int64_t aligned_columns = 8;  // of 2 bytes
   const AttentionStage stage = attention_of(request);
   const AttentionTiles tiles = attention_tiles(parameters);
   Launch launch{{{stage.batch, 1}, {{stage.queries}, tiles.query_tile}},
@@ -43,14 +34,22 @@ Launch build_attention_kernels(Builder& builder, const CodeRequest& request, con
                 attention_shared_bytes(request, parameters),
                 {},
                 "attention",
-                {stage.query.input, stage.key.input, stage.value.input}};
-  if (stage.depth % aligned_columns == 0 && stage.value_columns % aligned_columns == 0) launch.aligned_kernel = "attention_of_aligned_rows";
+                stage.aligned_tensors(request.step)};
+  if (stage.may_be_aligned()) launch.aligned_kernel = "attention_of_aligned_rows";
   if (!launch.aligned_kernel.empty()) build_attention(builder, launch.aligned_kernel, request.plan, request.step, stage, tiles, true);
   build_attention(builder, launch.kernel, request.plan, request.step, stage, tiles, false);
   return launch;
 }
 
 }  // namespace
+
+std::string attention_refusal(const CodeRequest& request) {
+  const AttentionAnswer answer = attention_stage(request.plan, request.step);
+  // Few queries fill no tile of rows: their keys are split over blocks of threads, by Halide's schedule, which takes no f16.
+  if (answer.stage && request.size == SizeClass::few && answer.stage->element == Element::bf16)
+    return "tensor cores have no schedule that splits the keys of few queries";
+  return answer.problem;
+}
 
 const CoreSchedule mma_online_softmax_schedule = {mma_online_softmax, attention_refusal, keep_in_registers, attention_shared_bytes,
                                                   build_attention_kernels};

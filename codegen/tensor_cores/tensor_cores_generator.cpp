@@ -21,6 +21,15 @@ constexpr int shared_bytes_of_all = 48 << 10, shared_bytes_of_9_0 = 227 << 10;
 
 StepScheduleAnswer no_schedule(std::string problem) { return {{}, std::move(problem), false}; }
 
+/// What a user says of parameters stands.
+void fit(const CodeRequest& request, const CoreSchedule& core, StepSchedule& schedule) {
+  core.fit(request, schedule.parameters);
+  if (schedule.origin != "command line") return;
+  for (const Parameter& said : request.choice.values)
+    for (Parameter& parameter : schedule.parameters)
+      if (parameter.name == said.name) parameter.value = said.value;
+}
+
 /// The schedule with the parameters that are chosen for it.
 StepScheduleAnswer scheduled(const CodeRequest& request, const CoreSchedule& core, const ScheduleInfo& info) {
   ParameterAnswer chosen = choose_parameters(info, machine_of(request.target), request.size, request.step.key, request.choice);
@@ -29,7 +38,7 @@ StepScheduleAnswer scheduled(const CodeRequest& request, const CoreSchedule& cor
                           true};
   if (!made.problem.empty()) return made;
   StepSchedule& schedule = made.schedule;
-  if (schedule.origin != "command line" && core.fit != nullptr) core.fit(request, schedule.parameters);
+  if (core.fit != nullptr) fit(request, core, schedule);
   const bool is_for_all = info.some_devices.empty();
   const int bytes = core.shared_bytes(request, schedule.parameters), most = is_for_all ? shared_bytes_of_all : shared_bytes_of_9_0;
   if (bytes > most)

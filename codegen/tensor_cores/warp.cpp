@@ -13,6 +13,10 @@ namespace llvm_ops = mlir::LLVM;
 namespace nvvm = mlir::NVVM;
 using mlir::Value;
 
+namespace {
+constexpr int all_lanes = -1, last_lane = 31;
+}
+
 Value Code::number(std::int64_t value) const {
   return arith::ConstantOp::create(builder, builder.getI32IntegerAttr(static_cast<std::int32_t>(value)));
 }
@@ -81,10 +85,16 @@ Value Code::exchanged(Value value, int by) const {
     const Value above = arith::ShLIOp::create(builder, arith::ExtUIOp::create(builder, whole, high), bits);
     return arith::OrIOp::create(builder, above, arith::ExtUIOp::create(builder, whole, low));
   }
-  constexpr int all_lanes = -1, last_lane = 31;
   return nvvm::ShflOp::create(builder, value.getType(), number(all_lanes), value, number(by), number(last_lane), nvvm::ShflKind::bfly,
                               mlir::UnitAttr())
       .getRes();
+}
+Value Code::of_first_lane(Value own) const {
+  return nvvm::ShflOp::create(builder, own.getType(), number(all_lanes), own, number(0), number(last_lane), nvvm::ShflKind::idx, mlir::UnitAttr())
+      .getRes();
+}
+Value Code::in_any_lane(Value condition) const {
+  return nvvm::VoteSyncOp::create(builder, builder.getI1Type(), number(all_lanes), condition, nvvm::VoteSyncKind::any);
 }
 
 std::array<Value, 4> Code::load_matrices(Value row, bool is_transposed) const {

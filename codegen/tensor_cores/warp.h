@@ -56,6 +56,10 @@ class Code {
 
   /// The value, of 32 or 64 bits, of lane (own number ^ by).
   mlir::Value exchanged(mlir::Value value, int by) const;
+  /// The first lane's number: what all lanes have the same of, such that compilers see it.
+  mlir::Value of_first_lane(mlir::Value number) const;
+  /// Whether it holds in any lane of the warp.
+  mlir::Value in_any_lane(mlir::Value condition) const;
 
   /// Four matrices of 8 x 8 elements, of which lane 8 n + r says where row r of matrix n is.
   std::array<mlir::Value, 4> load_matrices(mlir::Value row, bool is_transposed) const;

@@ -7,6 +7,12 @@ std::vector<Parameter> mma_online_softmax_parameters(const Machine& machine, Siz
   return with_defaults(mma_online_softmax, machine, size, {{"query_tile", {64, 128}}, {"key_tile", {32, 64, 128}}, {"warp_rows", {16, 32}}});
 }
 
+/// `key_tile` keys are a product's columns; `stages` blocks of keys and of values are in shared memory.
+std::vector<Parameter> wgmma_online_softmax_parameters(const Machine& machine, SizeClass size) {
+  return with_defaults(wgmma_online_softmax, machine, size,
+                       {{"query_tile", {64, 128, 192}}, {"key_tile", {32, 64, 96, 128, 160, 176}}, {"stages", {2, 3, 4}}, {"query_registers", {0, 1}}, {"turns", {0, 1}}});
+}
+
 BlockSizes mma_online_softmax_blocks(const std::vector<Parameter>& parameters) {
   const std::int64_t queries = value_of(parameters, "query_tile"), keys = value_of(parameters, "key_tile");
   return {queries, queries, keys, keys};
@@ -45,8 +51,10 @@ std::vector<ScheduleInfo> mma_schedules() {
   attention.blocks = mma_online_softmax_blocks;
   ScheduleInfo gemm{mma_gemm, "gemm", true, mma_gemm_parameters};
   ScheduleInfo warpgroup_gemm{wgmma_gemm, "gemm", true, wgmma_gemm_parameters, wgmma_gemm_problem};
-  warpgroup_gemm.some_devices = "compute capability 9.0";
-  std::vector<ScheduleInfo> all = {attention, gemm, warpgroup_gemm};
+  ScheduleInfo warpgroup_attention{wgmma_online_softmax, "online_softmax", true, wgmma_online_softmax_parameters};
+  warpgroup_attention.blocks = mma_online_softmax_blocks;
+  warpgroup_gemm.some_devices = warpgroup_attention.some_devices = "compute capability 9.0";
+  std::vector<ScheduleInfo> all = {attention, gemm, warpgroup_gemm, warpgroup_attention};
   for (ScheduleInfo& schedule : all) schedule.device = Device::cuda;
   return all;
 }

@@ -76,6 +76,22 @@ TEST_CASE("tensor cores take attention of bf16 and f16 whose depths are known", 
   CHECK(attention_of("scaled_dot_product", storing(Element::bf16), {}, {"lse=true"}).name == "mma_online_softmax");
 }
 
+TEST_CASE("attention of aligned rows has a kernel of warpgroups beside the one for all devices", "[tensor cores]") {
+  for (const Element element : {Element::bf16, Element::f16}) {
+    const StepSchedule schedule = attention_of("causal", storing(element, 128, 72));
+    REQUIRE(schedule.beside.size() == 1);
+    CHECK(schedule.beside[0].name == "wgmma_online_softmax");
+    CHECK(schedule.beside[0].devices == "compute capability 9.0");
+  }
+  CHECK(attention_of("causal", storing(Element::bf16, 65, 64)).beside.empty());
+  CHECK(attention_of("causal", storing(Element::bf16), chosen("mma_online_softmax")).beside.empty());
+  const StepSchedule small = attention_of("causal", storing(Element::bf16), chosen("wgmma_online_softmax,key_tile=96,stages=3"));
+  REQUIRE(small.beside.size() == 1);
+  CHECK(value_of(small.beside[0].parameters, "key_tile") == 96);
+  CHECK(attention_of("causal", storing(Element::bf16, 128, 128), chosen("wgmma_online_softmax,key_tile=176,stages=3")).name ==
+        "schedule 'wgmma_online_softmax': a block shares 303104 bytes; at most 232448 are there on compute capability 9.0");
+}
+
 TEST_CASE("attention that tensor cores do not take has Halide's schedule, and the reason is said", "[tensor cores]") {
   CHECK(declined("causal", storing(Element::f32)) == "tensor cores multiply bf16 or f16, and 'q' is f32");
   CHECK(declined("causal", storing(Element::bf16, 0)) == "tensor cores need 'depth' known when the kernel is compiled: --set depth=64");
@@ -188,6 +204,9 @@ TEST_CASE("kernels of tensor cores pass ptxas with at most 255 registers and no 
       CAPTURE(variant, depth);
       check_registers(ptx_of(variant, storing(Element::bf16, depth, depth)));
     }
+  for (const char* tiles : {"query_tile=128,key_tile=176,stages=2", "query_tile=192,key_tile=64,stages=3,turns=1",
+                            "query_tile=128,key_tile=128,stages=3,turns=1", "query_tile=128,key_tile=128,stages=2,query_registers=1"})
+    check_registers(ptx_of("scaled_dot_product", storing(Element::bf16, 128, 128), chosen("wgmma_online_softmax," + std::string(tiles))));
 }
 
 }  // namespace attune

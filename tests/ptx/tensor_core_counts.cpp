@@ -32,10 +32,10 @@ struct MmaCall {
 
   /// Without keys those of the variant follow from queries.
   MmaCall(const std::string& variant, int depth, int queries, int keys, const std::vector<std::string>& settings = {},
-          const std::function<void(Arrays&)>& change = {}) {
+          const std::function<void(Arrays&)>& change = {}, const std::string& schedule = "mma_online_softmax") {
     const std::string known = "depth=" + std::to_string(depth),
                       shape = "batch=1,heads=1,queries=" + std::to_string(queries) + (keys > 0 ? ",keys=" + std::to_string(keys) : "");
-    const KernelCase kernel(variant, {.settings = settings, .target = "cuda", .types = "bf16", .set = {known, "value_" + known}});
+    const KernelCase kernel(variant, {.settings = settings, .target = "cuda", .types = "bf16", .schedule = schedule, .set = {known, "value_" + known}});
     const Shape extents = fill_shape(kernel.graph(), parse_shape(shape + "," + known + ",value_" + known, "shape").extents).extents;
     inputs = random_inputs(kernel.graph(), extents, 1);
     if (change) change(inputs);
@@ -97,7 +97,7 @@ TEST_CASE("tensor cores leave out blocks that ids and flags in memory hide", "[c
               shown = g.input("shown", {keys}, Kind::boolean);
   g.output("out", matmul(softmax(mask(matmul(q, k, depth), shown), keys), v, keys), {queries, columns});
   g.finish();
-  const KernelCase kernel(*new Graph(g), "flags", {.target = "cuda", .types = "bf16"});
+  const KernelCase kernel(*new Graph(g), "flags", {.target = "cuda", .types = "bf16", .schedule = "mma_online_softmax"});
   const Shape extents{{"queries", 37}, {"keys", 300}, {"depth", 64}, {"columns", 64}};
   Arrays inputs = random_inputs(kernel.graph(), extents, 1);
   for (std::size_t j = 0; j < 300; ++j) inputs.at("shown").data[j] = j == 70 || j > 290 ? 1 : 0;
@@ -123,6 +123,43 @@ TEST_CASE("a block of tensor cores loads each fragment once, takes no bank twice
     CHECK(more.counts.bank_conflicts == 0);
     CHECK(more.counts.shared_bytes <= 48 << 10);
     for (const auto& [instruction, times] : more.counts.instructions) CHECK_THAT(instruction, !Catch::Contains(".local"));
+  }
+}
+
+TEST_CASE("warpgroups visit the blocks that warps visit, whose products read each chunk of shared memory where it was copied", "[cuda]") {
+  load_driver();
+  for (const char* more : {"stages=2,turns=0", "stages=3,turns=1,query_registers=1"}) {
+    CAPTURE(more);
+    const std::string schedule = "wgmma_online_softmax,query_tile=128,key_tile=64," + std::string(more);
+    const auto call = [&](const std::string& variant, int depth, int queries, int keys, const std::vector<std::string>& settings = {},
+                          const std::function<void(Arrays&)>& change = {}) {
+      return MmaCall(variant, depth, queries, keys, settings, change, schedule).counts;
+    };
+    // Each of 8 warps takes part in products of 16 columns of queries and keys, and of 16 keys and all columns of values.
+    const auto products_of_block = [](int depth) { return static_cast<std::uint64_t>(8 * (depth / 16 + 64 / 16)); };
+    const auto blocks = [&](const ptx::Counts& counts, int depth) {
+      CHECK(count(counts, "mma.sync.") == 0);
+      CHECK(count(counts, "wgmma.mma_async.") % products_of_block(depth) == 0);
+      return count(counts, "wgmma.mma_async.") / products_of_block(depth);
+    };
+    CHECK(blocks(call("scaled_dot_product", 64, 256, 256), 64) == 8);
+    CHECK(blocks(call("causal", 64, 256, 256), 64) == 2 + 4);
+    CHECK(blocks(call("sliding_window", 64, 256, 256, {"window=32"}), 64) == 2 + 3);
+    const auto documents = [](Arrays& inputs) {
+      for (std::size_t i = 0; i < inputs.at("ids").data.size(); ++i) inputs.at("ids").data[i] = static_cast<double>(i / 96) - (std::int64_t{1} << 40);
+    };
+    CHECK(blocks(call("document", 64, 384, 0, {"causal=true"}, documents), 64) == 2 + 3 + 3);
+    for (const int depth : {64, 128}) {
+      const ptx::Counts some = call("scaled_dot_product", depth, 128, 256), more_keys = call("scaled_dot_product", depth, 128, 320);
+      const auto in_block = [&](std::string_view begin) { return count(more_keys, begin) - count(some, begin); };
+      CHECK(in_block("wgmma.mma_async.") == products_of_block(depth));
+      CHECK(in_block("ex2.approx.ftz.f32") == 8 * (16 * 64 / 32 + 2));
+      CHECK(in_block("cp.async.cg.shared.global") * 32 * 8 == static_cast<std::uint64_t>(2 * 64 * depth));
+      CHECK(in_block("bar.sync") == 8);
+      CHECK(in_block("ldmatrix.") == 0);
+      CHECK(more_keys.bank_conflicts == 0);
+      for (const auto& [instruction, times] : more_keys.instructions) CHECK_THAT(instruction, !Catch::Contains(".local"));
+    }
   }
 }
 

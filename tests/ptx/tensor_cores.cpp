@@ -9,8 +9,12 @@
 namespace attune {
 namespace {
 
-/// That it is by tensor cores, which have no other instruction for their products.
-bool has_products(const ptx::Counts& counts, const std::string& type) {
+/// That it is by tensor cores, which have no other instruction for their products: those of warps, or those of warpgroups.
+bool has_products(const ptx::Counts& counts, const std::string& type, bool is_of_warpgroups = false) {
+  const auto is_product = [&](const auto& counted) {
+    return counted.first.starts_with("wgmma.mma_async.sync.aligned.m64n") && counted.first.ends_with("k16.f32." + type + "." + type);
+  };
+  if (is_of_warpgroups) return std::ranges::any_of(counts.instructions, is_product);
   return counts.instructions.contains("mma.sync.aligned.m16n8k16.row.col.f32." + type + "." + type + ".f32");
 }
 
@@ -18,16 +22,25 @@ std::vector<std::string> depths(int depth, int value_depth) {
   return {"depth=" + std::to_string(depth), "value_depth=" + std::to_string(value_depth)};
 }
 
-void check_by_tensor_cores(const std::string& variant, const KernelOptions& given, std::initializer_list<const char*> shapes) {
-  CAPTURE(variant, given.types, given.settings, given.set, given.schedule);
-  KernelOptions options = given;
-  options.target = "cuda";
+void check_by_schedule(const std::string& variant, const KernelOptions& options, std::initializer_list<const char*> shapes) {
+  CAPTURE(variant, options.types, options.settings, options.set, options.schedule);
   const KernelCase kernel(variant, options);
   const ptx::Counts counts = counts_of([&] {
     for (const char* shape : shapes) CHECK(kernel.difference(fitting(shape, kernel.graph()), 1) == "");
   });
-  CHECK(has_products(counts, given.types));
+  // Rows of other depths do not begin at multiples of 16 bytes.
+  const auto is_aligned = [](const std::string& known) { return std::stoi(known.substr(known.find('=') + 1)) % 8 == 0; };
+  CHECK(has_products(counts, options.types, options.schedule.starts_with("wgmma") && std::ranges::all_of(options.set, is_aligned)));
   for (const auto& [instruction, conflicts] : counts.conflicts_of) CHECK_THAT(instruction, !Catch::StartsWith("ldmatrix"));
+}
+
+void check_by_tensor_cores(const std::string& variant, KernelOptions options, std::initializer_list<const char*> shapes) {
+  options.target = "cuda";
+  if (!options.schedule.empty()) return check_by_schedule(variant, options, shapes);
+  for (const char* schedule : {"mma_online_softmax", "wgmma_online_softmax"}) {
+    options.schedule = schedule;
+    check_by_schedule(variant, options, shapes);
+  }
 }
 
 constexpr auto odd = {"batch=1,heads=1,group=1,queries=1,keys=1", "batch=1,heads=3,group=2,queries=5,keys=37",
@@ -51,7 +64,7 @@ void check_product(const Graph& graph, const KernelOptions& given, std::initiali
     const ptx::Counts counts = counts_of([&] {
       for (const char* shape : shapes) CHECK(kernel.difference(shape, 1) == "");
     });
-    const bool is_by_warpgroups = capability == of_9_0 && !options.schedule.starts_with("mma_gemm");
+    const bool is_by_warpgroups = capability == of_9_0 && !options.schedule.starts_with("mma_");
     CHECK(has_warpgroup_products(counts) == is_by_warpgroups);
     if (!is_by_warpgroups) CHECK(has_products(counts, given.types));
     for (const auto& [instruction, conflicts] : counts.conflicts_of) CHECK_THAT(instruction, !Catch::StartsWith("ldmatrix"));
@@ -127,12 +140,13 @@ TEST_CASE("products by tensor cores of nothing are right", "[cuda]") {
 TEST_CASE("attention by tensor cores agrees with the interpreter for any numbers of queries and keys", "[cuda]") {
   load_driver();
   for (const char* type : {"bf16", "f16"})
-    for (const int depth : {64, 128}) {
-      const KernelCase kernel("scaled_dot_product", {.target = "cuda", .types = type, .set = depths(depth, depth)});
-      for (const int queries : {1, 5, 37, 129})
-        for (const int keys : {1, 5, 37, 129})
-          CHECK(kernel.difference("queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys), 1) == "");
-    }
+    for (const int depth : {64, 128})
+      for (const char* schedule : {"mma_online_softmax", "wgmma_online_softmax"}) {
+        const KernelCase kernel("scaled_dot_product", {.target = "cuda", .types = type, .schedule = schedule, .set = depths(depth, depth)});
+        for (const int queries : {1, 5, 37, 129})
+          for (const int keys : {1, 5, 37, 129, 300})
+            CHECK(kernel.difference("queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys), 1) == "");
+      }
 }
 
 TEST_CASE("every variant that tensor cores take agrees with the interpreter", "[cuda]") {
@@ -148,7 +162,7 @@ TEST_CASE("every variant that tensor cores take agrees with the interpreter", "[
 
 TEST_CASE("attention by tensor cores of depths that fill no fragment agrees with the interpreter", "[cuda]") {
   load_driver();
-  for (const auto& [depth, value_depth] : std::initializer_list<std::pair<int, int>>{{16, 16}, {40, 24}, {8, 120}, {7, 5}, {1, 1}, {127, 33}})
+  for (const auto& [depth, value_depth] : std::initializer_list<std::pair<int, int>>{{16, 16}, {40, 24}, {8, 120}, {7, 5}, {1, 1}, {127, 33}, {104, 80}})
     for (const char* variant : {"causal", "grouped_query"}) check_by_tensor_cores(variant, {.types = "bf16", .set = depths(depth, value_depth)}, odd);
 }
 
@@ -175,7 +189,9 @@ TEST_CASE("attention by tensor cores with biases, dropout, slices and a gate agr
   g.output("out", matmul(weights, v, keys) * sigmoid(gate), {queries, heads, columns});
   g.finish();
   REQUIRE(std::string(g.problem().view()) == "");
-  check_product(g, {.types = "bf16"}, {"heads=1,queries=1,all=75,rows=7", "heads=3,queries=37,all=80,rows=5", "heads=2,queries=129,all=74,rows=9"}, {of_8_0});
+  for (const char* schedule : {"mma_online_softmax", "wgmma_online_softmax"})
+    check_product(g, {.types = "bf16", .schedule = schedule},
+                  {"heads=1,queries=1,all=75,rows=7", "heads=3,queries=37,all=80,rows=5", "heads=2,queries=129,all=74,rows=9"});
 }
 
 TEST_CASE("attention by tensor cores with any tiles agrees with the interpreter", "[cuda]") {
@@ -184,6 +200,12 @@ TEST_CASE("attention by tensor cores with any tiles agrees with the interpreter"
                             "query_tile=128,key_tile=64,warp_rows=16", "query_tile=128,key_tile=32,warp_rows=32"})
     check_by_tensor_cores("causal",
                           {.target = "cuda", .types = "bf16", .schedule = "mma_online_softmax," + std::string(tiles), .set = depths(64, 48)}, odd);
+  for (const char* tiles :
+       {"query_tile=64,key_tile=32,stages=3,query_registers=0,turns=1", "query_tile=128,key_tile=64,stages=4,query_registers=1,turns=0",
+        "query_tile=192,key_tile=96,stages=2,query_registers=0,turns=1", "query_tile=128,key_tile=160,stages=3,query_registers=0,turns=0",
+        "query_tile=128,key_tile=128,stages=2,query_registers=1,turns=1", "query_tile=64,key_tile=176,stages=2,query_registers=0,turns=0"})
+    check_by_tensor_cores("causal", {.types = "bf16", .schedule = "wgmma_online_softmax," + std::string(tiles), .set = depths(64, 48)},
+                          {"batch=1,heads=1,queries=1,keys=1", "batch=1,heads=2,queries=37,keys=129", "batch=1,heads=1,queries=193,keys=600"});
 }
 
 TEST_CASE("a call of tensor cores without elements is right", "[cuda]") {

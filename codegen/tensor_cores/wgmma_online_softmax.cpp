@@ -1,0 +1,51 @@
+#include "codegen/tensor_cores/core_schedule.h"
+#include "codegen/tensor_cores/warpgroup_attention.h"
+#include "schedules/mma/mma.h"
+
+namespace attune::tensor_cores {
+namespace {
+
+WarpgroupAttentionTiles attention_tiles_of(const std::vector<Parameter>& parameters) {
+  const auto value = [&](std::string_view name) { return static_cast<int>(value_of(parameters, name)); };
+  return {{value("query_tile"), value("key_tile"), WarpgroupAttentionTiles::rows}, value("stages"), value("query_registers") != 0, value("turns") != 0};
+}
+AttentionStage stage_of(const CodeRequest& request) { return *attention_stage(request.plan, request.step).stage; }
+
+std::string warpgroup_attention_refusal(const CodeRequest& request) {
+  if (std::string refusal = attention_refusal(request); !refusal.empty()) return refusal;
+  const AttentionStage stage = stage_of(request);
+  return stage.may_be_aligned() ? "" : "warpgroups multiply rows of a multiple of 8 columns";
+}
+
+/// Beside scores of more keys, what is read for each pair does not stay in registers.
+void keep_pairs_in_registers(const CodeRequest& request, std::vector<Parameter>& parameters) {
+  constexpr std::int64_t most_keys = 64;
+  if (!stage_of(request).reads_for_pairs) return;
+  for (Parameter& parameter : parameters)
+    if (parameter.name == "key_tile") parameter.value = std::min(parameter.value, most_keys);
+}
+
+int warpgroup_attention_bytes(const CodeRequest& request, const std::vector<Parameter>& parameters) {
+  const AttentionStage stage = stage_of(request);
+  return shared_bytes(attention_tiles_of(parameters), stage.depth, stage.value_columns);
+}
+
+Launch build_warpgroup_kernel(Builder& builder, const CodeRequest& request, const std::vector<Parameter>& parameters) {
+  const AttentionStage stage = stage_of(request);
+  const WarpgroupAttentionTiles tiles = attention_tiles_of(parameters);
+  const std::string name = "attention_of_warpgroups";
+  build_warpgroup_attention(builder, name, request.plan, request.step, stage, tiles);
+  return {{{stage.batch, 1}, {{stage.queries}, tiles.query_tile}},
+          tiles.threads(),
+          warpgroup_attention_bytes(request, parameters),
+          name,
+          {},
+          stage.aligned_tensors(request.step)};
+}
+
+}  // namespace
+
+const CoreSchedule wgmma_online_softmax_schedule = {wgmma_online_softmax, warpgroup_attention_refusal, keep_pairs_in_registers, warpgroup_attention_bytes,
+                                                    build_warpgroup_kernel};
+
+}  // namespace attune::tensor_cores
