@@ -7,7 +7,10 @@ namespace {
 
 WarpgroupAttentionTiles attention_tiles_of(const std::vector<Parameter>& parameters) {
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(parameters, name)); };
-  return {{value("query_tile"), value("key_tile"), WarpgroupAttentionTiles::rows}, value("stages"), value("query_registers") != 0, value("turns") != 0};
+  return {{value("query_tile"), value("key_tile"), WarpgroupAttentionTiles::rows},
+          value("stages"),
+          value("query_registers") != 0,
+          value("turns") != 0};
 }
 AttentionStage stage_of(const CodeRequest& request) { return *attention_stage(request.plan, request.step).stage; }
 
@@ -45,7 +48,7 @@ Launch build_warpgroup_kernel(Builder& builder, const CodeRequest& request, cons
 
 }  // namespace
 
-const CoreSchedule wgmma_online_softmax_schedule = {wgmma_online_softmax, warpgroup_attention_refusal, keep_pairs_in_registers, warpgroup_attention_bytes,
-                                                    build_warpgroup_kernel};
+const CoreSchedule wgmma_online_softmax_schedule = {wgmma_online_softmax, warpgroup_attention_refusal, keep_pairs_in_registers,
+                                                    warpgroup_attention_bytes, build_warpgroup_kernel};
 
 }  // namespace attune::tensor_cores
