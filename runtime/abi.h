@@ -87,7 +87,7 @@ struct attune_code_v3 {
   /* arguments[0] points to a void* user context; after it stand, in the step's order, a halide_buffer_t* for each tensor that it reads, an
      int32_t* to the extent of each of its dims, and a halide_buffer_t* for each tensor that it writes. Gives 0 or a Halide error code. */
   int (*run)(void** arguments);
-  int (*shared_bytes)(void); /* of memory that a block of threads of a device shares, the most of any of the code's kernels; null: none */
+  int (*shared_bytes)(void); /* of memory that a block of threads of a device shares, the most of its kernels for all devices of the kind; null: none */
 };
 
 /* A stage of the kernel as it is called: it reads tensors of the call, or what earlier steps stored, and writes its results. */

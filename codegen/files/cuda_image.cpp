@@ -30,7 +30,8 @@ CudaImage cuda_image(const std::string& ptx, const CudaArchitectures& architectu
   if (!assembled.is_found) return {ptx, {}};
   if (!assembled.is_success) return {{}, "internal: ptxas refuses a kernel: " + assembled.reason};
   // Not compressed: what reads the PTX of a kernel file needs no decompression.
-  const ProgramEnd joined = run_program(program_of_cuda("fatbinary"), {"-64", "--create=" + image, "--compress-mode=none", "--image3=kind=elf,sm=" + architectures.machine_code + ",file=" + code,
+  const ProgramEnd joined = run_program(program_of_cuda("fatbinary"), {"-64", "--create=" + image, "--compress-mode=none",
+                                                                       "--image3=kind=elf,sm=" + architectures.machine_code + ",file=" + code,
                                                                        "--image3=kind=ptx,sm=" + architectures.ptx + ",file=" + text});
   if (!joined.is_found) return {ptx, {}};
   if (!joined.is_success) return {{}, "fatbinary makes no image of a kernel: " + joined.reason};

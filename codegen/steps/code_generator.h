@@ -42,7 +42,7 @@ struct CodeGenerator {
   StepScheduleAnswer (*schedule)(const CodeRequest& request);
   /// Of a request that `schedule` answers. The object defines the function SYMBOL_argv, which takes void** arguments as runtime/abi.h says: the
   /// tensors that the step reads, the extents of its dims, the tensors that it writes. For a device it holds the device's code, too, and the function
-  /// `int SYMBOL_shared_bytes(void)`: the most memory that a block of its threads shares.
+  /// `int SYMBOL_shared_bytes(void)`: the most memory that a block of its threads shares, of kernels for all devices of the kind.
   CodeAnswer (*code)(const CodeRequest& request, const std::string& symbol, CodeForm form);
 };
 

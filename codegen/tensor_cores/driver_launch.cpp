@@ -40,15 +40,17 @@ class Body {
   /// A call whose failure ends the function with what the driver says.
   Body& checked(const std::string& function, const std::string& arguments) {
     call(function, arguments);
-    return line(fmt::format("%{0}.fails = icmp ne i32 %{0}, 0\n  br i1 %{0}.fails, label %{0}.failed, label %{0}.done\n{0}.failed:\n"
-                            "  %{0}.error = call i32 @driver_error(ptr %user, i32 %{0}, ptr @name.{0})\n  ret i32 %{0}.error\n{0}.done:",
-                            function));
+    return line(
+        fmt::format("%{0}.fails = icmp ne i32 %{0}, 0\n  br i1 %{0}.fails, label %{0}.failed, label %{0}.done\n{0}.failed:\n"
+                    "  %{0}.error = call i32 @driver_error(ptr %user, i32 %{0}, ptr @name.{0})\n  ret i32 %{0}.error\n{0}.done:",
+                    function));
   }
   /// A call of Halide's runtime, %NAME, whose failure ends the function.
   Body& passed_on(const std::string& name, const std::string& call) {
-    return line(fmt::format("%{0} = call i32 {1}\n  %{0}.fails = icmp ne i32 %{0}, 0\n  br i1 %{0}.fails, label %{0}.failed, label %{0}.done\n"
-                            "{0}.failed:\n  ret i32 %{0}\n{0}.done:",
-                            name, call));
+    return line(
+        fmt::format("%{0} = call i32 {1}\n  %{0}.fails = icmp ne i32 %{0}, 0\n  br i1 %{0}.fails, label %{0}.failed, label %{0}.done\n"
+                    "{0}.failed:\n  ret i32 %{0}\n{0}.done:",
+                    name, call));
   }
   std::string function(const std::string& signature) const { return fmt::format("define internal {} {{\n{}}}\n", signature, text_); }
 
@@ -97,8 +99,10 @@ std::string can_launch_function() {
 /// Of several threads that load the library at once, one's stays. A kernel of it has one handle, whoever asks.
 std::string kernel_function() {
   return Body()
-      .line("%made.place = alloca ptr\n  %known = load atomic ptr, ptr @kernel acquire, align 8\n  %is_known = icmp ne ptr %known, null\n  br i1 %is_known, label %ready, label %load\n"
-            "ready:\n  store ptr %known, ptr %place\n  ret i32 0\nload:")
+      .line(
+          "%made.place = alloca ptr\n  %known = load atomic ptr, ptr @kernel acquire, align 8\n  %is_known = icmp ne ptr %known, null\n  br i1 "
+          "%is_known, label %ready, label %load\n"
+          "ready:\n  store ptr %known, ptr %place\n  ret i32 0\nload:")
       .checked("cuLibraryLoadData", "ptr %made.place, ptr @library_source, ptr null, ptr null, i32 0, ptr null, ptr null, i32 0")
       .line("%made = load ptr, ptr %made.place\n  %exchange = cmpxchg ptr @library, ptr null, ptr %made acq_rel acquire")
       .line("%earlier = extractvalue { ptr, i1 } %exchange, 0\n  %is_first = extractvalue { ptr, i1 } %exchange, 1")
@@ -121,8 +125,9 @@ std::string launch_functions() {
              .checked("cuCtxGetDevice", "ptr %device.place")
              .line("%device = load i32, ptr %device.place")
              .checked("cuKernelSetAttribute", "i32 8, i32 %shared_bytes, ptr %kernel, i32 %device")
-             .checked("cuLaunchKernel", "ptr %kernel, i32 %blocks, i32 1, i32 1, i32 %threads, i32 1, i32 1, i32 %shared_bytes, ptr %stream, ptr %arguments, "
-                                        "ptr null")
+             .checked("cuLaunchKernel",
+                      "ptr %kernel, i32 %blocks, i32 1, i32 1, i32 %threads, i32 1, i32 1, i32 %shared_bytes, ptr %stream, ptr %arguments, "
+                      "ptr null")
              .line("ret i32 0")
              .function(fmt::format("i32 @launch_in_context(ptr %user, ptr %context, {})", needs)) +
          Body()
@@ -135,7 +140,8 @@ std::string launch_functions() {
          Body()
              .line("%context.place = alloca ptr")
              .passed_on("acquired", "@halide_cuda_acquire_context(ptr %user, ptr %context.place, i1 zeroext true)")
-             .line(fmt::format("%context = load ptr, ptr %context.place\n  %launched = call i32 @launch_with_context(ptr %user, ptr %context, {})", needs))
+             .line(fmt::format("%context = load ptr, ptr %context.place\n  %launched = call i32 @launch_with_context(ptr %user, ptr %context, {})",
+                               needs))
              .line("%released = call i32 @halide_cuda_release_context(ptr %user)\n  ret i32 %launched")
              .function(fmt::format("i32 @launch_by_driver(ptr %user, {})", needs));
 }

@@ -62,8 +62,8 @@ class GemmBuilder {
   int stage_elements() const { return (tiles_.row_tile + tiles_.column_tile) * chunk; }
   /// A side's chunk of a stage in shared memory: the first operand's stands before the second's.
   SharedTile tile(const Side& side, Value stage) const {
-    const Value place =
-        code_.behind(code_.behind(shared_, code_.multiply(stage, 2 * stage_elements())), &side.operand == &stage_.a ? 0 : 2 * tiles_.row_tile * chunk);
+    const Value place = code_.behind(code_.behind(shared_, code_.multiply(stage, 2 * stage_elements())),
+                                     &side.operand == &stage_.a ? 0 : 2 * tiles_.row_tile * chunk);
     return side.is_by_own ? SharedTile(code_, place, chunk, side.tile, side.tile) : SharedTile(code_, place, side.tile, chunk, chunk);
   }
 
@@ -108,10 +108,10 @@ class GemmBuilder {
       std::vector<std::array<Value, 4>> first, second;
       for (int m = 0; m < tiles_.warp_rows; m += fragment)
         first.push_back(a_->is_by_own ? a.first_operand_by_columns(none, k, a_->warp_first, m, lane_)
-                                     : a.first_operand(a_->warp_first, m, none, k, lane_));
+                                      : a.first_operand(a_->warp_first, m, none, k, lane_));
       for (int n = 0; n < tiles_.warp_columns; n += fragment)
         second.push_back(b_->is_by_own ? b.second_operands(none, k, b_->warp_first, n, lane_)
-                                      : b.second_operands_by_columns(b_->warp_first, n, none, k, lane_));
+                                       : b.second_operands_by_columns(b_->warp_first, n, none, k, lane_));
       for (int m = 0; m < row_fragments(); ++m)
         for (int n = 0; n < column_blocks(); ++n) {
           const std::size_t at = sum_at(m, n), half = static_cast<std::size_t>(n % 2);

@@ -55,8 +55,8 @@ class GemmTensors {
 
   /// Stores what the product's result is of a sum.
   void store(mlir::Value row, mlir::Value column, mlir::Value sum) const;
-  /// The same of sums of columns side by side, from a multiple of their number on, where `has_runs` of as many is true: whether such columns lie side by
-  /// side in the result, all of them or none are there, and they begin at multiples of their bytes, as an i1.
+  /// The same of sums of columns side by side, from a multiple of their number on, where `has_runs` of as many is true: whether such columns lie side
+  /// by side in the result, all of them or none are there, and they begin at multiples of their bytes, as an i1.
   void store(mlir::Value row, mlir::Value column, const llvm::SmallVector<mlir::Value>& sums) const;
   mlir::Value has_runs(int width) const;
 

@@ -50,7 +50,8 @@ class Assembly {
     for (std::size_t i = 0; i < step_.outputs.size(); ++i) mark_as_newer(step_.inputs.size() + i);
     line("br label %end\nend:\n  ret i32 0");
     // allocas in the first block
-    return head + fmt::format("define i32 @{0}_shared_bytes() {{\n  ret i32 {1}\n}}\ndefine i32 @{0}_argv(ptr %arguments) {{\n{2}{3}}}\n", symbol_, launch.shared_bytes, slots_, body_);
+    return head + fmt::format("define i32 @{0}_shared_bytes() {{\n  ret i32 {1}\n}}\ndefine i32 @{0}_argv(ptr %arguments) {{\n{2}{3}}}\n", symbol_,
+                              launch.shared_bytes, slots_, body_);
   }
 
  private:
@@ -93,7 +94,8 @@ class Assembly {
     for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) read_dims(tensor);
   }
 
-  /// Places of the address on the device, "t0.device.place", of extents and strides: "t0.extent1.place" and "t0.stride1", innermost first as Halide counts.
+  /// Places of the address on the device, "t0.device.place", of extents and strides: "t0.extent1.place" and "t0.stride1", innermost first as Halide
+  /// counts.
   void read_dims(std::size_t tensor) {
     line(fmt::format("%t{0}.device.place = getelementptr %buffer, ptr %t{0}, i32 0, i32 {1}", tensor, field_of_device));
     line(fmt::format("%t{0}.dims.place = getelementptr %buffer, ptr %t{0}, i32 0, i32 {1}\n  %t{0}.dims = load ptr, ptr %t{0}.dims.place", tensor,
@@ -226,7 +228,8 @@ class Assembly {
     for (std::size_t i = 0; i < all.size(); ++i)
       line(fmt::format("%place{0} = getelementptr ptr, ptr %places, i64 {0}\n  store ptr {1}{2}, ptr %place{0}", i, all[i].place,
                        all[i].is_buffer ? ".device.place" : ""));
-    checked("driven", fmt::format("call i32 @launch_by_driver(ptr %user, i32 {}, i32 {}, i32 {}, ptr %places)", blocks, launch.threads, launch.shared_bytes));
+    checked("driven", fmt::format("call i32 @launch_by_driver(ptr %user, i32 {}, i32 {}, i32 {}, ptr %places)", blocks, launch.threads,
+                                  launch.shared_bytes));
     line("br label %launched\non.all:");
   }
 

@@ -29,10 +29,10 @@ struct LaunchedImage {
   Launch launch;
 };
 
-/// An object that defines SYMBOL_argv and SYMBOL_shared_bytes; or an internal problem. `on_9_0`, if there is one, has an aligned kernel alone, whose blocks
-/// have their shared memory from the launch: calls on devices of compute capability 9.0 whose tensors are aligned as it says take it, where the driver can
-/// launch it (driver_launch.h). SYMBOL_shared_bytes speaks of the other kernels: the runtime compares it with what blocks have on a device unless more is
-/// asked for, and any device of compute capability 9.0 gives up to 227 kB.
+/// An object that defines SYMBOL_argv and SYMBOL_shared_bytes; or an internal problem. `on_9_0`, if there is one, has an aligned kernel alone, whose
+/// blocks have their shared memory from the launch: calls on devices of compute capability 9.0 whose tensors are aligned as it says take it, where the
+/// driver can launch it (driver_launch.h). SYMBOL_shared_bytes speaks of the other kernels: the runtime compares it with what blocks have on a device
+/// unless more is asked for, and any device of compute capability 9.0 gives up to 227 kB.
 CodeAnswer launcher_object(const CodeRequest& request, const std::string& symbol, const LaunchedImage& on_all, const LaunchedImage* on_9_0);
 
 }  // namespace attune::tensor_cores

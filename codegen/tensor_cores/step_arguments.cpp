@@ -144,7 +144,8 @@ void StepArguments::store(std::size_t output, const Coordinates& at, const llvm:
   for (std::int64_t i = 0; i < width; ++i)
     run = mlir::LLVM::InsertElementOp::create(builder_, run, reals[static_cast<std::size_t>(i)], Code(builder_).number(i));
   if (!type.isF32()) run = mlir::LLVM::FPTruncOp::create(builder_, mlir::VectorType::get(width, type), run);
-  mlir::LLVM::StoreOp::create(builder_, run, element_at(number, type, offset(number, tensor.dims, at)), static_cast<unsigned>(width) * bytes_of(type));
+  mlir::LLVM::StoreOp::create(builder_, run, element_at(number, type, offset(number, tensor.dims, at)),
+                              static_cast<unsigned>(width) * bytes_of(type));
 }
 
 mlir::Value StepArguments::has_runs(std::size_t output, int width) const {

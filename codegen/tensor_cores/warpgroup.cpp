@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Dialect/LLVMIR/NVVMDialect.h>
@@ -79,13 +78,14 @@ Code::Values passed_through(const Code& code, const std::string& text, const Cod
 }
 
 constexpr int group_rows = 8, group_bytes = group_rows * Panels::row_bytes;  // chunks are exchanged within groups of rows
-constexpr int address_unit = 16;                                           // of places and distances in descriptors, in bytes
+constexpr int address_unit = 16;                                             // of places and distances in descriptors, in bytes
 
 }  // namespace
 
-// A descriptor: bits 0-13 the place, 16-29 the leading distance, 32-45 the stride, all in units of 16 bytes, 62-63 the exchange of chunks: 1 is that of
-// eight rows of 128 bytes. Places within a group of rows count before the exchange. Where columns are contracted, the stride is from one group of rows
-// to the next, and the leading distance means nothing; where rows are, the stride is the same, and the leading distance goes from one panel to the next.
+// A descriptor: bits 0-13 the place, 16-29 the leading distance, 32-45 the stride, all in units of 16 bytes, 62-63 the exchange of chunks: 1 is that
+// of eight rows of 128 bytes. Places within a group of rows count before the exchange. Where columns are contracted, the stride is from one group of
+// rows to the next, and the leading distance means nothing; where rows are, the stride is the same, and the leading distance goes from one panel to
+// the next.
 Panels::Panels(const Code& code, Value place, int rows) : code_(code), panel_bytes_(rows * row_bytes) {
   mlir::ImplicitLocOpBuilder& builder = code.builder;
   const Value address = assembly::PtrToIntOp::create(builder, builder.getI64Type(), place);  // below 2^18
@@ -117,9 +117,7 @@ std::vector<Sums> in_blocks(const WarpgroupSums& sums) {
 }
 
 void show_to_products(const Code& code) { passed_through(code, "fence.proxy.async.shared::cta;", {}); }
-Code::Values begin_products(const Code& code, const Code::Values& registers) {
-  return passed_through(code, "wgmma.fence.sync.aligned;", registers);
-}
+Code::Values begin_products(const Code& code, const Code::Values& registers) { return passed_through(code, "wgmma.fence.sync.aligned;", registers); }
 void end_products(const Code& code) { passed_through(code, "wgmma.commit_group.sync.aligned;", {}); }
 Code::Values wait_for_products(const Code& code, int pending, const Code::Values& registers) {
   return passed_through(code, fmt::format("wgmma.wait_group.sync.aligned {};", pending), registers);

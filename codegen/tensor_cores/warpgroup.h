@@ -1,8 +1,8 @@
-/// What a warpgroup, four warps side by side, computes together on compute capability 9.0 (wgmma): products of 16-bit elements whose second operand, and
-/// where it is wanted the first, is read from shared memory.
+/// What a warpgroup, four warps side by side, computes together on compute capability 9.0 (wgmma): products of 16-bit elements whose second operand,
+/// and where it is wanted the first, is read from shared memory.
 ///
-/// The order of calls: writes to shared memory, show_to_products, a barrier; begin_products, products, end_products; and before what the products wrote
-/// or read is touched, wait_for_products.
+/// The order of calls: writes to shared memory, show_to_products, a barrier; begin_products, products, end_products; and before what the products
+/// wrote or read is touched, wait_for_products.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@ namespace attune::tensor_cores {
 
 /// A matrix in shared memory, as an instruction is told of it.
 struct MatrixInMemory {
-  mlir::Value descriptor;             ///< i64
+  mlir::Value descriptor;              ///< i64
   bool is_by_contracted_rows = false;  ///< the contracted dim runs from row to row of memory, and not along them
 };
 
-/// Panels of `rows` rows of 64 elements, one behind the other from a place in shared memory on that is a multiple of 1024 bytes; `rows` is a multiple of
-/// 8. Each lies as a SharedTile of pitch 64.
+/// Panels of `rows` rows of 64 elements, one behind the other from a place in shared memory on that is a multiple of 1024 bytes; `rows` is a multiple
+/// of 8. Each lies as a SharedTile of pitch 64.
 class Panels {
  public:
   static constexpr int columns = 64, row_bytes = 2 * columns;
@@ -54,12 +54,12 @@ std::vector<Sums> in_blocks(const WarpgroupSums& sums);
 /// This thread's writes to shared memory, copies that it has waited for too, become such as products see; those of others do behind a barrier.
 void show_to_products(const Code& code);
 
-/// Before the first product, and wherever registers that products take, their sums above all, were written by anything but products: gives the values to
-/// use from here on.
+/// Before the first product, and wherever registers that products take, their sums above all, were written by anything but products: gives the values
+/// to use from here on.
 Code::Values begin_products(const Code& code, const Code::Values& registers);
 
-/// The sums of a first operand times a second of 16 x `columns` elements, beside what stands in `sums`, or alone if there are none; columns is a multiple
-/// of 8 up to 256. They are there after the wait.
+/// The sums of a first operand times a second of 16 x `columns` elements, beside what stands in `sums`, or alone if there are none; columns is a
+/// multiple of 8 up to 256. They are there after the wait.
 WarpgroupSums multiplied(const Code& code, Element element, const FirstOperand& a, const MatrixInMemory& b, int columns, const WarpgroupSums& sums);
 
 /// The products since the last end become a group.

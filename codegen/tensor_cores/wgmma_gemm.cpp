@@ -1,5 +1,5 @@
-/// Products by warpgroups: a block of threads has row_tile x column_tile sums in registers, of which each warpgroup has group_rows rows. Chunks of 64 of the
-/// contracted dims pass through shared memory in several stages, as panels of 64 columns, from which the instructions read both operands.
+/// Products by warpgroups: a block of threads has row_tile x column_tile sums in registers, of which each warpgroup has group_rows rows. Chunks of 64
+/// of the contracted dims pass through shared memory in several stages, as panels of 64 columns, from which the instructions read both operands.
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Dialect/LLVMIR/NVVMDialect.h>
@@ -33,7 +33,12 @@ struct WarpgroupTiles {
 class WarpgroupGemm {
  public:
   WarpgroupGemm(const KernelFunction& function, const KernelSteps& plan, const Step& step, const GemmStage& stage, const WarpgroupTiles& tiles)
-      : builder_(function.builder), code_(function.builder), stage_(stage), tiles_(tiles), tensors_(function, plan, step, stage), shared_(function.shared) {}
+      : builder_(function.builder),
+        code_(function.builder),
+        stage_(stage),
+        tiles_(tiles),
+        tensors_(function, plan, step, stage),
+        shared_(function.shared) {}
 
   void run() {
     find_place();
@@ -64,11 +69,10 @@ class WarpgroupGemm {
   Value stage_place(Value stage) const { return code_.behind(shared_, code_.multiply(stage, tiles_.stage_bytes())); }
 
   void load(const GemmSide& side, int tile, Value place, Value first_own, Value first_over) const {
-    if (!side.is_by_own)
-      return tensors_.load({code_, place, tile, chunk, chunk}, side, first_own, first_over, thread_, tiles_.threads(), true);
+    if (!side.is_by_own) return tensors_.load({code_, place, tile, chunk, chunk}, side, first_own, first_over, thread_, tiles_.threads(), true);
     for (int own = 0; own < tile; own += Panels::columns)
-      tensors_.load({code_, code_.behind(place, own * Panels::row_bytes), chunk, Panels::columns, Panels::columns}, side, code_.add(first_own, own), first_over,
-                    thread_, tiles_.threads(), true);
+      tensors_.load({code_, code_.behind(place, own * Panels::row_bytes), chunk, Panels::columns, Panels::columns}, side, code_.add(first_own, own),
+                    first_over, thread_, tiles_.threads(), true);
   }
   void load(Value number, Value stage) const {
     const Value place = stage_place(stage), first_over = code_.multiply(number, chunk);
@@ -82,8 +86,8 @@ class WarpgroupGemm {
   int products_of_rows() const { return tiles_.group_rows / WarpgroupTiles::product_rows; }
   std::size_t sums_of_product() const { return static_cast<std::size_t>(tiles_.column_tile / 2); }
 
-  /// A chunk is multiplied while the one before it may still be, and those behind it are copied: to where the last but one stood, whose products have ended
-  /// for all warpgroups, since each waits for its own before the barrier.
+  /// A chunk is multiplied while the one before it may still be, and those behind it are copied: to where the last but one stood, whose products have
+  /// ended for all warpgroups, since each waits for its own before the barrier.
   Code::Values walk() const {
     const Value chunks = tensors_.over().tiles(chunk);
     const int ahead = tiles_.stages - 2;
@@ -169,7 +173,8 @@ class WarpgroupGemm {
         code_.when(code_.less(column, tensors_.columns().size()), [&] {
           const Value from = sum_place(place, at[0], in_tile);
           if (width == 1) return tensors_.store(row, column, mlir::LLVM::LoadOp::create(builder_, builder_.getF32Type(), from, sizeof(float)));
-          const Value loaded = mlir::LLVM::LoadOp::create(builder_, mlir::VectorType::get(width, builder_.getF32Type()), from, static_cast<unsigned>(width * sizeof(float)));
+          const Value loaded = mlir::LLVM::LoadOp::create(builder_, mlir::VectorType::get(width, builder_.getF32Type()), from,
+                                                          static_cast<unsigned>(width * sizeof(float)));
           Code::Values sums;
           for (int i = 0; i < width; ++i) sums.push_back(mlir::LLVM::ExtractElementOp::create(builder_, loaded, code_.number(i)));
           tensors_.store(row, column, sums);

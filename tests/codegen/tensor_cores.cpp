@@ -142,7 +142,8 @@ TEST_CASE("tensor cores take products of bf16 and f16 that are stored by rows", 
 TEST_CASE("a schedule for some devices stands beside that for all, and each has the parameters that are said of it", "[tensor cores]") {
   const Planned planned(variant_graph("multi_head"), storing(Element::bf16, 0));
   const auto of = [&](const std::string& choice) {
-    return generator_of({planned.plan, planned.plan.steps.at(0), *find_target("cuda"), SizeClass::large, choice.empty() ? ScheduleChoice{} : chosen(choice)});
+    return generator_of(
+        {planned.plan, planned.plan.steps.at(0), *find_target("cuda"), SizeClass::large, choice.empty() ? ScheduleChoice{} : chosen(choice)});
   };
   const StepSchedule by_default = of("").schedule;
   CHECK(by_default.name == "mma_gemm");
@@ -157,7 +158,8 @@ TEST_CASE("a schedule for some devices stands beside that for all, and each has 
   CHECK(said.beside[0].origin == "command line");
   CHECK(of("mma_gemm,stages=2").schedule.beside.empty());
   CHECK(of("gpu_gemm").schedule.name == "gpu_gemm");
-  CHECK(of("wgmma_gemm,row_tile=64,group_rows=128,column_tile=128").problem == "schedule 'wgmma_gemm': row_tile = 64 is not a multiple of group_rows = 128");
+  CHECK(of("wgmma_gemm,row_tile=64,group_rows=128,column_tile=128").problem ==
+        "schedule 'wgmma_gemm': row_tile = 64 is not a multiple of group_rows = 128");
   CHECK(of("wgmma_gemm,row_tile=128,group_rows=128,column_tile=256").problem ==
         "schedule 'wgmma_gemm': a thread has 256 sums of group_rows x column_tile = 128 x 256; at most 128 stay in registers");
   CHECK(of("wgmma_gemm,row_tile=256,group_rows=64,column_tile=256").problem ==
@@ -195,8 +197,8 @@ TEST_CASE("kernels of tensor cores pass ptxas with at most 255 registers and no 
       code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, {}}, "kernel", CodeForm::assembly).bytes);
   for (const char* tiles : {"row_tile=128,column_tile=256,group_rows=64,stages=4", "row_tile=256,column_tile=128,group_rows=128,stages=4",
                             "row_tile=256,column_tile=128,group_rows=64,stages=3", "row_tile=64,column_tile=64,group_rows=64,stages=6"})
-    check_registers(code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, chosen("wgmma_gemm," + std::string(tiles))}, "kernel",
-                            CodeForm::assembly)
+    check_registers(code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, chosen("wgmma_gemm," + std::string(tiles))},
+                            "kernel", CodeForm::assembly)
                         .bytes);
   for (const char* variant :
        {"scaled_dot_product", "causal", "sliding_window", "grouped_query", "padded", "alibi", "document", "masked", "soft_cap", "prefix_lm"})

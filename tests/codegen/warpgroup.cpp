@@ -1,4 +1,6 @@
 /// Products of warpgroups as PTX: the instructions, and what ptxas makes of them.
+#include "codegen/tensor_cores/warpgroup.h"
+
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Dialect/LLVMIR/NVVMDialect.h>
 
@@ -8,7 +10,6 @@
 #include <sstream>
 
 #include "codegen/tensor_cores/ptx.h"
-#include "codegen/tensor_cores/warpgroup.h"
 #include "tests/folder.h"
 #include "tests/ptxas.h"
 #include "tests/skip.h"
@@ -28,7 +29,8 @@ std::string ptx_of_products(const std::function<cores::WarpgroupSums(const cores
   const auto bytes = llvm_ops::LLVMArrayType::get(builder.getI8Type(), 0);
   llvm_ops::GlobalOp::create(builder, bytes, false, llvm_ops::Linkage::External, "memory", mlir::Attribute(), 1024, 3);
   const auto pointer = llvm_ops::LLVMPointerType::get(context.get(), 1), shared = llvm_ops::LLVMPointerType::get(context.get(), 3);
-  auto function = llvm_ops::LLVMFuncOp::create(builder, "kernel", llvm_ops::LLVMFunctionType::get(llvm_ops::LLVMVoidType::get(context.get()), {pointer}));
+  auto function =
+      llvm_ops::LLVMFuncOp::create(builder, "kernel", llvm_ops::LLVMFunctionType::get(llvm_ops::LLVMVoidType::get(context.get()), {pointer}));
   function->setAttr(mlir::NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   function->setAttr(mlir::NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr({128}));
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
@@ -36,7 +38,8 @@ std::string ptx_of_products(const std::function<cores::WarpgroupSums(const cores
   const cores::WarpgroupSums sums = body(code, llvm_ops::AddressOfOp::create(builder, shared, "memory"));
   const mlir::Value thread = mlir::NVVM::ThreadIdXOp::create(builder, builder.getI32Type());
   for (std::size_t i = 0; i < sums.size(); ++i)
-    llvm_ops::StoreOp::create(builder, sums[i], code.behind(function.getArgument(0), code.add(code.multiply(thread, 4), static_cast<std::int64_t>(512 * i))));
+    llvm_ops::StoreOp::create(builder, sums[i],
+                              code.behind(function.getArgument(0), code.add(code.multiply(thread, 4), static_cast<std::int64_t>(512 * i))));
   llvm_ops::ReturnOp::create(builder, mlir::ValueRange{});
   cores::PtxAnswer answer = cores::ptx_of(*module, cores::Gpus::of_9_0);
   REQUIRE(answer.problem == "");
@@ -109,7 +112,9 @@ TEST_CASE("a product of a warpgroup takes its first operand from registers, and 
       const std::vector<cores::Sums> weights = cores::in_blocks(cores::wait_for_products(code, 0, scores));
       std::vector<std::array<mlir::Value, 4>> first;
       for (std::size_t k = 0; k < 4; ++k) {
-        const auto pair = [&](std::size_t block, std::size_t i) { return cores::packed(code, Element::f16, weights[block][i], weights[block][i + 1]); };
+        const auto pair = [&](std::size_t block, std::size_t i) {
+          return cores::packed(code, Element::f16, weights[block][i], weights[block][i + 1]);
+        };
         first.push_back({pair(2 * k, 0), pair(2 * k, 2), pair(2 * k + 1, 0), pair(2 * k + 1, 2)});
       }
       sums = cores::begin_products(code, sums);

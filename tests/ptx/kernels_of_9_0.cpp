@@ -1,5 +1,5 @@
-/// Codes with a kernel for compute capability 9.0 beside those for all devices: which of them a call takes, on several devices and threads, and what comes back
-/// where the driver fails.
+/// Codes with a kernel for compute capability 9.0 beside those for all devices: which of them a call takes, on several devices and threads, and what
+/// comes back where the driver fails.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -72,7 +72,8 @@ TEST_CASE("the kernel for compute capability 9.0 runs on several devices, from s
   const std::array<Kernel, 2> kernels = {kernel.kernel().on("cuda:0").value(), kernel.kernel().on("cuda:1").value()};
   std::array<std::string, 6> differences;
   std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < differences.size(); ++t) threads.emplace_back([&, t] { differences[t] = difference_on(kernel, kernels[t % 2], aligned); });
+  for (std::size_t t = 0; t < differences.size(); ++t)
+    threads.emplace_back([&, t] { differences[t] = difference_on(kernel, kernels[t % 2], aligned); });
   for (std::thread& thread : threads) thread.join();
   for (const std::string& difference : differences) CHECK(difference == "");
   CHECK(state.calls["cuLibraryLoadData"] == state.calls["cuLibraryUnload"] + 1);

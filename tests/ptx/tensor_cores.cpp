@@ -54,7 +54,8 @@ bool has_warpgroup_products(const ptx::Counts& counts) {
 constexpr int of_8_0 = 80, of_9_0 = 90;
 
 /// A product by tensor cores of a graph, which stays, on devices of a compute capability.
-void check_product(const Graph& graph, const KernelOptions& given, std::initializer_list<const char*> shapes, std::initializer_list<int> capabilities = {of_8_0, of_9_0}) {
+void check_product(const Graph& graph, const KernelOptions& given, std::initializer_list<const char*> shapes,
+                   std::initializer_list<int> capabilities = {of_8_0, of_9_0}) {
   KernelOptions options = given;
   options.target = "cuda";
   const KernelCase kernel(*new Graph(graph), "product", options);
@@ -119,7 +120,8 @@ TEST_CASE("products by tensor cores with any tiles agree with the interpreter", 
        {"row_tile=64,column_tile=64,group_rows=64,stages=3,row_band=1", "row_tile=128,column_tile=256,group_rows=64,stages=4,row_band=8",
         "row_tile=256,column_tile=128,group_rows=128,stages=3,row_band=4", "row_tile=256,column_tile=128,group_rows=64,stages=4,row_band=16",
         "row_tile=64,column_tile=128,group_rows=64,stages=6,row_band=1"})
-    check_product(g, {.types = "bf16", .schedule = "wgmma_gemm," + std::string(tiles)}, {"rows=5,columns=40,over=136", "rows=600,columns=264,over=520"}, {of_9_0});
+    check_product(g, {.types = "bf16", .schedule = "wgmma_gemm," + std::string(tiles)},
+                  {"rows=5,columns=40,over=136", "rows=600,columns=264,over=520"}, {of_9_0});
   for (const char* tiles :
        {"row_tile=64,column_tile=64,warp_rows=32,warp_columns=32,stages=2", "row_tile=128,column_tile=128,warp_rows=64,warp_columns=64,stages=3",
         "row_tile=128,column_tile=64,warp_rows=64,warp_columns=32,stages=3", "row_tile=64,column_tile=128,warp_rows=32,warp_columns=64,stages=2"})
@@ -133,7 +135,8 @@ TEST_CASE("products by tensor cores of nothing are right", "[cuda]") {
   g.output("out", matmul(g.input("a", {rows, over}), g.input("b", {over, columns}), over) + 1.5, {rows, columns});
   g.finish();
   const KernelCase kernel(*new Graph(g), "nothing", {.target = "cuda", .types = "bf16"});
-  for (const char* shape : {"rows=5,columns=37,over=0", "rows=0,columns=37,over=5", "rows=5,columns=0,over=5", "rows=16,columns=8,over=0", "rows=0,columns=8,over=8", "rows=8,columns=0,over=8"})
+  for (const char* shape : {"rows=5,columns=37,over=0", "rows=0,columns=37,over=5", "rows=5,columns=0,over=5", "rows=16,columns=8,over=0",
+                            "rows=0,columns=8,over=8", "rows=8,columns=0,over=8"})
     CHECK(kernel.difference(shape, 1) == "");
 }
 
