@@ -99,16 +99,16 @@ std::string can_launch_function() {
 /// Of several threads that load the library at once, one's stays. A kernel of it has one handle, whoever asks.
 std::string kernel_function() {
   return Body()
-      .line(
-          "%made.place = alloca ptr\n  %known = load atomic ptr, ptr @kernel acquire, align 8\n  %is_known = icmp ne ptr %known, null\n  br i1 "
-          "%is_known, label %ready, label %load\n"
-          "ready:\n  store ptr %known, ptr %place\n  ret i32 0\nload:")
+      .line("%made.place = alloca ptr\n  %known = load atomic ptr, ptr @kernel acquire, align 8\n  %is_known = icmp ne ptr %known, null")
+      .line("br i1 %is_known, label %ready, label %look\nready:\n  store ptr %known, ptr %place\n  ret i32 0\nlook:")
+      .line("%there = load atomic ptr, ptr @library acquire, align 8\n  %is_there = icmp ne ptr %there, null")
+      .line("br i1 %is_there, label %find, label %load\nload:")
       .checked("cuLibraryLoadData", "ptr %made.place, ptr @library_source, ptr null, ptr null, i32 0, ptr null, ptr null, i32 0")
       .line("%made = load ptr, ptr %made.place\n  %exchange = cmpxchg ptr @library, ptr null, ptr %made acq_rel acquire")
       .line("%earlier = extractvalue { ptr, i1 } %exchange, 0\n  %is_first = extractvalue { ptr, i1 } %exchange, 1")
       .line("br i1 %is_first, label %find, label %unload\nunload:")
       .call("cuLibraryUnload", "ptr %made")
-      .line("br label %find\nfind:\n  %loaded = phi ptr [ %made, %cuLibraryLoadData.done ], [ %earlier, %unload ]")
+      .line("br label %find\nfind:\n  %loaded = phi ptr [ %there, %look ], [ %made, %cuLibraryLoadData.done ], [ %earlier, %unload ]")
       .checked("cuLibraryGetKernel", "ptr %place, ptr %loaded, ptr @library_entry")
       .line("%found = load ptr, ptr %place\n  store atomic ptr %found, ptr @kernel release, align 8\n  ret i32 0")
       .function("i32 @kernel_of_library(ptr %user, ptr %place)");
