@@ -189,7 +189,8 @@ CallShape call_shape(const KernelReport& report, const Shape& extents) {
   const Shape all = extents_in(report, extents);
   for (const StageReport& stage : report.stages) {
     const SizeClass size = stage.sizes.size_of(all);
-    const std::string& schedule = stage.schedules.at(size).name;
+    std::string schedule = stage.schedules.at(size).name;
+    for (const StepSchedule& beside : stage.schedules.at(size).beside) schedule += " or " + beside.name;
     const std::string name = stage.sizes.entries.size() == 1 ? schedule : fmt::format("{} {}", name_of(size), schedule);
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
