@@ -54,9 +54,13 @@ class AttentionBuilder {
   mlir::Value query_of(int m, int half) const;
   /// A query that is there, for what is read for a row that is none.
   mlir::Value query_inside(mlir::Value query) const { return builder_.createOrFold<mlir::arith::MinSIOp>(query, code_.add(queries_, -1)); }
-  mlir::Value column_of(int block, int element) const {
-    return code_.add(code_.multiply(code_.remainder(lane_, 4), 2), block * column_block + element % 2);
+  /// A column of a thread's sums in a block of 8 columns. With a width, every so many blocks have their columns by turns.
+  mlir::Value column_of(int block, int element, int width = 1) const {
+    const int others = block / width * width * column_block + block % width;
+    return code_.add(code_.multiply(code_.remainder(lane_, 4), 2 * width), others + element % 2 * width);
   }
+  /// Blocks of the result whose columns a thread loads side by side from a row of values.
+  int value_width() const { return is_split() ? 2 : 1; }
 
   // --- operands ---
 
@@ -64,14 +68,25 @@ class AttentionBuilder {
   /// is 0.
   void load(const SharedTile& tile, const Operand& operand, const std::string& along, mlir::Value first, mlir::Value rows, std::int64_t columns,
             std::int64_t first_column = 0) const;
-  SharedTile queries_tile() const { return {code_, shared_, tiles_.query_tile, depth_, row_pitch(depth_)}; }
-  SharedTile keys_tile() const { return {code_, shared_, tiles_.key_tile, depth_, row_pitch(depth_)}; }
-  SharedTile values_tile() const {
-    return {code_, code_.behind(shared_, 2 * tiles_.key_tile * row_pitch(depth_)), tiles_.key_tile, value_columns_, row_pitch(value_columns_)};
+  SharedTile tile(mlir::Value place, int rows, int columns) const {
+    return {code_, stage_.element, place, rows, columns, row_pitch(stage_.element, columns)};
   }
+  SharedTile queries_tile() const { return tile(shared_, tiles_.query_tile, depth_); }
+  SharedTile keys_tile() const { return tile(behind_rows(tiles_.keeps_queries ? 0 : tiles_.query_tile), tiles_.key_tile, depth_); }
+  SharedTile values_tile() const {
+    return tile(behind_rows((tiles_.keeps_queries ? 0 : tiles_.query_tile) + tiles_.key_tile), tiles_.key_tile, value_columns_);
+  }
+  mlir::Value behind_rows(int rows) const {
+    return code_.behind(shared_, rows * row_pitch(stage_.element, depth_) * element_bytes(stage_.element));
+  }
+  /// Columns of a first operand: two chunks.
+  int query_columns() const { return 2 * chunk_elements(stage_.element); }
 
-  /// They stay in registers, and their memory is the keys' then.
+  /// If they are kept in registers, their memory is the keys' then.
   void load_queries();
+  /// 16 of the warp's queries from row 16 m on, at two chunks of columns, as a first operand: from shared memory, or where they are kept.
+  std::array<mlir::Value, 4> load_query(std::size_t m, int column) const;
+  std::array<mlir::Value, 4> query_operand(std::size_t m, int column) const;
   /// All that threads copied is there for all of them, and they are done with what they read.
   void arrive();
   void load_keys(mlir::Value block) { load(keys_tile(), stage_.key, stage_.keys, code_.multiply(block, tiles_.key_tile), keys_, stage_.depth); }
@@ -98,12 +113,27 @@ class AttentionBuilder {
   /// State of a thread: of each of its rows the greatest score so far and the sum of its own weights; then the sums of weighted values.
   std::size_t state_size() const { return static_cast<std::size_t>(m_) * (4 + static_cast<std::size_t>(value_columns_ / column_block) * 4); }
 
+  /// From the first block on in which something may be visible.
+  Values walk_all();
   Values walk(const NextBlock& first);
   /// Copies of the values pass while scores are computed, and those of the next keys while values are summed.
   Values visit(const NextBlock& block, Values state);
   int key_columns() const { return tiles_.key_tile / column_block; }
   /// Of the warp's queries and all keys of the block: [m][block of 8 keys].
   Scores products();
+
+  // --- operands that are f32 (attention_split.cpp): each product is three of TF32 ---
+
+  bool is_split() const { return stage_.element == Element::f32; }
+  Scores split_products();
+  void add_split_values(const Scores& weights, Values& state);
+  /// The state, or where something in it is NaN in any of the block's threads, that of a walk by careful products (split_product.h).
+  Values walk_again_with_care(const Values& state);
+  /// A change may hide that a product is NaN: a total is NaN then.
+  void keep_nan(const Scores& scores, Values& state) const;
+  mlir::Value is_any_nan(const Values& state) const;
+  /// Whether it holds for any of the block's threads.
+  mlir::Value in_any_warp(mlir::Value condition) const;
   /// Visits the scores with their coordinates, in which places that are not there are those of the last one.
   void at_each(Scores& scores, mlir::Value first_key,
                const std::function<mlir::Value(mlir::Value score, mlir::Value key, const Coordinates& at)>& changed);
@@ -113,7 +143,7 @@ class AttentionBuilder {
   bool has_factor_in_base() const { return stage_.score == stage_.product && factor() > 0; }
   double base() const { return std::numbers::log2e * (has_factor_in_base() ? factor() : 1); }
 
-  void change(Scores& scores, mlir::Value first_key);
+  void change(Scores& scores, mlir::Value first_key, Values& state);
   /// Puts -inf where nothing is to be seen, in blocks that are not visible whole.
   void hide(Scores& scores, const NextBlock& block);
   static Values flattened(const Scores& scores) {
@@ -164,6 +194,7 @@ class AttentionBuilder {
   const int depth_, value_columns_, m_;  // columns with those that fill up fragments
   const mlir::Value shared_;
   mlir::Value thread_, lane_, warp_, queries_, keys_, blocks_, first_query_;
+  bool is_careful_ = false;
   mlir::Value first_key_;  // of the block whose visibility is asked for
   Coordinates batch_;
   std::map<std::string, Interval<Emitted>, std::less<>> query_ranges_;    // of inputs by label

@@ -12,14 +12,18 @@ using mlir::Value;
 void AttentionBuilder::run() {
   find_place();
   load_queries();
+  const Values state = walk_all();
+  store(is_split() ? walk_again_with_care(state) : state);
+}
+
+Values AttentionBuilder::walk_all() {
   const NextBlock first = next_block(code_.number(0));
   code_.when(code_.less(first.number, blocks_), [&] { load_keys(first.number); });
-  const Values state = walk(first);
-  store(state);
+  return walk(first);
 }
 
 void AttentionBuilder::find_place() {
-  thread_ = mlir::NVVM::ThreadIdXOp::create(builder_, builder_.getI32Type());
+  thread_ = is_careful_ ? code_.read_anew("%tid.x") : mlir::NVVM::ThreadIdXOp::create(builder_, builder_.getI32Type()).getRes();
   lane_ = code_.remainder(thread_, 32);
   warp_ = code_.divide(thread_, 32);
   queries_ = extent(stage_.queries).value;
@@ -27,7 +31,7 @@ void AttentionBuilder::find_place() {
   blocks_ = code_.divide(code_.add(keys_, tiles_.key_tile - 1), tiles_.key_tile);
   // The last block of queries is the first: under a causal mask it has the most keys.
   const Value query_blocks = code_.divide(code_.add(queries_, tiles_.query_tile - 1), tiles_.query_tile);
-  Value rest = mlir::NVVM::BlockIdXOp::create(builder_, builder_.getI32Type());
+  Value rest = is_careful_ ? code_.read_anew("%ctaid.x") : mlir::NVVM::BlockIdXOp::create(builder_, builder_.getI32Type()).getRes();
   const Value block = code_.remainder(rest, query_blocks);
   rest = code_.divide(rest, query_blocks);
   for (auto dim = stage_.batch.rbegin(); dim != stage_.batch.rend(); ++dim) {
@@ -48,15 +52,16 @@ void AttentionBuilder::load(const SharedTile& tile, const Operand& operand, cons
                             std::int64_t columns, std::int64_t first_column) const {
   const Value offset = arguments_.offset(operand.input, operand.dims, batch_), stride = arguments_.stride(operand.input, operand.dims, along),
               zero = code_.number(0);
+  const int elements = chunk_elements(stage_.element);
   const auto row_offset = [&](Value row) { return code_.add(offset, code_.multiply(row, stride)); };
   if (is_aligned_)
     return tile.copy(arguments_, operand.input, thread_, tiles_.threads(), [&](Value row, Value own_chunk) -> GlobalChunk {
-      const Value chunk = code_.add(own_chunk, first_column / chunk_elements);
+      const Value chunk = code_.add(own_chunk, first_column / elements);
       const Value wanted = code_.add(first, row), is_row = code_.less(wanted, rows),
-                  place = code_.add(row_offset(wanted), code_.multiply(chunk, chunk_elements));
+                  place = code_.add(row_offset(wanted), code_.multiply(chunk, elements));
       const bool is_full = columns % fragment == 0;
-      const Value is_there = is_full ? is_row : code_.both(is_row, code_.less(chunk, code_.number(columns / chunk_elements)));
-      return {place, code_.select(is_there, code_.number(chunk_elements), zero)};
+      const Value is_there = is_full ? is_row : code_.both(is_row, code_.less(chunk, code_.number(columns / elements)));
+      return {place, code_.select(is_there, code_.number(elements), zero)};
     });
   tile.load(arguments_, operand.input, thread_, tiles_.threads(), [&](Value row, Value own_column) -> GlobalElement {
     const Value column = code_.add(own_column, first_column);
@@ -68,13 +73,18 @@ void AttentionBuilder::load(const SharedTile& tile, const Operand& operand, cons
 void AttentionBuilder::load_queries() {
   load(queries_tile(), stage_.query, stage_.queries, first_query_, queries_, stage_.depth);
   arrive();
-  for (int m = 0; m < m_; ++m) {
-    query_fragments_.emplace_back();
-    for (int column = 0; column < depth_; column += fragment)
-      query_fragments_.back().push_back(
-          queries_tile().first_operand(code_.multiply(warp_, tiles_.warp_rows), m * fragment, code_.number(0), column, lane_));
-  }
+  if (!tiles_.keeps_queries) return;
+  query_fragments_.assign(static_cast<std::size_t>(m_), {});
+  for (std::size_t m = 0; m < query_fragments_.size(); ++m)
+    for (int column = 0; column < depth_; column += query_columns()) query_fragments_[m].push_back(load_query(m, column));
   code_.barrier();
+}
+
+std::array<Value, 4> AttentionBuilder::load_query(std::size_t m, int column) const {
+  return queries_tile().first_operand(code_.multiply(warp_, tiles_.warp_rows), static_cast<int>(m) * fragment, code_.number(0), column, lane_);
+}
+std::array<Value, 4> AttentionBuilder::query_operand(std::size_t m, int column) const {
+  return tiles_.keeps_queries ? query_fragments_[m][static_cast<std::size_t>(column / query_columns())] : load_query(m, column);
 }
 
 void AttentionBuilder::arrive() {
@@ -107,7 +117,7 @@ Values AttentionBuilder::visit(const NextBlock& block, Values state) {
   if (is_aligned_) code_.wait_for_copies();
   code_.barrier();
   code_.when(code_.less(next.number, blocks_), [&] { load_keys(next.number); });
-  change(scores, first_key);
+  change(scores, first_key, state);
   hide(scores, block);
   for (int m = 0; m < m_; ++m) shrink(state, m, weigh(scores[static_cast<std::size_t>(m)], m, first_key, state));
   add_values(scores, state);
@@ -115,15 +125,20 @@ Values AttentionBuilder::visit(const NextBlock& block, Values state) {
   return state;
 }
 
-int row_pitch(std::int64_t columns) { return static_cast<int>((columns + 63) / 64 * 64); }
+int row_pitch(Element element, std::int64_t columns) {
+  const int line = line_bytes / element_bytes(element);
+  return static_cast<int>((columns + line - 1) / line * line);
+}
 
-int shared_bytes(const AttentionTiles& tiles, std::int64_t depth, std::int64_t value_columns) {
-  return 2 * std::max(tiles.query_tile * row_pitch(depth), tiles.key_tile * (row_pitch(depth) + row_pitch(value_columns)));
+int shared_bytes(const AttentionTiles& tiles, const AttentionStage& stage) {
+  const int key_pitch = row_pitch(stage.element, stage.depth), value_pitch = row_pitch(stage.element, stage.value_columns);
+  const int queries = tiles.query_tile * key_pitch, others = tiles.key_tile * (key_pitch + value_pitch);
+  return element_bytes(stage.element) * (tiles.keeps_queries ? std::max(queries, others) : queries + others);
 }
 
 void build_attention(Builder& builder, const std::string& name, const KernelSteps& plan, const Step& step, const AttentionStage& stage,
                      const AttentionTiles& tiles, bool is_aligned) {
-  const BlockNeeds needs{tiles.threads(), shared_bytes(tiles, stage.depth, stage.value_columns)};
+  const BlockNeeds needs{tiles.threads(), shared_bytes(tiles, stage), false, tiles.resident_blocks};
   build_kernel(builder, name, plan, step, needs,
                [&](const KernelFunction& function) { AttentionBuilder(function, plan, step, stage, tiles, is_aligned).run(); });
 }

@@ -71,7 +71,7 @@ class Reading {
   void take_elements() {
     if (!problem_.empty()) return;
     stage_.element = tensor(stage_.query).element;
-    refuse(storage_problem(plan_, step_, {&stage_.query, &stage_.key, &stage_.value}));
+    refuse(storage_problem(plan_, step_, {&stage_.query, &stage_.key, &stage_.value}, {Element::bf16, Element::f16, Element::f32}));
     if (stage_.value.factor != 1) refuse("tensor cores load values as they are stored, and they are multiplied");
   }
 

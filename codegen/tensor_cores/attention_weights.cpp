@@ -66,6 +66,7 @@ std::array<Value, 4> AttentionBuilder::first_operand(const std::vector<Sums>& we
 }
 
 void AttentionBuilder::add_values(const Scores& weights, Values& state) {
+  if (is_split()) return add_split_values(weights, state);
   for (int key = 0; key < tiles_.key_tile; key += fragment) {
     std::vector<std::array<Value, 4>> first;
     for (const auto& row : weights) first.push_back(first_operand(row, key));
@@ -99,7 +100,7 @@ void AttentionBuilder::store(const Values& state) {
 
 void AttentionBuilder::store_row(int m, int half, Value query, Value inverse, const Values& state) {
   for (std::size_t block = 0; block < static_cast<std::size_t>(value_columns_ / column_block); ++block) {
-    const auto column = [&](std::size_t i) { return column_of(static_cast<int>(block), static_cast<int>(i)); };
+    const auto column = [&](std::size_t i) { return column_of(static_cast<int>(block), static_cast<int>(i), value_width()); };
     const auto at = [&](std::size_t i) {
       Coordinates at = batch_;
       at.insert_or_assign(stage_.queries, index(query));
@@ -114,7 +115,7 @@ void AttentionBuilder::store_row(int m, int half, Value query, Value inverse, co
       if (value_columns_ == stage_.value_columns) return store();
       code_.when(code_.less(column(i), code_.number(stage_.value_columns)), store);
     };
-    if (is_aligned_ && stage_.has_result_rows) {
+    if (value_width() == 1 && is_aligned_ && stage_.has_result_rows) {
       when_there(0, [&] { arguments_.store(0, at(0), {result(0), result(1)}); });
       continue;
     }

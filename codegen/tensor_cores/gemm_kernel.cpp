@@ -64,7 +64,8 @@ class GemmBuilder {
   SharedTile tile(const Side& side, Value stage) const {
     const Value place = code_.behind(code_.behind(shared_, code_.multiply(stage, 2 * stage_elements())),
                                      &side.operand == &stage_.a ? 0 : 2 * tiles_.row_tile * chunk);
-    return side.is_by_own ? SharedTile(code_, place, chunk, side.tile, side.tile) : SharedTile(code_, place, side.tile, chunk, chunk);
+    return side.is_by_own ? SharedTile(code_, stage_.element, place, chunk, side.tile, side.tile)
+                          : SharedTile(code_, stage_.element, place, side.tile, chunk, chunk);
   }
 
   /// Chunk number `number` of the contracted dims.

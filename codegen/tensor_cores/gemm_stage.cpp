@@ -47,7 +47,7 @@ GemmAnswer gemm_stage(const KernelSteps& plan, const Step& step) {
   if (!out.empty() && !has(b.operand.dims, out.back())) std::swap(a, b);
   stage.a = std::move(a.operand);
   stage.b = std::move(b.operand);
-  if (std::string problem = storage_problem(plan, step, {&stage.a, &stage.b}); !problem.empty()) return refuse(std::move(problem));
+  if (std::string problem = storage_problem(plan, step, {&stage.a, &stage.b}, {Element::bf16, Element::f16}); !problem.empty()) return refuse(std::move(problem));
   stage.element = plan.tensors[step.inputs[stage.a.input]].element;
   const Names over = std::get<Matmul>(matmul.op).over;
   for (const std::string& dim : stage.a.dims)

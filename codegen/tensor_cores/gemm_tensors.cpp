@@ -56,8 +56,8 @@ void GemmTensors::load(const SharedTile& tile, const GemmSide& side, Value first
   const auto place = [&](Value line, Value at) { return code_.add(base, code_.add(offset(side, lines, line), offset(side, along, at))); };
   if (is_aligned)
     return tile.copy(arguments_, side.operand.input, thread, threads, [&](Value row, Value own_chunk) -> GlobalChunk {
-      const Value line = code_.add(first_line, row), at = code_.add(first_along, code_.multiply(own_chunk, chunk_elements));
-      const Value left = least(greatest(builder_.createOrFold<mlir::arith::SubIOp>(along.size(), at), zero), code_.number(chunk_elements));
+      const Value line = code_.add(first_line, row), at = code_.add(first_along, code_.multiply(own_chunk, chunk_elements(stage_.element)));
+      const Value left = least(greatest(builder_.createOrFold<mlir::arith::SubIOp>(along.size(), at), zero), code_.number(chunk_elements(stage_.element)));
       return {place(line, at), code_.select(code_.less(line, lines.size()), left, zero)};
     });
   tile.load(arguments_, side.operand.input, thread, threads, [&](Value row, Value column) -> GlobalElement {

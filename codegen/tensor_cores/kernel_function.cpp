@@ -21,8 +21,8 @@ void build_kernel(Builder& builder, const std::string& name, const KernelSteps& 
   auto function = llvm_ops::LLVMFuncOp::create(builder, name, type);
   function->setAttr(mlir::NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   function->setAttr(mlir::NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr({needs.threads}));
-  // As many registers as there are: without this, ptxas spills some for a second block on a multiprocessor.
-  function->setAttr(mlir::NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
+  // Of one block as many registers as there are: without this, ptxas spills some for a second.
+  function->setAttr(mlir::NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(needs.resident));
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
   const mlir::Value shared = llvm_ops::AddressOfOp::create(builder, llvm_ops::LLVMPointerType::get(builder.getContext(), shared_memory), memory);
   body({builder, function, shared});

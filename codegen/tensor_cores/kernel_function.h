@@ -18,10 +18,12 @@ struct KernelFunction {
   mlir::Value shared;               ///< the block's memory, at a multiple of 1024 bytes
 };
 
-/// Threads of a block, and bytes that they share: those of the kernel itself, at most 48 kB, or as many as a launch gives it.
+/// Threads of a block, and bytes that they share: those of the kernel itself, at most 48 kB, or as many as a launch gives it; and how many blocks a
+/// multiprocessor has at once at least, which bounds registers.
 struct BlockNeeds {
   int threads, shared_bytes;
   bool is_given_by_launch = false;
+  int resident = 1;
 };
 
 /// A function of the module at whose end `builder` stands, which returns behind what `body` builds.

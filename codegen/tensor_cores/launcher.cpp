@@ -148,7 +148,7 @@ class Assembly {
     return blocks;
   }
 
-  /// Whether all rows of a launch's tensors begin at multiples of 16 bytes: addresses and strides, of elements of 2 bytes, do.
+  /// Whether all rows of a launch's tensors begin at multiples of 16 bytes: addresses and strides do.
   std::string is_aligned(const std::string& place, const Launch& launch) {
     line(fmt::format("%{}.odd = add i64 0, 0", place));
     std::string odd = fmt::format("%{}.odd", place);
@@ -164,9 +164,9 @@ class Assembly {
     for (const std::size_t tensor : launch.aligned_tensors) {
       line(fmt::format("%{0}.device{1} = load i64, ptr %t{1}.device.place", place, tensor));
       join(fmt::format("%{}.device{}", place, tensor), 15);
-      for (std::size_t d = 1; d < rank(tensor); ++d) join(wide(fmt::format("%t{}.stride{}", tensor, d)), 7);
+      for (std::size_t d = 1; d < rank(tensor); ++d) join(wide(fmt::format("%t{}.stride{}", tensor, d)), launch.aligned_elements - 1);
     }
-    for (const std::string& dim : launch.aligned_dims) join(wide(extent(dim)), 7);
+    for (const std::string& dim : launch.aligned_dims) join(wide(extent(dim)), launch.aligned_elements - 1);
     line(fmt::format("%{0}.is_aligned = icmp eq i64 {1}, 0", place, odd));
     return fmt::format("%{}.is_aligned", place);
   }

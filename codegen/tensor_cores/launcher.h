@@ -17,10 +17,11 @@ struct Launch {
   std::vector<Tiled> tiled;
   int threads = 32, shared_bytes = 0;
   /// The kernel for operands whose rows begin at multiples of 16 bytes, the other one, and the tensors that this is asked of: numbers among those
-  /// that the step reads and then writes; and dims whose extents have to be multiples of 8. An empty name: there is no such kernel.
+  /// that the step reads and then writes; and dims whose extents have to be multiples of 16 bytes, too. An empty name: there is no such kernel.
   std::string aligned_kernel, kernel;
   std::vector<std::size_t> aligned_tensors;
   std::vector<std::string> aligned_dims = {};
+  int aligned_elements = 8;  ///< in 16 bytes
 };
 
 /// What the driver loads (codegen/files/cuda_image.h), and how its kernels are launched.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -43,13 +44,17 @@ OperandAnswer read_operand(const KernelSteps& plan, const Step& step, int id, st
   }
 }
 
-std::string storage_problem(const KernelSteps& plan, const Step& step, const std::vector<const Operand*>& operands) {
+std::string storage_problem(const KernelSteps& plan, const Step& step, const std::vector<const Operand*>& operands,
+                            const std::vector<Element>& storages) {
   const auto tensor = [&](const Operand* operand) -> const StepTensor& { return plan.tensors[step.inputs[operand->input]]; };
   const StepTensor& first = tensor(operands.front());
   for (const Operand* operand : operands) {
     const StepTensor& stored = tensor(operand);
-    if (stored.element != Element::bf16 && stored.element != Element::f16)
-      return fmt::format("tensor cores multiply bf16 or f16, and '{}' is {}", stored.name, name_of(stored.element));
+    if (std::ranges::find(storages, stored.element) == storages.end()) {
+      std::string names;
+      for (const Element storage : storages) names += (names.empty() ? "" : " or ") + std::string(name_of(storage));
+      return fmt::format("tensor cores multiply {}, and '{}' is {}", names, stored.name, name_of(stored.element));
+    }
     if (stored.element != first.element)
       return fmt::format("tensor cores multiply operands of one storage: '{}' is {} and '{}' is {}", first.name, name_of(first.element), stored.name,
                          name_of(stored.element));

@@ -23,7 +23,8 @@ struct OperandAnswer {
 };
 OperandAnswer read_operand(const KernelSteps& plan, const Step& step, int node, std::string_view what);
 
-/// What is wrong with the storage of operands that are multiplied, as a sentence: bf16 or f16, and all the same. Empty if nothing is.
-std::string storage_problem(const KernelSteps& plan, const Step& step, const std::vector<const Operand*>& operands);
+/// What is wrong with the storage of operands that are multiplied, as a sentence: one of these, and all the same. Empty if nothing is.
+std::string storage_problem(const KernelSteps& plan, const Step& step, const std::vector<const Operand*>& operands,
+                            const std::vector<Element>& storages);
 
 }  // namespace attune::tensor_cores

@@ -8,6 +8,7 @@
 #include "codegen/files/cuda_image.h"
 #include "codegen/tensor_cores/core_schedule.h"
 #include "codegen/tensor_cores/ptx.h"
+#include "codegen/tensor_cores/shared_tile.h"
 #include "schedules/mma/mma.h"
 
 namespace attune {

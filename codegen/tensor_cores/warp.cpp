@@ -107,9 +107,35 @@ std::array<Value, 4> Code::load_matrices(Value row, bool is_transposed) const {
   return registers;
 }
 
-Sums multiplied(const Code& code, Element element, const std::array<Value, 4>& a, const std::array<Value, 2>& b, const Sums& c) {
+Value Code::read_anew(const std::string& source) const {
+  auto move = llvm_ops::InlineAsmOp::create(builder, builder.getI32Type(), mlir::ValueRange{}, "mov.b32 $0, " + source + ";", "=r",
+                                            /*has_side_effects=*/true, /*is_align_stack=*/false, llvm_ops::tailcallkind::TailCallKind::None,
+                                            llvm_ops::AsmDialectAttr{}, mlir::ArrayAttr{});
+  return move.getRes();
+}
+
+namespace {
+
+/// Products of fragments whose registers are as NVVM's operation wants them.
+Sums product_of(const Code& code, llvm::ArrayRef<Value> a, llvm::ArrayRef<Value> b, const Sums& c, nvvm::MMATypes type, std::int64_t depth) {
   Builder& builder = code.builder;
   const mlir::Type real = builder.getF32Type(), sums = llvm_ops::LLVMStructType::getLiteral(builder.getContext(), {real, real, real, real});
+  const Value product =
+      nvvm::MmaOp::create(builder, sums, mlir::ValueRange(a), mlir::ValueRange(b), mlir::ValueRange(llvm::ArrayRef<Value>(c)), {16, 8, depth},
+                          std::nullopt, std::nullopt, std::array{type, type}, std::array{nvvm::MMALayout::row, nvvm::MMALayout::col});
+  Sums result;
+  for (std::int64_t i = 0; i < 4; ++i) result[static_cast<std::size_t>(i)] = llvm_ops::ExtractValueOp::create(builder, product, i);
+  return result;
+}
+
+}  // namespace
+
+Sums multiplied(const Code& code, const std::array<Value, 4>& a, const std::array<Value, 2>& b, const Sums& c) {
+  return product_of(code, a, b, c, nvvm::MMATypes::tf32, 8);
+}
+
+Sums multiplied(const Code& code, Element element, const std::array<Value, 4>& a, const std::array<Value, 2>& b, const Sums& c) {
+  Builder& builder = code.builder;
   const bool is_f16 = element == Element::f16;
   const auto typed = [&](const Value& word) -> Value {
     return is_f16 ? llvm_ops::BitcastOp::create(builder, mlir::VectorType::get(2, builder.getF16Type()), word) : word;
@@ -117,12 +143,7 @@ Sums multiplied(const Code& code, Element element, const std::array<Value, 4>& a
   llvm::SmallVector<Value> of_a, of_b;
   for (const Value& word : a) of_a.push_back(typed(word));
   for (const Value& word : b) of_b.push_back(typed(word));
-  const auto type = is_f16 ? nvvm::MMATypes::f16 : nvvm::MMATypes::bf16;
-  const Value product = nvvm::MmaOp::create(builder, sums, of_a, of_b, mlir::ValueRange(llvm::ArrayRef<Value>(c)), {16, 8, 16}, std::nullopt,
-                                            std::nullopt, std::array{type, type}, std::array{nvvm::MMALayout::row, nvvm::MMALayout::col});
-  Sums result;
-  for (std::int64_t i = 0; i < 4; ++i) result[static_cast<std::size_t>(i)] = llvm_ops::ExtractValueOp::create(builder, product, i);
-  return result;
+  return product_of(code, of_a, of_b, c, is_f16 ? nvvm::MMATypes::f16 : nvvm::MMATypes::bf16, 16);
 }
 
 Value packed(const Code& code, Element element, Value low, Value high) {

@@ -61,7 +61,12 @@ class Code {
   /// Whether it holds in any lane of the warp.
   mlir::Value in_any_lane(mlir::Value condition) const;
 
-  /// Four matrices of 8 x 8 elements, of which lane 8 n + r says where row r of matrix n is.
+  /// A constant that stays in its loop, with all that is computed of it and of values from outside: these have their registers to themselves.
+  mlir::Value number_of_this_turn(std::int32_t value) const { return read_anew(std::to_string(value)); }
+  /// A special register or a constant, which with all that is computed of it keeps no registers from where it was read before.
+  mlir::Value read_anew(const std::string& source) const;
+
+  /// Four matrices of 8 x 8 elements of 16 bits, or of 8 x 4 words if they are not transposed, of which lane 8 n + r says where row r of matrix n is.
   std::array<mlir::Value, 4> load_matrices(mlir::Value row, bool is_transposed) const;
 
   Builder& builder;
@@ -72,6 +77,9 @@ using Sums = std::array<mlir::Value, 4>;
 
 /// Sums of a 16 x 16 matrix times a 16 x 8 one, beside what stands there. Registers hold two elements of 16 bits each.
 Sums multiplied(const Code& code, Element element, const std::array<mlir::Value, 4>& a, const std::array<mlir::Value, 2>& b, const Sums& c);
+
+/// The same of a 16 x 8 matrix times an 8 x 8 one of TF32, a word of f32 for each element, whose low 13 bits do not count.
+Sums multiplied(const Code& code, const std::array<mlir::Value, 4>& a, const std::array<mlir::Value, 2>& b, const Sums& c);
 
 /// Two reals in a register of 16-bit elements, the first in the low half.
 mlir::Value packed(const Code& code, Element element, mlir::Value low, mlir::Value high);

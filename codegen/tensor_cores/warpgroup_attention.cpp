@@ -34,7 +34,7 @@ void WarpgroupAttention::load_panels(Value place, int rows, const Operand& opera
   const int filled_columns = filled(columns);
   for (int panel = 0; panel < panels_of(filled_columns); ++panel) {
     const int before = panel * Panels::columns, own = std::min(Panels::columns, filled_columns - before);
-    const SharedTile tile(code_, code_.behind(place, panel * rows * Panels::row_bytes), rows, own, Panels::columns);
+    const SharedTile tile(code_, stage_.element, code_.behind(place, panel * rows * Panels::row_bytes), rows, own, Panels::columns);
     load(tile, operand, along, first, extent, columns, before);
   }
 }
@@ -61,7 +61,7 @@ void WarpgroupAttention::arrive(int pending) const {
 void WarpgroupAttention::load_query_words() {
   for (int column = 0; column < depth_; column += fragment) {
     const Value place = code_.behind(shared_, column / Panels::columns * tiles_.query_tile * Panels::row_bytes);
-    const SharedTile panel(code_, place, tiles_.query_tile, Panels::columns, Panels::columns);
+    const SharedTile panel(code_, stage_.element, place, tiles_.query_tile, Panels::columns, Panels::columns);
     query_words_.push_back(panel.first_operand(code_.multiply(warp_, fragment), 0, code_.number(0), column % Panels::columns, lane_));
   }
 }
@@ -121,7 +121,7 @@ int shared_bytes(const WarpgroupAttentionTiles& tiles, std::int64_t depth, std::
 
 void build_warpgroup_attention(Builder& builder, const std::string& name, const KernelSteps& plan, const Step& step,
                                const AttentionStage& stage, const WarpgroupAttentionTiles& tiles) {
-  const BlockNeeds needs{tiles.threads(), shared_bytes(tiles, stage.depth, stage.value_columns), /*is_given_by_launch=*/true};
+  const BlockNeeds needs{tiles.threads(), shared_bytes(tiles, stage.depth, stage.value_columns), true};
   build_kernel(builder, name, plan, step, needs,
                [&](const KernelFunction& function) { WarpgroupAttention(function, plan, step, stage, tiles).run(); });
 }

@@ -69,9 +69,9 @@ class WarpgroupGemm {
   Value stage_place(Value stage) const { return code_.behind(shared_, code_.multiply(stage, tiles_.stage_bytes())); }
 
   void load(const GemmSide& side, int tile, Value place, Value first_own, Value first_over) const {
-    if (!side.is_by_own) return tensors_.load({code_, place, tile, chunk, chunk}, side, first_own, first_over, thread_, tiles_.threads(), true);
+    if (!side.is_by_own) return tensors_.load({code_, stage_.element, place, tile, chunk, chunk}, side, first_own, first_over, thread_, tiles_.threads(), true);
     for (int own = 0; own < tile; own += Panels::columns)
-      tensors_.load({code_, code_.behind(place, own * Panels::row_bytes), chunk, Panels::columns, Panels::columns}, side, code_.add(first_own, own),
+      tensors_.load({code_, stage_.element, code_.behind(place, own * Panels::row_bytes), chunk, Panels::columns, Panels::columns}, side, code_.add(first_own, own),
                     first_over, thread_, tiles_.threads(), true);
   }
   void load(Value number, Value stage) const {

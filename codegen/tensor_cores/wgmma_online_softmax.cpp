@@ -17,6 +17,7 @@ AttentionStage stage_of(const CodeRequest& request) { return *attention_stage(re
 std::string warpgroup_attention_refusal(const CodeRequest& request) {
   if (std::string refusal = attention_refusal(request); !refusal.empty()) return refusal;
   const AttentionStage stage = stage_of(request);
+  if (stage.element == Element::f32) return "warpgroups multiply elements of 16 bits";
   return stage.may_be_aligned() ? "" : "warpgroups multiply rows of a multiple of 8 columns";
 }
 

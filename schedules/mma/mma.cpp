@@ -4,7 +4,8 @@ namespace attune {
 namespace {
 
 std::vector<Parameter> mma_online_softmax_parameters(const Machine& machine, SizeClass size) {
-  return with_defaults(mma_online_softmax, machine, size, {{"query_tile", {64, 128}}, {"key_tile", {32, 64, 128}}, {"warp_rows", {16, 32}}});
+  return with_defaults(mma_online_softmax, machine, size,
+                       {{"query_tile", {64, 128}}, {"key_tile", {16, 32, 64, 128}}, {"warp_rows", {16, 32}}, {"kept_queries", {0, 1}}, {"resident_blocks", {1, 2, 3, 4}}});
 }
 
 /// `key_tile` keys are a product's columns; `stages` blocks of keys and of values are in shared memory.

@@ -63,10 +63,10 @@ std::string ptx_of(const std::string& variant, const StageOptions& options, cons
 
 }  // namespace
 
-TEST_CASE("tensor cores take attention of bf16 and f16 whose depths are known", "[tensor cores]") {
+TEST_CASE("tensor cores take attention whose depths are known", "[tensor cores]") {
   for (const char* variant : {"scaled_dot_product", "causal", "causal_offset", "sliding_window", "sinks", "prefix_lm", "document", "soft_cap",
                               "alibi", "padded", "masked", "grouped_query"})
-    for (const Element element : {Element::bf16, Element::f16}) {
+    for (const Element element : {Element::bf16, Element::f16, Element::f32}) {
       CAPTURE(variant, name_of(element));
       const StepSchedule schedule = attention_of(variant, storing(element));
       CHECK(schedule.name == "mma_online_softmax");
@@ -92,21 +92,24 @@ TEST_CASE("attention of aligned rows has a kernel of warpgroups beside the one f
         "schedule 'wgmma_online_softmax': a block shares 303104 bytes; at most 232448 are there on compute capability 9.0");
 }
 
+TEST_CASE("tensor cores take attention inside of layers, whose stages store f32 for one another", "[tensor cores]") {
+  for (const Element element : {Element::bf16, Element::f32}) CHECK(attention_of("multi_head", storing(element)).name == "mma_online_softmax");
+}
+
 TEST_CASE("attention that tensor cores do not take has Halide's schedule, and the reason is said", "[tensor cores]") {
-  CHECK(declined("causal", storing(Element::f32)) == "tensor cores multiply bf16 or f16, and 'q' is f32");
   CHECK(declined("causal", storing(Element::bf16, 0)) == "tensor cores need 'depth' known when the kernel is compiled: --set depth=64");
   CHECK(declined("causal", storing(Element::bf16, 129, 64)) == "tensor cores take 1 to 128 columns, and depth = 129");
   CHECK(declined("causal", storing(Element::bf16, 64, 200)) == "tensor cores take 1 to 128 columns, and value_depth = 200");
-  CHECK(declined("multi_head", storing(Element::bf16)) == "tensor cores multiply bf16 or f16, and 'step0' is f32");
   CHECK(declined("additive", storing(Element::bf16, 0)) ==
         "tensor cores multiply one matrix of queries with one of keys, and the scores are none such product");
   StageOptions mixed = storing(Element::bf16);
   mixed.specialisation.storage = {{"k", Element::f32}};
-  CHECK(declined("causal", mixed) == "tensor cores multiply bf16 or f16, and 'k' is f32");
+  CHECK(declined("causal", mixed) == "tensor cores multiply operands of one storage: 'q' is bf16 and 'k' is f32");
 }
 
 TEST_CASE("a schedule that the command line names has the step, whichever generator it is of", "[tensor cores]") {
-  CHECK(attention_of("causal", storing(Element::bf16), chosen("gpu_online_softmax")).name == "gpu_online_softmax");
+  for (const Element element : {Element::bf16, Element::f32})
+    CHECK(attention_of("causal", storing(element), chosen("gpu_online_softmax")).name == "gpu_online_softmax");
   const StepSchedule small = attention_of("causal", storing(Element::bf16), chosen("mma_online_softmax,query_tile=64,key_tile=32,warp_rows=16"));
   CHECK(small.name == "mma_online_softmax");
   CHECK(value_of(small.parameters, "key_tile") == 32);
@@ -202,10 +205,11 @@ TEST_CASE("kernels of tensor cores pass ptxas with at most 255 registers and no 
                         .bytes);
   for (const char* variant :
        {"scaled_dot_product", "causal", "sliding_window", "grouped_query", "padded", "alibi", "document", "masked", "soft_cap", "prefix_lm"})
-    for (const std::int64_t depth : {64, 128}) {
-      CAPTURE(variant, depth);
-      check_registers(ptx_of(variant, storing(Element::bf16, depth, depth)));
-    }
+    for (const Element element : {Element::bf16, Element::f32})
+      for (const std::int64_t depth : {64, 128}) {
+        CAPTURE(variant, name_of(element), depth);
+        check_registers(ptx_of(variant, storing(element, depth, depth)));
+      }
   for (const char* tiles : {"query_tile=128,key_tile=176,stages=2", "query_tile=192,key_tile=64,stages=3,turns=1",
                             "query_tile=128,key_tile=128,stages=3,turns=1", "query_tile=128,key_tile=128,stages=2,query_registers=1"})
     check_registers(ptx_of("scaled_dot_product", storing(Element::bf16, 128, 128), chosen("wgmma_online_softmax," + std::string(tiles))));

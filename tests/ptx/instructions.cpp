@@ -92,6 +92,7 @@ TEST_CASE("bits are shifted, taken out and joined", "[ptx]") {
   check("and.b16", 0x10U, 0x70011U, 0x70032U);
   check("and.b32", 0x10U, 0x11U, 0x32U);
   check("or.b32", 0x33U, 0x11U, 0x32U);
+  check("xor.b16", 0x23U, 0x70011U, 0x70032U);
   check("xor.b32", 0x23U, 0x11U, 0x32U);
   check("not.b32", 0xfffffff0U, 0xfU);
   check("not.pred", 0, 1);

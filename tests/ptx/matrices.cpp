@@ -88,6 +88,48 @@ TEST_CASE("products of matrices in the fragments of a warp are those of whole ma
   check_product<bfloat16>("bf16");
 }
 
+TEST_CASE("a product of matrices of TF32 is that of whole matrices, and low bits of operands do not count", "[ptx]") {
+  const Matrix a = random_matrix(16, 8, 6), b = random_matrix(8, 8, 7), c = random_matrix(16, 8, 8);
+  const auto below = [](float x) { return std::bit_cast<std::uint32_t>(x) | 0x1fffU; };
+  std::vector<std::uint32_t> in(10 * warp_size);
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
+    for (std::size_t r = 0; r < 4; ++r) in[32 * r + lane] = below(a[lane / 4 + 8 * (r % 2)][lane % 4 + 4 * (r / 2)]);
+    for (std::size_t r = 0; r < 2; ++r) in[32 * (4 + r) + lane] = below(b[lane % 4 + 4 * r][lane / 4]);
+    for (std::size_t i = 0; i < 4; ++i) in[32 * (6 + i) + lane] = std::bit_cast<std::uint32_t>(at(c, of_c(lane, i)));
+  }
+  const Ran ran = run_block(kernel(loaded(10) +
+                                   "\tmma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32\n\t\t{%r20, %r21, %r22, %r23},\n\t\t{%r10, %r11, %r12, "
+                                   "%r13},\n\t\t{%r14, %r15},\n\t\t{%r16, %r17, %r18, %r19};\n" +
+                                   stored(20, 4)),
+                            32, in);
+  CHECK(ran.problem == "");
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
+    for (std::size_t i = 0; i < 4; ++i)
+      CHECK(std::bit_cast<float>(ran.out[32 * i + lane]) == product(a, b, c, of_c(lane, i).row, of_c(lane, i).column));
+}
+
+TEST_CASE("sums of a product of TF32 are rounded towards zero", "[ptx]") {
+  const auto sum_of = [](float c, float small) {
+    std::vector<std::uint32_t> in(10 * warp_size);
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
+      for (std::size_t r = 0; r < 4; ++r) in[32 * r + lane] = std::bit_cast<std::uint32_t>(small);
+      for (std::size_t r = 0; r < 2; ++r) in[32 * (4 + r) + lane] = std::bit_cast<std::uint32_t>(r == 0 && lane % 4 == 0 ? 1.0F : 0.0F);
+      for (std::size_t i = 0; i < 4; ++i) in[32 * (6 + i) + lane] = std::bit_cast<std::uint32_t>(c);
+    }
+    const Ran ran = run_block(kernel(loaded(10) +
+                                     "\tmma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r20, %r21, %r22, %r23}, {%r10, %r11, %r12, %r13}, {%r14, "
+                                     "%r15}, {%r16, %r17, %r18, %r19};\n" +
+                                     stored(20, 4)),
+                              32, in);
+    CHECK(ran.problem == "");
+    return std::bit_cast<float>(ran.out[0]);
+  };
+  CHECK(sum_of(1, 3 * 0x1p-25F) == 1);
+  CHECK(sum_of(-1, -3 * 0x1p-25F) == -1);
+  CHECK(sum_of(1, 5 * 0x1p-24F) == 1 + 0x1p-22F);
+  CHECK(sum_of(std::numeric_limits<float>::infinity(), 1) == std::numeric_limits<float>::infinity());
+}
+
 TEST_CASE("matrices are loaded from shared memory as their lanes name rows, as they stand or transposed", "[ptx]") {
   // Half h of shared memory is h; lane l names the 16 bytes from 16 (l ^ 5) on: row r of matrix n begins at half 8 ((8 n + r) ^ 5).
   std::vector<std::uint32_t> in(4 * warp_size);

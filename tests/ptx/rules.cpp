@@ -157,6 +157,7 @@ constexpr Rule rules[] = {
     {"sub.s16", 2, of<std::uint16_t, subtract>},
     {"sub.s32", 2, of<u32, subtract>},
     {"sub.s64", 2, of<u64, subtract>},
+    {"xor.b16", 2, of<std::uint16_t, one_of_both>},
     {"xor.b32", 2, of<u32, one_of_both>},
     {"xor.b64", 2, of<u64, one_of_both>},
     {"xor.pred", 2, of<u64, one_of_both>},

@@ -15,7 +15,8 @@ bool has_products(const ptx::Counts& counts, const std::string& type, bool is_of
     return counted.first.starts_with("wgmma.mma_async.sync.aligned.m64n") && counted.first.ends_with("k16.f32." + type + "." + type);
   };
   if (is_of_warpgroups) return std::ranges::any_of(counts.instructions, is_product);
-  return counts.instructions.contains("mma.sync.aligned.m16n8k16.row.col.f32." + type + "." + type + ".f32");
+  const std::string of_f32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", other = "mma.sync.aligned.m16n8k16.row.col.f32." + type + "." + type + ".f32";
+  return counts.instructions.contains(type == "f32" ? of_f32 : other);
 }
 
 std::vector<std::string> depths(int depth, int value_depth) {
@@ -31,13 +32,20 @@ void check_by_schedule(const std::string& variant, const KernelOptions& options,
   // Rows of other depths do not begin at multiples of 16 bytes.
   const auto is_aligned = [](const std::string& known) { return std::stoi(known.substr(known.find('=') + 1)) % 8 == 0; };
   CHECK(has_products(counts, options.types, options.schedule.starts_with("wgmma") && std::ranges::all_of(options.set, is_aligned)));
-  for (const auto& [instruction, conflicts] : counts.conflicts_of) CHECK_THAT(instruction, !Catch::StartsWith("ldmatrix"));
+  for (const auto& [instruction, conflicts] : counts.conflicts_of) CHECK_THAT(instruction, !Catch::StartsWith("ldmatrix") && !Catch::StartsWith("ld.shared"));
+}
+
+/// Warpgroups multiply elements of 16 bits alone.
+std::vector<std::string> schedules_of(const std::string& type) {
+  std::vector<std::string> all{"mma_online_softmax"};
+  if (type != "f32") all.emplace_back("wgmma_online_softmax");
+  return all;
 }
 
 void check_by_tensor_cores(const std::string& variant, KernelOptions options, std::initializer_list<const char*> shapes) {
   options.target = "cuda";
   if (!options.schedule.empty()) return check_by_schedule(variant, options, shapes);
-  for (const char* schedule : {"mma_online_softmax", "wgmma_online_softmax"}) {
+  for (const std::string& schedule : schedules_of(options.types)) {
     options.schedule = schedule;
     check_by_schedule(variant, options, shapes);
   }
@@ -142,9 +150,9 @@ TEST_CASE("products by tensor cores of nothing are right", "[cuda]") {
 
 TEST_CASE("attention by tensor cores agrees with the interpreter for any numbers of queries and keys", "[cuda]") {
   load_driver();
-  for (const char* type : {"bf16", "f16"})
+  for (const char* type : {"bf16", "f16", "f32"})
     for (const int depth : {64, 128})
-      for (const char* schedule : {"mma_online_softmax", "wgmma_online_softmax"}) {
+      for (const std::string& schedule : schedules_of(type)) {
         const KernelCase kernel("scaled_dot_product", {.target = "cuda", .types = type, .schedule = schedule, .set = depths(depth, depth)});
         for (const int queries : {1, 5, 37, 129})
           for (const int keys : {1, 5, 37, 129, 300})
@@ -154,9 +162,10 @@ TEST_CASE("attention by tensor cores agrees with the interpreter for any numbers
 
 TEST_CASE("every variant that tensor cores take agrees with the interpreter", "[cuda]") {
   load_driver();
-  for (const char* variant : {"causal", "causal_offset", "sliding_window", "prefix_lm", "document", "soft_cap", "alibi", "padded", "masked",
-                              "grouped_query", "relative_bias"})
-    check_by_tensor_cores(variant, {.types = "bf16", .set = depths(64, 64)}, odd);
+  for (const char* type : {"bf16", "f32"})
+    for (const char* variant : {"causal", "causal_offset", "sliding_window", "prefix_lm", "document", "soft_cap", "alibi", "padded", "masked",
+                                "grouped_query", "relative_bias"})
+      check_by_tensor_cores(variant, {.types = type, .set = depths(64, 64)}, odd);
   check_by_tensor_cores("sliding_window", {.settings = {"window=7"}, .types = "bf16", .set = depths(64, 64)}, odd);
   check_by_tensor_cores("sinks", {.settings = {"sinks=3", "window=9"}, .types = "bf16", .set = depths(64, 64)}, odd);
   check_by_tensor_cores("alibi", {.settings = {"causal=true"}, .types = "f16", .set = depths(64, 64)}, odd);
@@ -166,12 +175,13 @@ TEST_CASE("every variant that tensor cores take agrees with the interpreter", "[
 TEST_CASE("attention by tensor cores of depths that fill no fragment agrees with the interpreter", "[cuda]") {
   load_driver();
   for (const auto& [depth, value_depth] : std::initializer_list<std::pair<int, int>>{{16, 16}, {40, 24}, {8, 120}, {7, 5}, {1, 1}, {127, 33}, {104, 80}})
-    for (const char* variant : {"causal", "grouped_query"}) check_by_tensor_cores(variant, {.types = "bf16", .set = depths(depth, value_depth)}, odd);
+    for (const char* variant : {"causal", "grouped_query"})
+      for (const char* type : {"bf16", "f32"}) check_by_tensor_cores(variant, {.types = type, .set = depths(depth, value_depth)}, odd);
 }
 
 TEST_CASE("attention by tensor cores stores log-sum-exp", "[cuda]") {
   load_driver();
-  for (const char* type : {"bf16", "f16"}) {
+  for (const char* type : {"bf16", "f16", "f32"}) {
     check_by_tensor_cores("scaled_dot_product", {.settings = {"lse=true"}, .types = type, .set = depths(64, 64)}, odd);
     check_by_tensor_cores("padded", {.settings = {"lse=true"}, .types = type, .set = depths(128, 64)}, odd);
   }
@@ -192,9 +202,10 @@ TEST_CASE("attention by tensor cores with biases, dropout, slices and a gate agr
   g.output("out", matmul(weights, v, keys) * sigmoid(gate), {queries, heads, columns});
   g.finish();
   REQUIRE(std::string(g.problem().view()) == "");
-  for (const char* schedule : {"mma_online_softmax", "wgmma_online_softmax"})
-    check_product(g, {.types = "bf16", .schedule = schedule},
-                  {"heads=1,queries=1,all=75,rows=7", "heads=3,queries=37,all=80,rows=5", "heads=2,queries=129,all=74,rows=9"});
+  for (const char* type : {"bf16", "f32"})
+    for (const std::string& schedule : schedules_of(type))
+      check_product(g, {.types = type, .schedule = schedule},
+                    {"heads=1,queries=1,all=75,rows=7", "heads=3,queries=37,all=80,rows=5", "heads=2,queries=129,all=74,rows=9"});
 }
 
 TEST_CASE("attention by tensor cores with any tiles agrees with the interpreter", "[cuda]") {
@@ -209,12 +220,18 @@ TEST_CASE("attention by tensor cores with any tiles agrees with the interpreter"
         "query_tile=128,key_tile=128,stages=2,query_registers=1,turns=1", "query_tile=64,key_tile=176,stages=2,query_registers=0,turns=0"})
     check_by_tensor_cores("causal", {.types = "bf16", .schedule = "wgmma_online_softmax," + std::string(tiles), .set = depths(64, 48)},
                           {"batch=1,heads=1,queries=1,keys=1", "batch=1,heads=2,queries=37,keys=129", "batch=1,heads=1,queries=193,keys=600"});
+  for (const char* tiles : {"query_tile=64,key_tile=16,warp_rows=16,kept_queries=1", "query_tile=64,key_tile=32,warp_rows=32,kept_queries=0",
+                            "query_tile=128,key_tile=64,warp_rows=32,kept_queries=1", "query_tile=64,key_tile=64,warp_rows=16,kept_queries=0,resident_blocks=3"})
+    for (const char* type : {"bf16", "f32"})
+      check_by_tensor_cores("causal", {.target = "cuda", .types = type, .schedule = "mma_online_softmax," + std::string(tiles), .set = depths(64, 48)}, odd);
 }
 
 TEST_CASE("a call of tensor cores without elements is right", "[cuda]") {
   load_driver();
-  const KernelCase kernel("scaled_dot_product", {.settings = {"lse=true"}, .target = "cuda", .types = "bf16", .set = depths(64, 64)});
-  for (const char* shape : {"queries=5,keys=0", "queries=0,keys=5", "heads=0,queries=5,keys=5"}) CHECK(kernel.difference(shape, 1) == "");
+  for (const char* type : {"bf16", "f32"}) {
+    const KernelCase kernel("scaled_dot_product", {.settings = {"lse=true"}, .target = "cuda", .types = type, .set = depths(64, 64)});
+    for (const char* shape : {"queries=5,keys=0", "queries=0,keys=5", "heads=0,queries=5,keys=5"}) CHECK(kernel.difference(shape, 1) == "");
+  }
 }
 
 }  // namespace attune

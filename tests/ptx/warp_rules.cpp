@@ -1,5 +1,6 @@
 /// What the lanes of a warp compute together, by the manual of PTX (ISA 7.0: "Warp Level Matrix Multiply-Accumulate Instructions", "shfl.sync").
 #include <bit>
+#include <cmath>
 
 #include "runtime/bfloat16.h"
 #include "runtime/float16.h"
@@ -35,6 +36,33 @@ void multiply_16x8x16(const Lanes* operands, Lanes* results) {
     }
 }
 
+float tf32_of(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) & 0xffffe000U); }
+
+/// The f32 beside a number that is no larger. The manual leaves rounding open; tensor cores truncate (Fasi et al. 2021, "Numerical behavior of NVIDIA
+/// tensor cores").
+float towards_zero(double exact) {
+  const auto nearest = static_cast<float>(exact);
+  return std::abs(static_cast<double>(nearest)) > std::abs(exact) && std::isfinite(exact) ? std::nextafter(nearest, 0.0F) : nearest;
+}
+
+/// d = a * b + c of 16 x 8 and 8 x 8 elements of TF32, of whose bits the low 13 do not count; each sum of 8 products and c is rounded once. With
+/// lane = 4 g + t and register r: a[g + 8 (r % 2)][t + 4 (r / 2)], b[t + 4 r][g], c and d as above.
+void multiply_16x8x8(const Lanes* operands, Lanes* results) {
+  double a[16][8], b[8][8];
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
+    const std::size_t g = lane / 4, t = lane % 4;
+    for (std::size_t r = 0; r < 4; ++r) a[g + 8 * (r % 2)][t + 4 * (r / 2)] = static_cast<double>(tf32_of(operands[r][lane]));
+    for (std::size_t r = 0; r < 2; ++r) b[t + 4 * r][g] = static_cast<double>(tf32_of(operands[4 + r][lane]));
+  }
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
+    for (std::size_t r = 0; r < 4; ++r) {
+      const std::size_t row = lane / 4 + 8 * (r / 2), column = 2 * (lane % 4) + r % 2;
+      auto sum = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(operands[6 + r][lane])));
+      for (std::size_t k = 0; k < 8; ++k) sum += a[row][k] * b[k][column];
+      results[r][lane] = std::bit_cast<std::uint32_t>(towards_zero(sum));
+    }
+}
+
 /// A lane's first operand is another's, which the second names; the third holds the last lane of a segment and the bits that say the segment. A lane
 /// that would read beyond its segment keeps its own.
 template <auto source>
@@ -60,6 +88,7 @@ void vote_any(const Lanes* operands, Lanes* results) {
 constexpr WarpRule warp_rules[] = {
     {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 10, 4, -1, multiply_16x8x16<bfloat16>},
     {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 10, 4, -1, multiply_16x8x16<float16>},
+    {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 10, 4, -1, multiply_16x8x8},
     {"shfl.sync.bfly.b32", 4, 1, 3, shuffle<butterfly>},
     {"shfl.sync.down.b32", 4, 1, 3, shuffle<downwards>},
     {"shfl.sync.idx.b32", 4, 1, 3, shuffle<indexed>},
