@@ -71,7 +71,8 @@ class GemmBuilder {
   /// Chunk number `number` of the contracted dims.
   void load(Value number, Value stage) const {
     for (const Side& side : {*a_, *b_})
-      tensors_.load(tile(side, stage), side, side.first, code_.multiply(number, chunk), thread_, tiles_.threads(), is_aligned_);
+      tensors_.load(tile(side, stage), side, side.first, code_.multiply(number, chunk), thread_, tiles_.threads(),
+                    is_aligned_ ? GemmTensors::Loads::of_chunks : GemmTensors::Loads::of_elements);
     if (is_aligned_) code_.end_copies();
   }
 

@@ -47,17 +47,19 @@ Value GemmTensors::offset(const GemmSide& side, const FlatDims& dims, Value inde
 }
 
 void GemmTensors::load(const SharedTile& tile, const GemmSide& side, Value first_own, Value first_over, Value thread, int threads,
-                       bool is_aligned) const {
+                       Loads loads) const {
   const FlatDims &lines = side.is_by_own ? over_ : side.own, &along = side.is_by_own ? side.own : over_;
   const Value first_line = side.is_by_own ? first_over : first_own, first_along = side.is_by_own ? first_own : first_over;
   const Value base = arguments_.offset(side.operand.input, side.operand.dims, product_), zero = code_.number(0);
   const auto least = [&](Value a, Value b) { return builder_.createOrFold<mlir::arith::MinSIOp>(a, b); };
   const auto greatest = [&](Value a, Value b) { return builder_.createOrFold<mlir::arith::MaxSIOp>(a, b); };
   const auto place = [&](Value line, Value at) { return code_.add(base, code_.add(offset(side, lines, line), offset(side, along, at))); };
-  if (is_aligned)
+  if (loads != Loads::of_elements)
     return tile.copy(arguments_, side.operand.input, thread, threads, [&](Value row, Value own_chunk) -> GlobalChunk {
-      const Value line = code_.add(first_line, row), at = code_.add(first_along, code_.multiply(own_chunk, chunk_elements(stage_.element)));
-      const Value left = least(greatest(builder_.createOrFold<mlir::arith::SubIOp>(along.size(), at), zero), code_.number(chunk_elements(stage_.element)));
+      const int elements = chunk_elements(stage_.element);
+      const Value line = code_.add(first_line, row), at = code_.add(first_along, code_.multiply(own_chunk, elements));
+      if (loads == Loads::of_all) return {place(line, at), {}};
+      const Value left = least(greatest(builder_.createOrFold<mlir::arith::SubIOp>(along.size(), at), zero), code_.number(elements));
       return {place(line, at), code_.select(code_.less(line, lines.size()), left, zero)};
     });
   tile.load(arguments_, side.operand.input, thread, threads, [&](Value row, Value column) -> GlobalElement {

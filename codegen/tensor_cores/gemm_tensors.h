@@ -49,9 +49,14 @@ class GemmTensors {
   void take_product(mlir::Value number);
 
   /// All threads bring a block of an operand into a tile, whose rows run along its own dims, or along those contracted if it is by its own; what is
-  /// beyond the last is 0. `is_aligned`: by asynchronous copies of 16 bytes, where chunks of 8 elements lie so (GemmStage::aligned_dims).
+  /// beyond the last is 0.
+  enum class Loads {
+    of_elements,  ///< one by one, wherever they lie
+    of_chunks,    ///< asynchronous copies of 16 bytes, where chunks of 8 elements lie so (GemmStage::aligned_dims)
+    of_all        ///< the same of a block of which nothing is beyond the last
+  };
   void load(const SharedTile& tile, const GemmSide& side, mlir::Value first_own, mlir::Value first_over, mlir::Value thread, int threads,
-            bool is_aligned) const;
+            Loads loads) const;
 
   /// Stores what the product's result is of a sum.
   void store(mlir::Value row, mlir::Value column, mlir::Value sum) const;

@@ -42,9 +42,9 @@ void SharedTile::each_chunk(Value thread, int threads, const std::function<void(
 void SharedTile::copy(const StepArguments& arguments, std::size_t tensor, Value thread, int threads, const ChunkAt& chunk_at) const {
   each_chunk(thread, threads, [&](Value row, Value chunk, Value place) {
     const GlobalChunk global = chunk_at(row, chunk);
-    const int bytes = element_bytes(element_);
-    code_.copy(place, arguments.element_at(tensor, code_.builder.getIntegerType(static_cast<unsigned>(8 * bytes)), global.offset),
-               code_.multiply(global.count, bytes));
+    const int element = element_bytes(element_);
+    const Value bytes = global.count ? code_.multiply(global.count, element) : Value();
+    code_.copy(place, arguments.element_at(tensor, code_.builder.getIntegerType(static_cast<unsigned>(8 * element)), global.offset), bytes);
   });
 }
 

@@ -11,7 +11,7 @@ inline constexpr int chunk_bytes = 16, line_bytes = 128;  // a line: all banks
 constexpr int element_bytes(Element element) { return static_cast<int>(bytes_of(stored_as(element))); }
 constexpr int chunk_elements(Element element) { return chunk_bytes / element_bytes(element); }
 
-/// A chunk in global memory: the place of its first element, and how many of its elements are there; the others are 0.
+/// A chunk in global memory: the place of its first element, and how many of its elements are there, all of them without a number; the others are 0.
 struct GlobalChunk {
   mlir::Value offset, count;
 };

@@ -47,8 +47,8 @@ class Code {
   mlir::Value behind(mlir::Value pointer, std::int64_t bytes) const { return behind(pointer, number(bytes)); }
 
   void barrier() const;
-  /// 16 bytes from global to shared memory, of which so many are read and the others are zeros; there after end_copies, wait_for_copies and a
-  /// barrier.
+  /// 16 bytes from global to shared memory, of which so many are read, all of them without a number, and the others are zeros; there after end_copies,
+  /// wait_for_copies and a barrier.
   void copy(mlir::Value shared, mlir::Value global, mlir::Value bytes) const;
   void end_copies() const;
   /// All of this thread's but those before its last `pending` ends.

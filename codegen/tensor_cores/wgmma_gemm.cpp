@@ -48,6 +48,9 @@ class WarpgroupGemm {
  private:
   static constexpr int chunk = WarpgroupTiles::over_chunk, step_over = 16, warp_rows = 16, run_columns = 4;
 
+  /// Whether so many from a first one on are there.
+  Value is_inside(Value first, int count, const FlatDims& dims) const { return code_.less(code_.add(first, count - 1), dims.size()); }
+
   void find_place() {
     thread_ = mlir::NVVM::ThreadIdXOp::create(builder_, builder_.getI32Type());
     lane_ = code_.remainder(thread_, 32);
@@ -62,22 +65,30 @@ class WarpgroupGemm {
     first_row_ = code_.multiply(code_.add(first_row, code_.remainder(in_band, band_rows)), tiles_.row_tile);
     first_column_ = code_.multiply(code_.divide(in_band, band_rows), tiles_.column_tile);
     tensors_.take_product(code_.divide(block, of_product));
+    is_inside_ = code_.both(is_inside(first_row_, tiles_.row_tile, tensors_.rows()), is_inside(first_column_, tiles_.column_tile, tensors_.columns()));
   }
 
   // --- operands: panels of the first one, then of the second one, for each stage ---
 
   Value stage_place(Value stage) const { return code_.behind(shared_, code_.multiply(stage, tiles_.stage_bytes())); }
 
-  void load(const GemmSide& side, int tile, Value place, Value first_own, Value first_over) const {
-    if (!side.is_by_own) return tensors_.load({code_, stage_.element, place, tile, chunk, chunk}, side, first_own, first_over, thread_, tiles_.threads(), true);
+  void load(const GemmSide& side, int tile, Value place, Value first_own, Value first_over, GemmTensors::Loads loads) const {
+    if (!side.is_by_own)
+      return tensors_.load({code_, stage_.element, place, tile, chunk, chunk}, side, first_own, first_over, thread_, tiles_.threads(), loads);
     for (int own = 0; own < tile; own += Panels::columns)
       tensors_.load({code_, stage_.element, code_.behind(place, own * Panels::row_bytes), chunk, Panels::columns, Panels::columns}, side, code_.add(first_own, own),
-                    first_over, thread_, tiles_.threads(), true);
+                    first_over, thread_, tiles_.threads(), loads);
   }
+  /// Copies of what is there whole take a third of the instructions, for which products leave threads little room: their sums take the registers' ports.
   void load(Value number, Value stage) const {
     const Value place = stage_place(stage), first_over = code_.multiply(number, chunk);
-    load(tensors_.a(), tiles_.row_tile, place, first_row_, first_over);
-    load(tensors_.b(), tiles_.column_tile, code_.behind(place, tiles_.a_bytes()), first_column_, first_over);
+    const Value is_whole = code_.both(is_inside_, is_inside(first_over, chunk, tensors_.over()));
+    const auto load_both = [&](GemmTensors::Loads loads) {
+      load(tensors_.a(), tiles_.row_tile, place, first_row_, first_over, loads);
+      load(tensors_.b(), tiles_.column_tile, code_.behind(place, tiles_.a_bytes()), first_column_, first_over, loads);
+    };
+    code_.when(is_whole, [&] { load_both(GemmTensors::Loads::of_all); });
+    code_.when(code_.exclusive_or(is_whole, Emitted::boolean(builder_, true).value), [&] { load_both(GemmTensors::Loads::of_chunks); });
     code_.end_copies();
   }
 
@@ -190,7 +201,7 @@ class WarpgroupGemm {
   const WarpgroupTiles tiles_;
   GemmTensors tensors_;
   const Value shared_;
-  Value thread_, lane_, warp_, first_row_, first_column_;
+  Value thread_, lane_, warp_, first_row_, first_column_, is_inside_;
 };
 
 WarpgroupTiles warpgroup_tiles(const std::vector<Parameter>& parameters) {
