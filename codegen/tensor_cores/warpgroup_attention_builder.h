@@ -19,7 +19,9 @@ class WarpgroupAttention : public AttentionBuilder {
       : AttentionBuilder(function, plan, step, stage, tiles, /*is_aligned=*/true),
         stages_(tiles.stages),
         has_query_registers_(tiles.has_query_registers),
-        has_turns_(tiles.has_turns) {}
+        has_turns_(tiles.has_turns),
+        is_late_(has_turns_ && stages_ > 2),
+        ahead_(is_late_ ? stages_ - 2 : stages_ - 1) {}
 
   void run();
 
@@ -75,7 +77,7 @@ class WarpgroupAttention : public AttentionBuilder {
   /// Weights, and then products, which go on while other warpgroups make their weights.
   Values walk_behind(Round round, const NextBlock& first, const Values& scores);
   Round visit_behind(Round round);
-  Values add_last_values(Round& round);
+  Values add_last_values(Round& round, bool is_to_arrive = true);
 
   /// The weights of a block; the state and the shrinks of `round` become those behind it.
   std::vector<Sums> weigh_block(const WarpgroupSums& products, const NextBlock& block, Round& round);
@@ -96,6 +98,9 @@ class WarpgroupAttention : public AttentionBuilder {
 
   const int stages_;
   const bool has_query_registers_, has_turns_;
+  /// Products of warpgroups that are behind go on beyond a barrier, so that what they read stays for a round more, and copies begin one later.
+  const bool is_late_;
+  const int ahead_;  // blocks whose keys are on their way when a round begins
   mlir::Value warpgroup_;
   std::vector<FirstOperand> query_words_;  // [16 columns]
 };

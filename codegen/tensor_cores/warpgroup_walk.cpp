@@ -42,14 +42,14 @@ Values WarpgroupAttention::walk(const NextBlock& first) {
   copy_keys(first, round.slot);
   code_.end_copies();
   NextBlock before = first;
-  for (int i = 1; i < stages_; ++i) {
+  for (int i = 1; i <= ahead_; ++i) {
     copy_values(before, code_.number(i - 1));
     before = next_block(code_.add(before.number, 1));
     copy_keys(before, code_.number(i));
     code_.end_copies();
     round.blocks.push_back(before);
   }
-  arrive(stages_ - 1);
+  arrive(ahead_);
   if (has_query_registers_) load_query_words();
   const Values scores = wait_for_products(code_, 0, begin_scores(round.slot));
   const auto before_others = [&] { return walk_before(round, first, scores); };
@@ -66,7 +66,7 @@ Values WarpgroupAttention::walk_before(Round round, const NextBlock& first, cons
 
 WarpgroupAttention::Round WarpgroupAttention::visit_before(Round round) {
   const NextBlock block = round.blocks.front(), found = next_block(code_.add(round.blocks.back().number, 1));
-  arrive(stages_ - 2);
+  arrive(ahead_ - 1);
   const WarpgroupSums products = begin_scores(behind_slot(round.slot, 1));
   shrink_sums(round);
   begin_values(round.slot, round.weights, round.state);
@@ -82,19 +82,21 @@ WarpgroupAttention::Round WarpgroupAttention::visit_before(Round round) {
 Values WarpgroupAttention::walk_behind(Round round, const NextBlock& first, const Values& scores) {
   round.blocks.insert(round.blocks.begin(), first);
   round.scores = scores;
+  if (is_late_) arrive(ahead_ - 1);
   round = in_rounds(round, 1, &WarpgroupAttention::visit_behind);
   round.weights = packed_weights(weigh_block(round.scores, round.blocks.front(), round));
-  return add_last_values(round);
+  return add_last_values(round, !is_late_);
 }
 
 WarpgroupAttention::Round WarpgroupAttention::visit_behind(Round round) {
   const NextBlock found = next_block(code_.add(round.blocks.back().number, 1));
-  arrive(stages_ - 2);
+  if (!is_late_) arrive(ahead_ - 1);
   copy(round, found);
   round.weights = packed_weights(weigh_block(round.scores, round.blocks.front(), round));
   const WarpgroupSums products = begin_scores(behind_slot(round.slot, 1));
   shrink_sums(round);
   begin_values(round.slot, round.weights, round.state);
+  if (is_late_) arrive(ahead_ - 1);
   end_values(round.weights, round.state);
   round.scores = wait_for_products(code_, 0, products);
   round.weights.clear();
@@ -103,8 +105,8 @@ WarpgroupAttention::Round WarpgroupAttention::visit_behind(Round round) {
   return round;
 }
 
-Values WarpgroupAttention::add_last_values(Round& round) {
-  arrive(0);
+Values WarpgroupAttention::add_last_values(Round& round, bool is_to_arrive) {
+  if (is_to_arrive) arrive(0);
   shrink_sums(round);
   begin_values(round.slot, round.weights, round.state);
   end_values(round.weights, round.state);
@@ -152,8 +154,8 @@ void WarpgroupAttention::keep_before_wait(const Round& round) const {
 }
 
 void WarpgroupAttention::copy(const Round& round, const NextBlock& found) const {
-  copy_keys(found, round.slot);
-  copy_values(round.blocks.back(), behind_slot(round.slot, stages_ - 1));
+  copy_keys(found, behind_slot(round.slot, ahead_ + 1));
+  copy_values(round.blocks.back(), behind_slot(round.slot, ahead_));
   code_.end_copies();
 }
 void WarpgroupAttention::step(Round& round, const NextBlock& found) const {

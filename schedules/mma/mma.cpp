@@ -11,7 +11,7 @@ std::vector<Parameter> mma_online_softmax_parameters(const Machine& machine, Siz
 /// `key_tile` keys are a product's columns; `stages` blocks of keys and of values are in shared memory.
 std::vector<Parameter> wgmma_online_softmax_parameters(const Machine& machine, SizeClass size) {
   return with_defaults(wgmma_online_softmax, machine, size,
-                       {{"query_tile", {64, 128, 192}}, {"key_tile", {32, 64, 96, 128, 160, 176}}, {"stages", {2, 3, 4}}, {"query_registers", {0, 1}}, {"turns", {0, 1}}});
+                       {{"query_tile", {64, 128, 192}}, {"key_tile", {32, 64, 96, 112, 128, 160, 176}}, {"stages", {2, 3, 4}}, {"query_registers", {0, 1}}, {"turns", {0, 1}}});
 }
 
 BlockSizes mma_online_softmax_blocks(const std::vector<Parameter>& parameters) {
