@@ -29,11 +29,8 @@ void AttentionBuilder::find_place() {
   queries_ = extent(stage_.queries).value;
   keys_ = extent(stage_.keys).value;
   blocks_ = code_.divide(code_.add(keys_, tiles_.key_tile - 1), tiles_.key_tile);
-  // The last block of queries is the first: under a causal mask it has the most keys.
   const Value query_blocks = code_.divide(code_.add(queries_, tiles_.query_tile - 1), tiles_.query_tile);
-  Value rest = is_careful_ ? code_.read_anew("%ctaid.x") : mlir::NVVM::BlockIdXOp::create(builder_, builder_.getI32Type()).getRes();
-  const Value block = code_.remainder(rest, query_blocks);
-  rest = code_.divide(rest, query_blocks);
+  auto [block, rest] = block_and_batch(query_blocks);
   for (auto dim = stage_.batch.rbegin(); dim != stage_.batch.rend(); ++dim) {
     const Emitted& size = extent(*dim);
     batch_.insert_or_assign(*dim, index(code_.remainder(rest, size.value)));
@@ -41,6 +38,21 @@ void AttentionBuilder::find_place() {
   }
   // Behind everything that places are made of: see range_of.
   first_query_ = code_.multiply(builder_.createOrFold<mlir::arith::SubIOp>(code_.add(query_blocks, -1), block), tiles_.query_tile);
+}
+
+std::pair<Value, Value> AttentionBuilder::block_and_batch(Value query_blocks) const {
+  const Value number = is_careful_ ? code_.read_anew("%ctaid.x") : mlir::NVVM::BlockIdXOp::create(builder_, builder_.getI32Type()).getRes();
+  if (stage_.masks.empty()) return {code_.remainder(number, query_blocks), code_.divide(number, query_blocks)};
+  constexpr std::int64_t kept_bytes = 16 << 20;  // of keys and values, which stay in an L2 of 40 MB or more beside what else is read
+  const auto least = [&](Value a, Value b) { return builder_.createOrFold<mlir::arith::MinSIOp>(a, b); };
+  const auto at_least_1 = [&](Value a) { return builder_.createOrFold<mlir::arith::MaxSIOp>(a, code_.number(1)); };
+  Value batches = code_.number(1);
+  for (const std::string& dim : stage_.batch) batches = code_.multiply(batches, extent(dim).value);
+  const Value kept = code_.divide(code_.number(kept_bytes / (element_bytes(stage_.element) * (depth_ + value_columns_))), at_least_1(keys_));
+  const Value bundle = least(at_least_1(kept), batches), blocks = code_.multiply(bundle, query_blocks);
+  const Value before = code_.multiply(code_.divide(number, blocks), bundle), rest = code_.remainder(number, blocks);
+  const Value own = least(bundle, builder_.createOrFold<mlir::arith::SubIOp>(batches, before));
+  return {code_.divide(rest, own), code_.add(before, code_.remainder(rest, own))};
 }
 
 Value AttentionBuilder::query_of(int m, int half) const {
