@@ -98,7 +98,8 @@ class WarpgroupAttention : public AttentionBuilder {
 
   const int stages_;
   const bool has_query_registers_, has_turns_;
-  /// Products of warpgroups that are behind go on beyond a barrier, so that what they read stays for a round more, and copies begin one later.
+  /// Products of warpgroups that are behind go on beyond a barrier, so that what they read stays for a round more, and copies begin one
+  /// later.
   const bool is_late_;
   const int ahead_;  // blocks whose keys are on their way when a round begins
   mlir::Value warpgroup_;

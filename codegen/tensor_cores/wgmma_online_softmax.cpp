@@ -21,12 +21,14 @@ std::string warpgroup_attention_refusal(const CodeRequest& request) {
   return stage.may_be_aligned() ? "" : "warpgroups multiply rows of a multiple of 8 columns";
 }
 
-/// Beside scores of more keys, what is read for each pair does not stay in registers.
-void keep_pairs_in_registers(const CodeRequest& request, std::vector<Parameter>& parameters) {
-  constexpr std::int64_t most_keys = 64;
-  if (!stage_of(request).reads_for_pairs) return;
+/// Beside scores of more keys, what is read for each pair does not stay in registers; and with sums of up to 64 columns, two blocks of
+/// threads with scores of as few keys have the registers of a multiprocessor, so that one multiplies while the other makes weights.
+void fit_keys(const CodeRequest& request, std::vector<Parameter>& parameters) {
+  constexpr std::int64_t few = 64;
+  const AttentionStage stage = stage_of(request);
+  if (std::max(stage.depth, stage.value_columns) > few && !stage.reads_for_pairs) return;
   for (Parameter& parameter : parameters)
-    if (parameter.name == "key_tile") parameter.value = std::min(parameter.value, most_keys);
+    if (parameter.name == "key_tile") parameter.value = std::min(parameter.value, few);
 }
 
 int warpgroup_attention_bytes(const CodeRequest& request, const std::vector<Parameter>& parameters) {
@@ -49,7 +51,7 @@ Launch build_warpgroup_kernel(Builder& builder, const CodeRequest& request, cons
 
 }  // namespace
 
-const CoreSchedule wgmma_online_softmax_schedule = {wgmma_online_softmax, warpgroup_attention_refusal, keep_pairs_in_registers,
-                                                    warpgroup_attention_bytes, build_warpgroup_kernel};
+const CoreSchedule wgmma_online_softmax_schedule = {wgmma_online_softmax, warpgroup_attention_refusal, fit_keys, warpgroup_attention_bytes,
+                                                    build_warpgroup_kernel};
 
 }  // namespace attune::tensor_cores

@@ -39,6 +39,7 @@ constexpr int largest = std::numeric_limits<int>::max(), smallest = std::numeric
 }  // namespace
 
 TEST_CASE("integers wrap around, and their products are wide or in halves", "[ptx]") {
+  check("add.s16", 1U, 0xffffU, 2U);
   check("add.s32", smallest, largest, 1);
   check("sub.s32", largest, smallest, 1);
   check("add.s64", std::int64_t{-1}, std::int64_t{1}, std::int64_t{-2});

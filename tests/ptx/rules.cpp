@@ -17,6 +17,7 @@ constexpr Rule rules[] = {
     {"abs.s64", 1, of<s64, size_of_integer>},
     {"add.f32", 2, of<float, add>},
     {"add.rn.f32", 2, of<float, add>},
+    {"add.s16", 2, of<std::uint16_t, add>},
     {"add.s32", 2, of<u32, add>},
     {"add.s64", 2, of<u64, add>},
     {"and.b16", 2, of<std::uint16_t, both>},
