@@ -46,6 +46,7 @@ void AttentionBuilder::add_split_values(const Scores& weights, Values& state) {
     for (const Sums& sums : weights[m]) first[m].push_back({split(sums[0]), split(sums[2]), split(sums[1]), split(sums[3])});
   const int width = value_width();
   for (int block = 0; block < value_columns_ / column_block; block += width) {
+    code_.loads_end();
     std::vector<std::vector<SplitSums>> sums(weights.size(), std::vector<SplitSums>(static_cast<std::size_t>(width), no_sums(code_)));
     for (int key = 0; key < tiles_.key_tile; key += column_block) {
       const auto row = [&](int next) {

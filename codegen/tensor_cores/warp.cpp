@@ -70,6 +70,10 @@ Value Code::behind(Value pointer, Value bytes) const {
 }
 
 void Code::barrier() const { nvvm::Barrier0Op::create(builder); }
+void Code::loads_end() const {
+  constexpr int all_lanes = -1;
+  nvvm::SyncWarpOp::create(builder, number(all_lanes));
+}
 void Code::copy(Value shared, Value global, Value bytes) const {
   nvvm::CpAsyncOp::create(builder, shared, global, 16U, nvvm::LoadCacheModifierKind::CG, bytes);
 }

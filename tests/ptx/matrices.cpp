@@ -216,6 +216,8 @@ TEST_CASE("an instruction of a whole warp that some lanes do not execute is a fa
   CHECK_THAT(run_block(kernel(some + "shfl.sync.bfly.b32 \t%r3, %r2, 1, 31, -1;\n"), 32, 1).problem,
              Catch::Contains("thread (10, 0, 0)") && Catch::EndsWith("is executed by other lanes than its mask says"));
   CHECK(run_block(kernel(some + "shfl.sync.bfly.b32 \t%r3, %r2, 1, 31, -1024;\n"), 32, 1).problem == "");
+  CHECK(run_block(kernel("\tbar.warp.sync \t-1;\n"), 32, 1).problem == "");
+  CHECK_THAT(run_block(kernel(some + "bar.warp.sync \t-1;\n"), 32, 1).problem, Catch::EndsWith("is executed by other lanes than its mask says"));
   CHECK_THAT(run_block(kernel(some + "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r3, %r4}, [tile];\n", shared_array), 32, 1).problem,
              Catch::EndsWith("is executed by some lanes of the warp, and all have to"));
 }

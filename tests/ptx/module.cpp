@@ -245,8 +245,9 @@ class Parser {
     instruction.kind = Instruction::Kind::warp;
     instruction.compute_warp = rule.compute;
     instruction.lane_mask = rule.lane_mask;
-    for (const std::string_view result : elements_of(parts, 0, std::min<std::size_t>(1, parts.size()))) instruction.results.push_back(register_of(result));
-    for (const std::string_view operand : elements_of(parts, std::min<std::size_t>(1, parts.size()), parts.size())) instruction.operands.push_back(operand_of(operand));
+    const std::size_t vectors = std::min<std::size_t>(rule.results > 0 ? 1 : 0, parts.size());
+    for (const std::string_view result : elements_of(parts, 0, vectors)) instruction.results.push_back(register_of(result));
+    for (const std::string_view operand : elements_of(parts, vectors, parts.size())) instruction.operands.push_back(operand_of(operand));
     if (static_cast<int>(instruction.results.size()) != rule.results || static_cast<int>(instruction.operands.size()) != rule.operands) refuse("has another number of operands");
   }
 

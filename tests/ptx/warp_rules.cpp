@@ -85,7 +85,11 @@ void vote_any(const Lanes* operands, Lanes* results) {
   results[0].fill(any);
 }
 
+/// Lanes are in lockstep: that the others are there is all it asks. Races in shared memory are told by barriers of the block alone.
+void meet(const Lanes*, Lanes*) {}
+
 constexpr WarpRule warp_rules[] = {
+    {"bar.warp.sync", 1, 0, 0, meet},
     {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 10, 4, -1, multiply_16x8x16<bfloat16>},
     {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 10, 4, -1, multiply_16x8x16<float16>},
     {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 10, 4, -1, multiply_16x8x8},
