@@ -30,7 +30,8 @@ std::array<Value, 2> AttentionBuilder::weigh(std::vector<Sums>& scores, int m, V
     const auto greater = [&](Value a, Value b) { return code_.greatest(a, b); };
     const Value now = over_quad(greater(greater(chains[0], chains[1]), greater(chains[2], chains[3])), greater);
     minus[half] = code_.multiply(reference(now), code_.real(-base()));
-    shrinks[half] = code_.power_of_2(code_.fused(greatest, scale, minus[half]));
+    // 1 where the greatest stays: a difference of rounded products would add up over the blocks.
+    shrinks[half] = code_.power_of_2(code_.multiply(mlir::arith::SubFOp::create(builder_, greatest, reference(now)), scale));
     greatest = now;
     Value& total = state[total_at(m, static_cast<int>(half))];
     total = code_.multiply(total, shrinks[half]);
