@@ -22,13 +22,18 @@ std::string warpgroup_attention_refusal(const CodeRequest& request) {
 }
 
 /// Beside scores of more keys, what is read for each pair does not stay in registers; and with sums of up to 64 columns, two blocks of
-/// threads with scores of as few keys have the registers of a multiprocessor, so that one multiplies while the other makes weights.
-void fit_keys(const CodeRequest& request, std::vector<Parameter>& parameters) {
+/// threads with scores of as few keys have the registers of a multiprocessor, so that one multiplies while the other makes weights. With
+/// masks or changes of the scores they have them without turns alone, whose code holds more at once.
+void fit_registers(const CodeRequest& request, std::vector<Parameter>& parameters) {
   constexpr std::int64_t few = 64;
   const AttentionStage stage = stage_of(request);
-  if (std::max(stage.depth, stage.value_columns) > few && !stage.reads_for_pairs) return;
-  for (Parameter& parameter : parameters)
+  const bool has_few_columns = std::max(stage.depth, stage.value_columns) <= few;
+  if (!has_few_columns && !stage.reads_for_pairs) return;
+  const bool is_plain = stage.masks.empty() && stage.score == stage.product;
+  for (Parameter& parameter : parameters) {
     if (parameter.name == "key_tile") parameter.value = std::min(parameter.value, few);
+    if (parameter.name == "turns" && has_few_columns && !is_plain) parameter.value = 0;
+  }
 }
 
 int warpgroup_attention_bytes(const CodeRequest& request, const std::vector<Parameter>& parameters) {
@@ -51,7 +56,7 @@ Launch build_warpgroup_kernel(Builder& builder, const CodeRequest& request, cons
 
 }  // namespace
 
-const CoreSchedule wgmma_online_softmax_schedule = {wgmma_online_softmax, warpgroup_attention_refusal, fit_keys, warpgroup_attention_bytes,
-                                                    build_warpgroup_kernel};
+const CoreSchedule wgmma_online_softmax_schedule = {wgmma_online_softmax, warpgroup_attention_refusal, fit_registers,
+                                                    warpgroup_attention_bytes, build_warpgroup_kernel};
 
 }  // namespace attune::tensor_cores
