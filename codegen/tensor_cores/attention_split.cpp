@@ -14,11 +14,8 @@ Scores AttentionBuilder::split_products() {
   constexpr int most_columns = 64;
   const bool keeps_parts = m_ * depth_ <= most_columns;
   const Splitter split_key(code_, is_careful_), split_query(code_, is_careful_, !keeps_parts);
-  // Tensor cores round each sum towards zero: of so many columns apart, and these are added as f32.
-  constexpr int columns_apart = 32;
-  const std::vector<SplitSums> none(static_cast<std::size_t>(key_columns()), no_sums(code_));
-  std::vector<std::vector<SplitSums>> sums(static_cast<std::size_t>(m_), none);
-  Scores scores(sums.size(), std::vector<Sums>(none.size()));
+  std::vector<std::vector<SplitSums>> sums(static_cast<std::size_t>(m_),
+                                           std::vector<SplitSums>(static_cast<std::size_t>(key_columns()), no_sums(code_)));
   for (int column = 0; column < depth_; column += query_columns()) {
     std::vector<std::array<Split, 4>> queries(static_cast<std::size_t>(m_));
     for (std::size_t m = 0; m < queries.size(); ++m) {
@@ -32,16 +29,10 @@ Scores AttentionBuilder::split_products() {
         for (std::size_t m = 0; m < queries.size(); ++m) add_product(code_, queries[m], keys, sums[m][static_cast<std::size_t>(key / column_block) + half]);
       }
     }
-    const int end = column + query_columns();
-    if (end % columns_apart != 0 && end != depth_) continue;
-    for (std::size_t m = 0; m < sums.size(); ++m)
-      for (std::size_t block = 0; block < none.size(); ++block) {
-        const Sums own = joined(code_, sums[m][block]);
-        Sums& score = scores[m][block];
-        for (std::size_t i = 0; i < score.size(); ++i) score[i] = end <= columns_apart ? own[i] : code_.add(score[i], own[i]);
-        sums[m][block] = none[block];
-      }
   }
+  Scores scores(sums.size());
+  for (std::size_t m = 0; m < sums.size(); ++m)
+    for (const SplitSums& block : sums[m]) scores[m].push_back(joined(code_, block));
   return scores;
 }
 

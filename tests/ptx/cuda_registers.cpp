@@ -61,8 +61,9 @@ struct Row {
 /// out [rows x columns] = a [rows x over] b [over x columns], in place of a variant.
 constexpr const char* product = "product";
 KernelCase case_of(const Row& row) {
-  // Some kernels of attention are another schedule's unless it is asked for.
-  const std::string schedule = std::string_view(row.schedule).ends_with("online_softmax") ? row.schedule : "";
+  // Some kernels of attention are another schedule's unless it is asked for, also beside products.
+  const std::string_view wanted = row.schedule;
+  const std::string schedule(wanted.ends_with("online_softmax") ? wanted : wanted == "gpu_gemm" ? "gpu_online_softmax" : "");
   if (row.variant != std::string(product)) return KernelCase(row.variant, {.target = "cuda", .types = row.types, .schedule = schedule, .set = row.set});
   auto& g = *new Graph;
   const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");

@@ -126,6 +126,35 @@ TEST_CASE("a block of tensor cores loads each fragment once, takes no bank twice
   }
 }
 
+TEST_CASE("a block of tensor cores of f32 takes three products for one, splits each number once for a warp and takes no bank twice", "[cuda]") {
+  load_driver();
+  for (const int depth : {64, 128}) {
+    CAPTURE(depth);
+    const std::string known = "depth=" + std::to_string(depth);
+    const KernelCase kernel("scaled_dot_product", {.target = "cuda", .set = {known, "value_" + known}});
+    const auto counts_of_keys = [&](int keys) {
+      const Shape extents = fill_shape(kernel.graph(), parse_shape("batch=1,heads=1,queries=64,keys=" + std::to_string(keys) + "," + known + ",value_" + known, "shape").extents).extents;
+      const Arrays inputs = random_inputs(kernel.graph(), extents, 1);
+      return counts_of([&] { kernel.outputs(extents, inputs); });
+    };
+    const ptx::Counts some = counts_of_keys(128), more = counts_of_keys(160);
+    const auto in_blocks = [&](std::string_view begin) { return count(more, begin) - count(some, begin); };
+    // 32 keys are one block at depth 64 and two at 128; four warps have 16 queries each.
+    const auto warps = std::uint64_t{4}, blocks = static_cast<std::uint64_t>(depth > 64 ? 2 : 1), columns = static_cast<std::uint64_t>(depth);
+    CHECK(in_blocks("mma.sync.aligned.m16n8k8.") == warps * 3 * 2 * 32 * columns / 64);
+    // Four 8 x 4 words at once: queries for each block, and keys; values by two words a thread.
+    CHECK(in_blocks("ldmatrix.") == warps * (blocks * 16 + 32) * columns / 128);
+    CHECK(in_blocks("ld.shared.v2.b32") == warps * 32 * columns / 64);
+    CHECK(in_blocks("and.b32") >= warps * (blocks * 16 * columns + 2 * 32 * columns + 16 * 32) / 32);
+    CHECK(in_blocks("and.b32") < warps * (blocks * 16 * columns + 2 * 32 * columns + 16 * 32) / 32 + warps * blocks * 16);
+    CHECK(in_blocks("cp.async.cg.shared.global") * 32 * 4 == 2 * 32 * columns);
+    CHECK(in_blocks("bar.sync") == 2 * warps * blocks);
+    CHECK(more.bank_conflicts == 0);
+    CHECK(more.shared_bytes <= 48 << 10);
+    for (const auto& [instruction, times] : more.instructions) CHECK_THAT(instruction, !Catch::Contains(".local"));
+  }
+}
+
 TEST_CASE("warpgroups visit the blocks that warps visit, whose products read each chunk of shared memory where it was copied", "[cuda]") {
   load_driver();
   for (const char* more : {"stages=2,turns=0", "stages=3,turns=1,query_registers=1"}) {
