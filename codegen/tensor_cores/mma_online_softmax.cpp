@@ -22,7 +22,7 @@ void keep_in_registers(const CodeRequest& request, std::vector<Parameter>& param
   const bool is_wide = std::max(stage.depth, stage.value_columns) > most;
   std::map<std::string_view, std::int64_t> kept;
   if (stage.element == Element::f32)
-    kept = {{"warp_rows", few_rows}, {"query_tile", 4 * few_rows}, {"key_tile", is_wide ? 16 : 32}, {"kept_queries", 0}, {"resident_blocks", is_wide ? 3 : 1}};
+    kept = {{"warp_rows", few_rows}, {"query_tile", 4 * few_rows}, {"key_tile", is_wide ? 16 : 32}, {"kept_queries", 0}, {"resident_blocks", is_wide ? 2 : 1}};
   else if (is_wide || stage.reads_for_pairs)
     kept = {{"warp_rows", few_rows}};
   for (Parameter& parameter : parameters)

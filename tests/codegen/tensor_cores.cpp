@@ -214,8 +214,8 @@ TEST_CASE("kernels of tensor cores pass ptxas with at most 255 registers, and sp
     for (const Element element : {Element::bf16, Element::f32})
       for (const std::int64_t depth : {64, 128}) {
         CAPTURE(variant, name_of(element), depth);
-        // Of f32 a block has 168 registers a thread at depth 128: some addresses wait outside of them for the next block of keys.
-        check_registers(ptx_of(variant, storing(element, depth, depth)), element == Element::f32 && depth == 128 ? 24 : 0);
+        // Of f32 at depth 128 an address or two of masks wait outside of registers for the next block of keys.
+        check_registers(ptx_of(variant, storing(element, depth, depth)), element == Element::f32 && depth == 128 ? 16 : 0);
       }
   for (const char* tiles : {"query_tile=128,key_tile=176,stages=2", "query_tile=192,key_tile=64,stages=3,turns=1",
                             "query_tile=128,key_tile=128,stages=3,turns=1", "query_tile=128,key_tile=128,stages=2,query_registers=1"})
