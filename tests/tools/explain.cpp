@@ -34,7 +34,7 @@ TEST_CASE("explain in JSON tells the text's story", "[command line]") {
 
 TEST_CASE("explain says why a stage is not computed by tensor cores", "[command line]") {
   CHECK_THAT(attune_says({"explain", "causal", "--target", "cuda"}), Catch::Contains("large     gpu_online_softmax: ") && Catch::Contains("since tensor cores need 'depth' known when the kernel is compiled: --set depth=64\n"));
-  CHECK_THAT(attune_says({"explain", "causal", "--target", "cuda", "--set", "depth=64", "--set", "value_depth=64"}), Catch::Contains("since tensor cores multiply bf16 or f16, and 'q' is f32\n"));
+  CHECK_THAT(attune_says({"explain", "causal", "--target", "cuda", "--type", "bf16,q=f32", "--set", "depth=64", "--set", "value_depth=64"}), Catch::Contains("since tensor cores multiply operands of one storage: 'q' is f32 and 'k' is bf16\n"));
   const std::string taken = attune_says({"explain", "causal", "--target", "cuda", "--type", "bf16", "--set", "depth=64", "--set", "value_depth=64"});
   CHECK_THAT(taken, Catch::Contains("large     mma_online_softmax: query_tile=128, key_tile=64, warp_rows=32, kept_queries=1, resident_blocks=1 (default, cuda.json)"));
   CHECK_THAT(taken, Catch::Contains("few       gpu_split_keys: ") && Catch::Contains("since tensor cores have no schedule that splits the keys of few queries\n"));
@@ -75,7 +75,7 @@ TEST_CASE("explain says that no target stores the scores of attention, and which
   }
   // Tiles of 64 queries x 32 keys: of 16 rows of tiles, row n of 31 or 32 visits 2 (n + 1).
   const json gpu = json::parse(attune_says({"explain", "causal", "--target", "cuda", "--json", shape[0], shape[1]}));
-  CHECK(gpu["stages"][0]["blocks"] == json{{"visited", 2 * 272}, {"all", 2 * 16 * 32}, {"doubt", 0}});
+  CHECK(gpu["stages"][0]["blocks"] == json{{"visited", 2 * 136}, {"all", 2 * 16 * 16}, {"doubt", 0}});
 }
 
 namespace {
