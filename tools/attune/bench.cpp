@@ -150,7 +150,9 @@ void print_text(const Figures& f, const std::string& shape) {
   if (f.device.empty()) fmt::print("; of tensors {} bytes beyond a line {:.4g} ms at least", as_from_malloc, f.unaligned_ms);
   fmt::print("\n");
   if (f.gflops == 0) fmt::print("  speed   {:.4g} GB/s of inputs and outputs, each once; there is no product\n", f.gbytes());
-  else fmt::print("  speed   {:.4g} GFLOP/s of visible pairs, {:.1f} % of the measured peak of {:.4g} GFLOP/s\n", f.gflops, 100 * f.peak_share(), f.peak_gflops);
+  else if (f.device.empty()) fmt::print("  speed   {:.4g} GFLOP/s of visible pairs, {:.1f} % of the measured peak of {:.4g} GFLOP/s\n", f.gflops, 100 * f.peak_share(), f.peak_gflops);
+  // Tensor cores have another peak.
+  else fmt::print("  speed   {:.4g} GFLOP/s of visible pairs, {:.4g} times the {:.4g} GFLOP/s that FMAs of f32 reach there\n", f.gflops, f.peak_share(), f.peak_gflops);
   if (!f.device.empty()) fmt::print("  memory  {:.4g} GB/s of inputs and outputs, each once, {:.1f} % of a copy's {:.4g} GB/s\n", f.gbytes(), 100 * f.gbytes() / f.copy_gbytes, f.copy_gbytes);
   if (f.blocks.whole > 0) fmt::print("  blocks  {} of {} visited ({:.1f} %)\n", f.blocks.part, f.blocks.whole, 100 * f.blocks.share());
 }
