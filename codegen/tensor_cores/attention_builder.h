@@ -1,4 +1,4 @@
-/// One kernel of attention_kernel.h while it is built.
+/// What kernels of attention have in common while they are built, whoever multiplies: places, masks, weights, results.
 #pragma once
 
 #include <mlir/Dialect/Arith/IR/Arith.h>
@@ -38,8 +38,6 @@ class AttentionBuilder {
         m_(tiles.warp_rows / fragment),
         shared_(function.shared) {}
 
-  void run();
-
  protected:
   static constexpr int fragment = 16, column_block = 8;
   static int filled(std::int64_t columns) { return static_cast<int>((columns + fragment - 1) / fragment * fragment); }
@@ -62,6 +60,8 @@ class AttentionBuilder {
     const int others = block / width * width * column_block + block % width;
     return code_.add(code_.multiply(code_.remainder(lane_, 4), 2 * width), others + element % 2 * width);
   }
+  /// Operands of f32, of which each product is three of TF32.
+  bool is_split() const { return stage_.element == Element::f32; }
   /// Blocks of the result whose columns a thread loads side by side from a row of values.
   int value_width() const { return is_split() ? 2 : 1; }
 
@@ -71,32 +71,6 @@ class AttentionBuilder {
   /// is 0.
   void load(const SharedTile& tile, const Operand& operand, const std::string& along, mlir::Value first, mlir::Value rows, std::int64_t columns,
             std::int64_t first_column = 0) const;
-  SharedTile tile(mlir::Value place, int rows, int columns) const {
-    return {code_, stage_.element, place, rows, columns, row_pitch(stage_.element, columns)};
-  }
-  SharedTile queries_tile() const { return tile(shared_, tiles_.query_tile, depth_); }
-  SharedTile keys_tile() const { return tile(behind_rows(tiles_.keeps_queries ? 0 : tiles_.query_tile), tiles_.key_tile, depth_); }
-  SharedTile values_tile() const {
-    return tile(behind_rows((tiles_.keeps_queries ? 0 : tiles_.query_tile) + tiles_.key_tile), tiles_.key_tile, value_columns_);
-  }
-  mlir::Value behind_rows(int rows) const {
-    return code_.behind(shared_, rows * row_pitch(stage_.element, depth_) * element_bytes(stage_.element));
-  }
-  /// Columns of a first operand: two chunks.
-  int query_columns() const { return 2 * chunk_elements(stage_.element); }
-
-  /// If they are kept in registers, their memory is the keys' then.
-  void load_queries();
-  /// 16 of the warp's queries from row 16 m on, at two chunks of columns, as a first operand: from shared memory, or where they are kept.
-  std::array<mlir::Value, 4> load_query(std::size_t m, int column) const;
-  std::array<mlir::Value, 4> query_operand(std::size_t m, int column) const;
-  /// All that threads copied is there for all of them, and they are done with what they read.
-  void arrive();
-  void load_keys(mlir::Value block) { load(keys_tile(), stage_.key, stage_.keys, code_.multiply(block, tiles_.key_tile), keys_, stage_.depth); }
-  void load_values(mlir::Value block) {
-    load(values_tile(), stage_.value, stage_.keys, code_.multiply(block, tiles_.key_tile), keys_, stage_.value_columns);
-  }
-
   // --- masks ---
 
   /// What is known of a block of keys: whether all of it is visible to all of the block's queries, and whether anything is.
@@ -116,27 +90,6 @@ class AttentionBuilder {
   /// State of a thread: of each of its rows the greatest score so far and the sum of its own weights; then the sums of weighted values.
   std::size_t state_size() const { return static_cast<std::size_t>(m_) * (4 + static_cast<std::size_t>(value_columns_ / column_block) * 4); }
 
-  /// From the first block on in which something may be visible.
-  Values walk_all();
-  Values walk(const NextBlock& first);
-  /// Copies of the values pass while scores are computed, and those of the next keys while values are summed.
-  Values visit(const NextBlock& block, Values state);
-  int key_columns() const { return tiles_.key_tile / column_block; }
-  /// Of the warp's queries and all keys of the block: [m][block of 8 keys].
-  Scores products();
-
-  // --- operands that are f32 (attention_split.cpp): each product is three of TF32 ---
-
-  bool is_split() const { return stage_.element == Element::f32; }
-  Scores split_products();
-  void add_split_values(const Scores& weights, Values& state);
-  /// The state, or where something in it is NaN in any of the block's threads, that of a walk by careful products (split_product.h).
-  Values walk_again_with_care(const Values& state);
-  /// A change may hide that a product is NaN: a total is NaN then.
-  void keep_nan(const Scores& scores, Values& state) const;
-  mlir::Value is_any_nan(const Values& state) const;
-  /// Whether it holds for any of the block's threads.
-  mlir::Value in_any_warp(mlir::Value condition) const;
   /// Visits the scores with their coordinates, in which places that are not there are those of the last one.
   void at_each(Scores& scores, mlir::Value first_key,
                const std::function<mlir::Value(mlir::Value score, mlir::Value key, const Coordinates& at)>& changed);
@@ -146,15 +99,9 @@ class AttentionBuilder {
   bool has_factor_in_base() const { return stage_.score == stage_.product && factor() > 0; }
   double base() const { return std::numbers::log2e * (has_factor_in_base() ? factor() : 1); }
 
-  void change(Scores& scores, mlir::Value first_key, Values& state);
+  void change(Scores& scores, mlir::Value first_key);
   /// Puts -inf where nothing is to be seen, in blocks that are not visible whole.
   void hide(Scores& scores, const NextBlock& block);
-  static Values flattened(const Scores& scores) {
-    Values all;
-    for (const auto& row : scores)
-      for (const Sums& sums : row) all.append(sums.begin(), sums.end());
-    return all;
-  }
 
   std::size_t greatest_at(int m, int half) const { return static_cast<std::size_t>(2 * m + half); }
   std::size_t total_at(int m, int half) const { return static_cast<std::size_t>(2 * (m_ + m) + half); }
@@ -176,9 +123,6 @@ class AttentionBuilder {
   /// The weights of 16 queries and 16 keys from one on, as a first operand.
   std::array<mlir::Value, 4> first_operand(const std::vector<Sums>& weights, int key) const;
 
-  /// The sums of two blocks of 8 keys lie as the first operand of the next product wants 16 columns.
-  void add_values(const Scores& weights, Values& state);
-
   // --- results ---
 
   void store(const Values& state);
@@ -197,11 +141,10 @@ class AttentionBuilder {
   const int depth_, value_columns_, m_;  // columns with those that fill up fragments
   const mlir::Value shared_;
   mlir::Value thread_, lane_, warp_, queries_, keys_, blocks_, first_query_;
-  bool is_careful_ = false;
+  bool is_careful_ = false;  // places are made anew for a second walk (attention_split.cpp): kept, they would take registers through the first
   mlir::Value first_key_;  // of the block whose visibility is asked for
   Coordinates batch_;
-  std::map<std::string, Interval<Emitted>, std::less<>> query_ranges_;    // of inputs by label
-  std::vector<std::vector<std::array<mlir::Value, 4>>> query_fragments_;  // [m][16 columns]
+  std::map<std::string, Interval<Emitted>, std::less<>> query_ranges_;  // of inputs by label
 };
 
 }  // namespace attune::tensor_cores

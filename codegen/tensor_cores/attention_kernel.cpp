@@ -3,86 +3,26 @@
 
 #include <limits>
 
-#include "codegen/tensor_cores/attention_builder.h"
+#include "codegen/tensor_cores/warp_attention.h"
 
 namespace attune::tensor_cores {
 
 using mlir::Value;
 
-void AttentionBuilder::run() {
+void WarpAttention::run() {
   find_place();
   load_queries();
   const Values state = walk_all();
   store(is_split() ? walk_again_with_care(state) : state);
 }
 
-Values AttentionBuilder::walk_all() {
+Values WarpAttention::walk_all() {
   const NextBlock first = next_block(code_.number(0));
   code_.when(code_.less(first.number, blocks_), [&] { load_keys(first.number); });
   return walk(first);
 }
 
-void AttentionBuilder::find_place() {
-  thread_ = is_careful_ ? code_.read_anew("%tid.x") : mlir::NVVM::ThreadIdXOp::create(builder_, builder_.getI32Type()).getRes();
-  lane_ = code_.remainder(thread_, 32);
-  warp_ = code_.divide(thread_, 32);
-  queries_ = extent(stage_.queries).value;
-  keys_ = extent(stage_.keys).value;
-  blocks_ = code_.divide(code_.add(keys_, tiles_.key_tile - 1), tiles_.key_tile);
-  const Value query_blocks = code_.divide(code_.add(queries_, tiles_.query_tile - 1), tiles_.query_tile);
-  auto [block, rest] = block_and_batch(query_blocks);
-  for (auto dim = stage_.batch.rbegin(); dim != stage_.batch.rend(); ++dim) {
-    const Emitted& size = extent(*dim);
-    batch_.insert_or_assign(*dim, index(code_.remainder(rest, size.value)));
-    rest = code_.divide(rest, size.value);
-  }
-  // Behind everything that places are made of: see range_of.
-  first_query_ = code_.multiply(builder_.createOrFold<mlir::arith::SubIOp>(code_.add(query_blocks, -1), block), tiles_.query_tile);
-}
-
-std::pair<Value, Value> AttentionBuilder::block_and_batch(Value query_blocks) const {
-  const Value number = is_careful_ ? code_.read_anew("%ctaid.x") : mlir::NVVM::BlockIdXOp::create(builder_, builder_.getI32Type()).getRes();
-  if (stage_.masks.empty()) return {code_.remainder(number, query_blocks), code_.divide(number, query_blocks)};
-  constexpr std::int64_t kept_bytes = 16 << 20;  // of keys and values, which stay in an L2 of 40 MB or more beside what else is read
-  const auto least = [&](Value a, Value b) { return builder_.createOrFold<mlir::arith::MinSIOp>(a, b); };
-  const auto at_least_1 = [&](Value a) { return builder_.createOrFold<mlir::arith::MaxSIOp>(a, code_.number(1)); };
-  Value batches = code_.number(1);
-  for (const std::string& dim : stage_.batch) batches = code_.multiply(batches, extent(dim).value);
-  const Value kept = code_.divide(code_.number(kept_bytes / (element_bytes(stage_.element) * (depth_ + value_columns_))), at_least_1(keys_));
-  const Value bundle = least(at_least_1(kept), batches), blocks = code_.multiply(bundle, query_blocks);
-  const Value before = code_.multiply(code_.divide(number, blocks), bundle), rest = code_.remainder(number, blocks);
-  const Value own = least(bundle, builder_.createOrFold<mlir::arith::SubIOp>(batches, before));
-  return {code_.divide(rest, own), code_.add(before, code_.remainder(rest, own))};
-}
-
-Value AttentionBuilder::query_of(int m, int half) const {
-  const Value row = code_.add(code_.multiply(warp_, tiles_.warp_rows), code_.divide(lane_, 4));
-  return code_.add(code_.add(first_query_, row), m * fragment + half * column_block);
-}
-
-void AttentionBuilder::load(const SharedTile& tile, const Operand& operand, const std::string& along, Value first, Value rows,
-                            std::int64_t columns, std::int64_t first_column) const {
-  const Value offset = arguments_.offset(operand.input, operand.dims, batch_), stride = arguments_.stride(operand.input, operand.dims, along),
-              zero = code_.number(0);
-  const int elements = chunk_elements(stage_.element);
-  const auto row_offset = [&](Value row) { return code_.add(offset, code_.multiply(row, stride)); };
-  if (is_aligned_)
-    return tile.copy(arguments_, operand.input, thread_, tiles_.threads(), [&](Value row, Value own_chunk) -> GlobalChunk {
-      const Value chunk = code_.add(own_chunk, first_column / elements);
-      const Value wanted = code_.add(first, row), is_row = code_.less(wanted, rows),
-                  place = code_.add(row_offset(wanted), code_.multiply(chunk, elements));
-      const bool is_full = columns % fragment == 0;
-      const Value is_there = is_full ? is_row : code_.both(is_row, code_.less(chunk, code_.number(columns / elements)));
-      return {place, code_.select(is_there, code_.number(elements), zero)};
-    });
-  tile.load(arguments_, operand.input, thread_, tiles_.threads(), [&](Value row, Value own_column) -> GlobalElement {
-    const Value column = code_.add(own_column, first_column);
-    const Value wanted = code_.add(first, row), is_row = code_.less(wanted, rows), is_column = code_.less(column, code_.number(columns));
-    return {code_.add(row_offset(code_.select(is_row, wanted, zero)), code_.select(is_column, column, zero)), code_.both(is_row, is_column)};
-  });
-}
-
-void AttentionBuilder::load_queries() {
+void WarpAttention::load_queries() {
   load(queries_tile(), stage_.query, stage_.queries, first_query_, queries_, stage_.depth);
   arrive();
   if (!tiles_.keeps_queries) return;
@@ -92,14 +32,14 @@ void AttentionBuilder::load_queries() {
   code_.barrier();
 }
 
-std::array<Value, 4> AttentionBuilder::load_query(std::size_t m, int column) const {
+std::array<Value, 4> WarpAttention::load_query(std::size_t m, int column) const {
   return queries_tile().first_operand(code_.multiply(warp_, tiles_.warp_rows), static_cast<int>(m) * fragment, code_.number(0), column, lane_);
 }
-std::array<Value, 4> AttentionBuilder::query_operand(std::size_t m, int column) const {
+std::array<Value, 4> WarpAttention::query_operand(std::size_t m, int column) const {
   return tiles_.keeps_queries ? query_fragments_[m][static_cast<std::size_t>(column / query_columns())] : load_query(m, column);
 }
 
-void AttentionBuilder::arrive() {
+void WarpAttention::arrive() {
   if (is_aligned_) {
     code_.end_copies();
     code_.wait_for_copies();
@@ -107,7 +47,7 @@ void AttentionBuilder::arrive() {
   code_.barrier();
 }
 
-Values AttentionBuilder::walk(const NextBlock& first) {
+Values WarpAttention::walk(const NextBlock& first) {
   Values start{first.number, first.is_visible};
   for (int row = 0; row < 2 * m_; ++row) start.push_back(code_.real(-std::numeric_limits<double>::infinity()));
   start.resize(2 + state_size(), code_.real(0));
@@ -119,7 +59,7 @@ Values AttentionBuilder::walk(const NextBlock& first) {
   return Values(llvm::drop_begin(end, 2));
 }
 
-Values AttentionBuilder::visit(const NextBlock& block, Values state) {
+Values WarpAttention::visit(const NextBlock& block, Values state) {
   const Value first_key = code_.multiply(block.number, tiles_.key_tile);
   arrive();
   load_values(block.number);
@@ -129,12 +69,51 @@ Values AttentionBuilder::visit(const NextBlock& block, Values state) {
   if (is_aligned_) code_.wait_for_copies();
   code_.barrier();
   code_.when(code_.less(next.number, blocks_), [&] { load_keys(next.number); });
-  change(scores, first_key, state);
+  if (is_split() && !is_careful_ && !has_factor_in_base()) keep_nan(scores, state);
+  change(scores, first_key);
   hide(scores, block);
   for (int m = 0; m < m_; ++m) shrink(state, m, weigh(scores[static_cast<std::size_t>(m)], m, first_key, state));
   add_values(scores, state);
   state.insert(state.begin(), {next.number, next.is_visible});
   return state;
+}
+
+Scores WarpAttention::products() {
+  if (is_split()) return split_products();
+  const Value zero = code_.real(0);
+  Scores sums(static_cast<std::size_t>(m_), std::vector<Sums>(static_cast<std::size_t>(key_columns()), Sums{zero, zero, zero, zero}));
+  for (int column = 0; column < depth_; column += fragment) {
+    std::vector<std::array<Value, 4>> queries;
+    for (std::size_t m = 0; m < sums.size(); ++m) queries.push_back(query_operand(m, column));
+    for (int key = 0; key < tiles_.key_tile; key += fragment) {
+      const auto operands = keys_tile().second_operands_by_columns(code_.number(0), key, code_.number(0), column, lane_);
+      for (std::size_t m = 0; m < sums.size(); ++m)
+        for (std::size_t half = 0; half < 2; ++half) {
+          Sums& sum = sums[m][static_cast<std::size_t>(key / column_block) + half];
+          sum = multiplied(code_, stage_.element, queries[m], {operands[2 * half], operands[2 * half + 1]}, sum);
+        }
+    }
+  }
+  return sums;
+}
+
+void WarpAttention::add_values(const Scores& weights, Values& state) {
+  if (is_split()) return add_split_values(weights, state);
+  for (int key = 0; key < tiles_.key_tile; key += fragment) {
+    std::vector<std::array<Value, 4>> first;
+    for (const auto& row : weights) first.push_back(first_operand(row, key));
+    for (int column = 0; column < value_columns_; column += fragment) {
+      const auto operands = values_tile().second_operands(code_.number(0), key, code_.number(0), column, lane_);
+      for (int m = 0; m < m_; ++m)
+        for (std::size_t half = 0; half < 2; ++half) {
+          const std::size_t at = sum_at(m, static_cast<std::size_t>(column / column_block) + half, 0);
+          const Sums before{state[at], state[at + 1], state[at + 2], state[at + 3]};
+          const Sums sums =
+              multiplied(code_, stage_.element, first[static_cast<std::size_t>(m)], {operands[2 * half], operands[2 * half + 1]}, before);
+          std::copy(sums.begin(), sums.end(), state.begin() + static_cast<std::ptrdiff_t>(at));
+        }
+    }
+  }
 }
 
 int row_pitch(Element element, std::int64_t columns) {
@@ -152,7 +131,7 @@ void build_attention(Builder& builder, const std::string& name, const KernelStep
                      const AttentionTiles& tiles, bool is_aligned) {
   const BlockNeeds needs{tiles.threads(), shared_bytes(tiles, stage), false, tiles.resident_blocks};
   build_kernel(builder, name, plan, step, needs,
-               [&](const KernelFunction& function) { AttentionBuilder(function, plan, step, stage, tiles, is_aligned).run(); });
+               [&](const KernelFunction& function) { WarpAttention(function, plan, step, stage, tiles, is_aligned).run(); });
 }
 
 }  // namespace attune::tensor_cores

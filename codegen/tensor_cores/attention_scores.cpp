@@ -9,6 +9,15 @@ namespace attune::tensor_cores {
 
 using mlir::Value;
 
+namespace {
+Values flattened(const Scores& scores) {
+  Values all;
+  for (const auto& row : scores)
+    for (const Sums& sums : row) all.append(sums.begin(), sums.end());
+  return all;
+}
+}  // namespace
+
 Interval<Emitted> AttentionBuilder::visibility(Value block) {
   Interval<Emitted> all{Emitted::boolean(builder_, true), Emitted::boolean(builder_, true)};
   if (stage_.masks.empty()) return all;
@@ -73,25 +82,6 @@ AttentionBuilder::NextBlock AttentionBuilder::next_block(Value from) {
   return {found[0], found[1]};
 }
 
-Scores AttentionBuilder::products() {
-  if (is_split()) return split_products();
-  const Value zero = code_.real(0);
-  Scores sums(static_cast<std::size_t>(m_), std::vector<Sums>(static_cast<std::size_t>(key_columns()), Sums{zero, zero, zero, zero}));
-  for (int column = 0; column < depth_; column += fragment) {
-    std::vector<std::array<Value, 4>> queries;
-    for (std::size_t m = 0; m < sums.size(); ++m) queries.push_back(query_operand(m, column));
-    for (int key = 0; key < tiles_.key_tile; key += fragment) {
-      const auto operands = keys_tile().second_operands_by_columns(code_.number(0), key, code_.number(0), column, lane_);
-      for (std::size_t m = 0; m < sums.size(); ++m)
-        for (std::size_t half = 0; half < 2; ++half) {
-          Sums& sum = sums[m][static_cast<std::size_t>(key / column_block) + half];
-          sum = multiplied(code_, stage_.element, queries[m], {operands[2 * half], operands[2 * half + 1]}, sum);
-        }
-    }
-  }
-  return sums;
-}
-
 void AttentionBuilder::at_each(Scores& scores, Value first_key, const std::function<Value(Value score, Value key, const Coordinates& at)>& changed) {
   for (std::size_t m = 0; m < scores.size(); ++m)
     for (std::size_t block = 0; block < scores[m].size(); ++block)
@@ -104,9 +94,8 @@ void AttentionBuilder::at_each(Scores& scores, Value first_key, const std::funct
       }
 }
 
-void AttentionBuilder::change(Scores& scores, Value first_key, Values& state) {
+void AttentionBuilder::change(Scores& scores, Value first_key) {
   if (has_factor_in_base()) return;
-  if (is_split() && !is_careful_) keep_nan(scores, state);
   at_each(scores, first_key, [&](Value score, Value, const Coordinates& at) {
     const Emitted product{&builder_, code_.multiply(score, code_.real(factor())), {}};
     return graph_.at(stage_.score, at, {{stage_.product, product}}).value;

@@ -2,14 +2,14 @@
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Dialect/SCF/IR/SCF.h>
 
-#include "codegen/tensor_cores/attention_builder.h"
+#include "codegen/tensor_cores/warp_attention.h"
 #include "codegen/tensor_cores/split_product.h"
 
 namespace attune::tensor_cores {
 
 using mlir::Value;
 
-Scores AttentionBuilder::split_products() {
+Scores WarpAttention::split_products() {
   // The parts of queries stay in registers where they are few; elsewhere they are made of the queries again for each block.
   constexpr int most_columns = 64;
   const bool keeps_parts = m_ * depth_ <= most_columns;
@@ -38,7 +38,7 @@ Scores AttentionBuilder::split_products() {
 
 // A thread has weights of keys 2 (lane % 4) and the next of every 8. The sum over keys has any order: these are columns lane % 4 and lane % 4 + 4 of the
 // first operand, and the same rows of the second.
-void AttentionBuilder::add_split_values(const Scores& weights, Values& state) {
+void WarpAttention::add_split_values(const Scores& weights, Values& state) {
   const Splitter split(code_, is_careful_);
   const Value first_key = code_.multiply(code_.remainder(lane_, 4), 2);
   std::vector<std::vector<std::array<Split, 4>>> first(weights.size());
@@ -70,7 +70,7 @@ void AttentionBuilder::add_split_values(const Scores& weights, Values& state) {
 }
 
 // Without care all products of an infinity, and some of what is nearly one, are NaN, and so is the total of a row, or the sum, that they come to.
-Values AttentionBuilder::walk_again_with_care(const Values& state) {
+Values WarpAttention::walk_again_with_care(const Values& state) {
   const Value is_odd = in_any_warp(is_any_nan(state));
   auto branch = mlir::scf::IfOp::create(builder_, mlir::ValueRange(state).getTypes(), is_odd, /*withElseRegion=*/true);
   const mlir::OpBuilder::InsertionGuard guard(builder_);
@@ -87,7 +87,7 @@ Values AttentionBuilder::walk_again_with_care(const Values& state) {
   return Values(branch.getResults().begin(), branch.getResults().end());
 }
 
-void AttentionBuilder::keep_nan(const Scores& scores, Values& state) const {
+void WarpAttention::keep_nan(const Scores& scores, Values& state) const {
   for (std::size_t m = 0; m < scores.size(); ++m)
     for (const Sums& sums : scores[m])
       for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -96,14 +96,14 @@ void AttentionBuilder::keep_nan(const Scores& scores, Values& state) const {
       }
 }
 
-Value AttentionBuilder::is_any_nan(const Values& state) const {
+Value WarpAttention::is_any_nan(const Values& state) const {
   // Of totals and sums; 0 times an infinite one is NaN, too.
   Value all = code_.real(0);
   for (std::size_t at = total_at(0, 0); at < state.size(); ++at) all = code_.fused(state[at], code_.real(0), all);
   return builder_.createOrFold<mlir::arith::CmpFOp>(mlir::arith::CmpFPredicate::UNO, all, all);
 }
 
-Value AttentionBuilder::in_any_warp(Value condition) const {
+Value WarpAttention::in_any_warp(Value condition) const {
   const mlir::Type word = builder_.getI32Type();
   Value found = builder_.createOrFold<mlir::arith::ExtUIOp>(word, condition);
   for (int by = 1; by < 32; by *= 2) found = builder_.createOrFold<mlir::arith::OrIOp>(found, code_.exchanged(found, by));

@@ -66,25 +66,6 @@ std::array<Value, 4> AttentionBuilder::first_operand(const std::vector<Sums>& we
   return {pair(low, 0), pair(low, 2), pair(high, 0), pair(high, 2)};
 }
 
-void AttentionBuilder::add_values(const Scores& weights, Values& state) {
-  if (is_split()) return add_split_values(weights, state);
-  for (int key = 0; key < tiles_.key_tile; key += fragment) {
-    std::vector<std::array<Value, 4>> first;
-    for (const auto& row : weights) first.push_back(first_operand(row, key));
-    for (int column = 0; column < value_columns_; column += fragment) {
-      const auto operands = values_tile().second_operands(code_.number(0), key, code_.number(0), column, lane_);
-      for (int m = 0; m < m_; ++m)
-        for (std::size_t half = 0; half < 2; ++half) {
-          const std::size_t at = sum_at(m, static_cast<std::size_t>(column / column_block) + half, 0);
-          const Sums before{state[at], state[at + 1], state[at + 2], state[at + 3]};
-          const Sums sums =
-              multiplied(code_, stage_.element, first[static_cast<std::size_t>(m)], {operands[2 * half], operands[2 * half + 1]}, before);
-          std::copy(sums.begin(), sums.end(), state.begin() + static_cast<std::ptrdiff_t>(at));
-        }
-    }
-  }
-}
-
 void AttentionBuilder::store(const Values& state) {
   for (int m = 0; m < m_; ++m)
     for (int half = 0; half < 2; ++half) {

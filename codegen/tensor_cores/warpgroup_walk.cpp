@@ -116,7 +116,7 @@ Values WarpgroupAttention::add_last_values(Round& round, bool is_to_arrive) {
 std::vector<Sums> WarpgroupAttention::weigh_block(const WarpgroupSums& products, const NextBlock& block, Round& round) {
   const Value first_key = code_.multiply(block.number, tiles_.key_tile);
   Scores scores{in_blocks(products)};
-  change(scores, first_key, round.state);
+  change(scores, first_key);
   hide(scores, block);
   const std::array<Value, 2> shrinks = weigh(scores[0], 0, first_key, round.state);
   round.shrinks.assign(shrinks.begin(), shrinks.end());
