@@ -13,16 +13,6 @@
 namespace attune {
 namespace {
 
-/// Halide 21 computes halves wrongly on devices: there it has no schedule for a step that stores them, and another generator may have one.
-StepScheduleAnswer schedule(const CodeRequest& request) {
-  if (request.target.device == Device::cpu) return schedule_of(request);
-  for (const auto& numbers : {request.step.inputs, request.step.outputs})
-    for (const std::size_t number : numbers)
-      if (const StepTensor& tensor = request.plan.tensors[number]; tensor.element == Element::f16)
-        return {{}, "target '" + std::string(request.target.name) + "': stores no f16, and '" + tensor.name + "' is f16; f32 and bf16 are right there", false};
-  return schedule_of(request);
-}
-
 /// Puts machine code beside the PTX of a module's kernels; the problem in words. Halide's runtime hands the bytes to CUDA's driver as they are.
 std::string add_machine_code(Halide::Module& module) {
   Halide::Module made(module.name(), module.target());
@@ -64,6 +54,6 @@ CodeAnswer code(const CodeRequest& request, const std::string& symbol, CodeForm 
 
 }  // namespace
 
-CodeGenerator halide_generator() { return {"halide", schedule, code}; }
+CodeGenerator halide_generator() { return {"halide", schedule_of, code}; }
 
 }  // namespace attune

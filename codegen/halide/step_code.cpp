@@ -110,7 +110,7 @@ class StepPipelining {
   void bind_inputs() {
     for (std::size_t i = 0; i < step_.inputs.size(); ++i) {
       const StepTensor& tensor = plan_.tensors[step_.inputs[i]];
-      Halide::ImageParam param(halide_type_of(stored_as(tensor.element)), static_cast<int>(tensor.dims.size()), tensor.name);
+      Halide::ImageParam param(type_in_memory(tensor.element, machine_.device), static_cast<int>(tensor.dims.size()), tensor.name);
       for (std::size_t d = 0; d < tensor.dims.size(); ++d) {
         auto dim = param.dim(static_cast<int>(tensor.dims.size() - 1 - d));
         dim.set_min(0);
@@ -143,13 +143,15 @@ class StepPipelining {
     if constexpr (requires { body.finish; })
       finish(body.finish, element);
     else if (element != Element::f32)
-      body.x.element = [computed = body.x, element](const Coordinates& at) { return Lowered{as_stored(computed.at(at), element)}; };
+      body.x.element = [computed = body.x, element, device = machine_.device](const Coordinates& at) { return Lowered{as_stored(computed.at(at), element, device)}; };
     return body;
   }
 
-  static void finish(std::function<Halide::Expr(Halide::Expr, const Coordinates&)>& change, Element element) {
+  void finish(std::function<Halide::Expr(Halide::Expr, const Coordinates&)>& change, Element element) const {
     if (element == Element::f32) return;
-    change = [before = change, element](const Halide::Expr& value, const Coordinates& at) { return as_stored(before ? before(value, at) : value, element); };
+    change = [before = change, element, device = machine_.device](const Halide::Expr& value, const Coordinates& at) {
+      return as_stored(before ? before(value, at) : value, element, device);
+    };
   }
 
   void make_output() {

@@ -53,8 +53,8 @@ Launch build_attention_kernels(Builder& builder, const CodeRequest& request, con
 
 std::string attention_refusal(const CodeRequest& request) {
   const AttentionAnswer answer = attention_stage(request.plan, request.step);
-  // Few queries fill no tile of rows: their keys are split over blocks of threads, by Halide's schedule, which takes no f16.
-  if (answer.stage && request.size == SizeClass::few && answer.stage->element != Element::f16)
+  // Few queries fill no tile of rows: their keys are split over blocks of threads, by Halide's schedule.
+  if (answer.stage && request.size == SizeClass::few)
     return "tensor cores have no schedule that splits the keys of few queries";
   return answer.problem;
 }

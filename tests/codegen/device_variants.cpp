@@ -27,6 +27,7 @@ void check_variants(const std::string& target) {
   if (const std::string problem = device_problem(target); !problem.empty()) return skip(problem);
   for (const std::string_view variant : names_of_variants()) check_variant(target, variant, "f32");
   for (const char* variant : {"causal", "grouped_query", "multi_head"}) check_variant(target, variant, "bf16");
+  for (const char* variant : {"alibi", "multi_head"}) check_variant(target, variant, "f16");
 }
 
 void check_few_queries(const std::string& target, const std::string& schedule) {

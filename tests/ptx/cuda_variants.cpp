@@ -57,15 +57,16 @@ TEST_CASE("attention of few queries and many keys on CUDA agrees with the interp
       CHECK(kernel.difference(fitting(shape, kernel.graph()), 1) == "");
   };
   for (const char* variant : {"grouped_query", "causal_offset", "sinks", "document", "padded", "masked", "alibi", "soft_cap", "additive"}) check(variant, {});
-  check("grouped_query", {.types = "bf16"});
+  for (const char* type : {"bf16", "f16"}) check("grouped_query", {.types = type});
   check("scaled_dot_product", {.settings = {"lse=true"}});
   const KernelCase known("grouped_query", {.target = "cuda", .schedule = splits, .set = {"queries=1", "group=3", "depth=64", "value_depth=64"}});
   for (const char* shape : {"keys=129", "batch=2,heads=2,keys=200"}) CHECK(known.difference(shape, 1) == "");
 }
 
-TEST_CASE("variants of bf16 on CUDA agree with the interpreter", "[cuda]") {
+TEST_CASE("variants of bf16 and f16 on CUDA agree with the interpreter", "[cuda]") {
   load_driver();
   for (const char* variant : {"causal", "grouped_query", "multi_head"}) check_on_cuda(variant, {.types = "bf16"});
+  for (const char* variant : {"alibi", "multi_head"}) check_on_cuda(variant, {.types = "f16"});
 }
 
 TEST_CASE("optional parts of variants on CUDA agree with the interpreter", "[cuda]") {

@@ -42,14 +42,14 @@ nlohmann::json named(const nlohmann::json& list, const std::string& name) {
 
 TEST_CASE("what is packed for OpenCL is compared and measured beside the peaks", "[gpu check]") {
   if (const std::string problem = refusal_of_device("opencl"); !problem.empty()) return skip(problem);
-  const Packed packed("opencl", "causal_f32_depth_64,padded_f32,causal_f16_depth_64");
+  const Packed packed("opencl", "causal_f32_depth_64,padded_f32");
   const Ran ran = packed.run({"--quick"});
   INFO(ran.out << ran.err);
   REQUIRE(ran.status == 0);
   const nlohmann::json results = packed.results();
   CHECK_THAT(results["device"], Contains("opencl:0 ("));
   CHECK(results["is_quick"] == true);
-  CHECK_THAT(results["left_out"].at(1), Contains("causal_f16_depth_64: target 'opencl': stores no f16"));
+  CHECK(results["left_out"].empty());
   for (const char* name : {"fma", "scaled_dot_product_f32_depth_64", "causal_f32_depth_64", "padded_f32"}) {
     INFO(name);
     CHECK(named(results["values"], name)["agrees"] == true);

@@ -1,16 +1,11 @@
 #include "codegen/halide/numbers/bf16.h"
 
 #include "codegen/halide/numbers/strict.h"
+#include "codegen/halide/numbers/words.h"
 
 using Halide::Expr;
 
 namespace attune {
-namespace {
-
-Expr u32(std::uint32_t x) { return Halide::cast<std::uint32_t>(Expr(x)); }
-
-}  // namespace
-
 Expr bf16_value(const Expr& bits) { return Halide::reinterpret<float>(Halide::cast<std::uint32_t>(bits) << 16); }
 
 Expr bf16_of_pair(const Expr& first_bits, const Expr& second_bits, const Expr& part) {
