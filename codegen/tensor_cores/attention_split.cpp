@@ -2,8 +2,8 @@
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Dialect/SCF/IR/SCF.h>
 
-#include "codegen/tensor_cores/warp_attention.h"
 #include "codegen/tensor_cores/split_product.h"
+#include "codegen/tensor_cores/warp_attention.h"
 
 namespace attune::tensor_cores {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/tensor_cores/emitted_graph.h"
+#include "codegen/tensor_cores/shared_tile.h"
 
 namespace attune::tensor_cores {
 namespace {
@@ -129,6 +130,11 @@ class Reading {
 };
 
 }  // namespace
+
+bool AttentionStage::may_be_aligned() const {
+  const int elements = chunk_elements(element);
+  return depth % elements == 0 && value_columns % elements == 0;
+}
 
 AttentionAnswer attention_stage(const KernelSteps& plan, const Step& step) { return Reading(plan, step).run(); }
 

@@ -27,10 +27,7 @@ struct AttentionStage {
   bool reads_for_pairs = false;  ///< a score, a weight or a mask depends on a tensor that has more dims than `batch`: something is read for each pair
 
   /// Whether rows of operands may all begin at multiples of 16 bytes; and the tensors of which that is asked in a call, as Launch counts them.
-  bool may_be_aligned() const {
-    const auto elements = 16 / static_cast<std::int64_t>(bytes_of(stored_as(element)));
-    return depth % elements == 0 && value_columns % elements == 0;
-  }
+  bool may_be_aligned() const;
   std::vector<std::size_t> aligned_tensors(const Step& step) const {
     std::vector<std::size_t> tensors{query.input, key.input, value.input};
     if (has_result_rows) tensors.push_back(step.inputs.size());

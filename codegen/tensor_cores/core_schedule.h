@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/steps/code_generator.h"
+#include "codegen/tensor_cores/attention_stage.h"
 #include "codegen/tensor_cores/launcher.h"
 #include "codegen/tensor_cores/number.h"
 
@@ -28,6 +29,8 @@ extern const CoreSchedule mma_online_softmax_schedule, mma_gemm_schedule, wgmma_
 
 /// Why tensor cores do not take attention, or a product.
 std::string attention_refusal(const CodeRequest& request);
+/// The attention of a request that is not refused.
+AttentionStage attention_of(const CodeRequest& request);
 std::string gemm_refusal(const CodeRequest& request);
 
 /// Those for all devices stand before those for some.

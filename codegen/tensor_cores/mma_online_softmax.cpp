@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "codegen/tensor_cores/attention_kernel.h"
@@ -12,7 +13,6 @@ AttentionTiles attention_tiles(const std::vector<Parameter>& parameters) {
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(parameters, name)); };
   return {value("query_tile"), value("key_tile"), value("warp_rows"), value("kept_queries") != 0, value("resident_blocks")};
 }
-AttentionStage attention_of(const CodeRequest& request) { return *attention_stage(request.plan, request.step).stage; }
 
 /// Sums of 32 rows and more than 64 columns, and queries as long, do not stay in registers, nor do addresses for each pair beside those of 64: a warp has
 /// 16 rows then. The parts of f32 take twice as many: queries stay in shared memory, and leave room there for 32 keys at once, or 16.
@@ -54,10 +54,10 @@ Launch build_attention_kernels(Builder& builder, const CodeRequest& request, con
 std::string attention_refusal(const CodeRequest& request) {
   const AttentionAnswer answer = attention_stage(request.plan, request.step);
   // Few queries fill no tile of rows: their keys are split over blocks of threads, by Halide's schedule.
-  if (answer.stage && request.size == SizeClass::few)
-    return "tensor cores have no schedule that splits the keys of few queries";
+  if (answer.stage && request.size == SizeClass::few) return "tensor cores have no schedule that splits the keys of few queries";
   return answer.problem;
 }
+AttentionStage attention_of(const CodeRequest& request) { return *attention_stage(request.plan, request.step).stage; }
 
 const CoreSchedule mma_online_softmax_schedule = {mma_online_softmax, attention_refusal, keep_in_registers, attention_shared_bytes,
                                                   build_attention_kernels};

@@ -12,11 +12,10 @@ WarpgroupAttentionTiles attention_tiles_of(const std::vector<Parameter>& paramet
           value("query_registers") != 0,
           value("turns") != 0};
 }
-AttentionStage stage_of(const CodeRequest& request) { return *attention_stage(request.plan, request.step).stage; }
 
 std::string warpgroup_attention_refusal(const CodeRequest& request) {
   if (std::string refusal = attention_refusal(request); !refusal.empty()) return refusal;
-  const AttentionStage stage = stage_of(request);
+  const AttentionStage stage = attention_of(request);
   if (stage.element == Element::f32) return "warpgroups multiply elements of 16 bits";
   return stage.may_be_aligned() ? "" : "warpgroups multiply rows of a multiple of 8 columns";
 }
@@ -26,7 +25,7 @@ std::string warpgroup_attention_refusal(const CodeRequest& request) {
 /// masks or changes of the scores they have them without turns alone, whose code holds more at once.
 void fit_registers(const CodeRequest& request, std::vector<Parameter>& parameters) {
   constexpr std::int64_t few = 64;
-  const AttentionStage stage = stage_of(request);
+  const AttentionStage stage = attention_of(request);
   const bool has_few_columns = std::max(stage.depth, stage.value_columns) <= few;
   if (!has_few_columns && !stage.reads_for_pairs) return;
   const bool is_plain = stage.masks.empty() && stage.score == stage.product;
@@ -37,12 +36,12 @@ void fit_registers(const CodeRequest& request, std::vector<Parameter>& parameter
 }
 
 int warpgroup_attention_bytes(const CodeRequest& request, const std::vector<Parameter>& parameters) {
-  const AttentionStage stage = stage_of(request);
+  const AttentionStage stage = attention_of(request);
   return shared_bytes(attention_tiles_of(parameters), stage.depth, stage.value_columns);
 }
 
 Launch build_warpgroup_kernel(Builder& builder, const CodeRequest& request, const std::vector<Parameter>& parameters) {
-  const AttentionStage stage = stage_of(request);
+  const AttentionStage stage = attention_of(request);
   const WarpgroupAttentionTiles tiles = attention_tiles_of(parameters);
   const std::string name = "attention_of_warpgroups";
   build_warpgroup_attention(builder, name, request.plan, request.step, stage, tiles);

@@ -81,6 +81,14 @@ std::string shared_words(int count) {
   return text + "\tbar.sync \t0;\n";
 }
 
+/// Of the fragments of both operands and of the sums before, in this order.
+std::string product_of_tf32() {
+  return kernel(loaded(10) +
+                "\tmma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32\n\t\t{%r20, %r21, %r22, %r23},\n\t\t{%r10, %r11, %r12, %r13},\n\t\t{%r14, %r15},\n"
+                "\t\t{%r16, %r17, %r18, %r19};\n" +
+                stored(20, 4));
+}
+
 }  // namespace
 
 TEST_CASE("products of matrices in the fragments of a warp are those of whole matrices", "[ptx]") {
@@ -97,11 +105,7 @@ TEST_CASE("a product of matrices of TF32 is that of whole matrices, and low bits
     for (std::size_t r = 0; r < 2; ++r) in[32 * (4 + r) + lane] = below(b[lane % 4 + 4 * r][lane / 4]);
     for (std::size_t i = 0; i < 4; ++i) in[32 * (6 + i) + lane] = std::bit_cast<std::uint32_t>(at(c, of_c(lane, i)));
   }
-  const Ran ran = run_block(kernel(loaded(10) +
-                                   "\tmma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32\n\t\t{%r20, %r21, %r22, %r23},\n\t\t{%r10, %r11, %r12, "
-                                   "%r13},\n\t\t{%r14, %r15},\n\t\t{%r16, %r17, %r18, %r19};\n" +
-                                   stored(20, 4)),
-                            32, in);
+  const Ran ran = run_block(product_of_tf32(), 32, in);
   CHECK(ran.problem == "");
   for (std::size_t lane = 0; lane < warp_size; ++lane)
     for (std::size_t i = 0; i < 4; ++i)
@@ -116,11 +120,7 @@ TEST_CASE("sums of a product of TF32 are rounded towards zero", "[ptx]") {
       for (std::size_t r = 0; r < 2; ++r) in[32 * (4 + r) + lane] = std::bit_cast<std::uint32_t>(r == 0 && lane % 4 == 0 ? 1.0F : 0.0F);
       for (std::size_t i = 0; i < 4; ++i) in[32 * (6 + i) + lane] = std::bit_cast<std::uint32_t>(c);
     }
-    const Ran ran = run_block(kernel(loaded(10) +
-                                     "\tmma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r20, %r21, %r22, %r23}, {%r10, %r11, %r12, %r13}, {%r14, "
-                                     "%r15}, {%r16, %r17, %r18, %r19};\n" +
-                                     stored(20, 4)),
-                              32, in);
+    const Ran ran = run_block(product_of_tf32(), 32, in);
     CHECK(ran.problem == "");
     return std::bit_cast<float>(ran.out[0]);
   };

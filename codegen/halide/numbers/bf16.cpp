@@ -6,6 +6,7 @@
 using Halide::Expr;
 
 namespace attune {
+
 Expr bf16_value(const Expr& bits) { return Halide::reinterpret<float>(Halide::cast<std::uint32_t>(bits) << 16); }
 
 Expr bf16_of_pair(const Expr& first_bits, const Expr& second_bits, const Expr& part) {
