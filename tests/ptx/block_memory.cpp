@@ -29,7 +29,8 @@ void BlockRun::copy(const Instruction& now) {
   addresses_.clear();
   for (const std::size_t t : lanes_) {
     std::array<std::byte, 16> data{};
-    const std::size_t read = now.operands.empty() ? bytes : std::min<std::size_t>(bytes, static_cast<std::uint32_t>(value(now.operands[0], t)));
+    const std::size_t read =
+        now.operands.empty() ? bytes : std::min<std::size_t>(bytes, static_cast<std::uint32_t>(value(now.operands[0], t)));
     const std::uint64_t from = value(now.source, t) + static_cast<std::uint64_t>(now.source_offset);
     addresses_.push_back(address_of(now, bytes, t));
     if (from % bytes != 0) throw misaligned(from, bytes, t);
@@ -55,7 +56,7 @@ void BlockRun::load_matrices(const Instruction& now) {
         const std::size_t row = now.is_transposed ? along : across, column = now.is_transposed ? across : along;
         shared_.read(addresses_[n * rows + row] + 2 * column, std::span(pair).subspan(2 * half, 2), t);
       }
-      set(now.results[n], t, std::bit_cast<std::uint64_t>(pair));
+      registers_.write(now.results[n], warp_, lane_bits_)[t % warp_size] = std::bit_cast<std::uint64_t>(pair);
     }
   count_conflicts(row_bytes);
 }
@@ -72,7 +73,7 @@ void BlockRun::access(const Instruction& now) {
         std::uint64_t bits = 0;
         move(now.space, address + i * bytes, bytes, t, reinterpret_cast<std::byte*>(&bits), true);
         if (now.is_signed && bytes < 8 && (bits >> (8 * bytes - 1) & 1) != 0) bits |= ~std::uint64_t{0} << 8 * bytes;
-        set(now.results[i], t, bits);
+        registers_.write(now.results[i], warp_, 1U << t % warp_size)[t % warp_size] = bits;
       } else {
         std::uint64_t bits = value(now.operands[i], t);
         move(now.space, address + i * bytes, bytes, t, reinterpret_cast<std::byte*>(&bits), false);
@@ -117,7 +118,8 @@ void BlockRun::move_global(std::uint64_t address, std::size_t bytes, std::size_t
 
 void BlockRun::move_local(std::uint64_t address, std::size_t bytes, std::size_t thread, std::byte* data, bool is_load) {
   if (address + bytes > entry_.local_bytes)
-    throw Fault{"touches byte " + std::to_string(address) + " of local memory, of which a thread has " + std::to_string(entry_.local_bytes), thread};
+    throw Fault{"touches byte " + std::to_string(address) + " of local memory, of which a thread has " + std::to_string(entry_.local_bytes),
+                thread};
   const std::size_t first = thread * entry_.local_bytes + address;
   for (std::size_t i = 0; i < bytes; ++i) {
     if (is_load && !is_local_written_[first + i])

@@ -81,8 +81,9 @@ void BlockRun::begin_product(const Instruction& now, std::size_t first) {
   const auto begin = [&](int number, std::size_t columns) {
     for (std::size_t t = first; t < first + warpgroup_size; t += warp_size) {
       const auto place = static_cast<std::size_t>(number);
-      if (const char* const problem = in_products_.problem(place, t / warp_size, columns); problem != nullptr) throw Fault{problem, t};
-      in_products_.begin(place, t / warp_size, columns);
+      if (const char* const problem = registers_.in_products().problem(place, t / warp_size, columns); problem != nullptr)
+        throw Fault{problem, t};
+      registers_.in_products().begin(place, t / warp_size, columns);
     }
   };
   for (const int sum : now.results) begin(sum, now.product.columns);
@@ -112,7 +113,7 @@ void BlockRun::multiply(std::size_t first) {
       const std::size_t row = t / warp_size * 16 + t % warp_size / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + t % 4 * 2 + i % 2;
       float sum = is_added ? std::bit_cast<float>(static_cast<std::uint32_t>(held(now.results[i], first + t))) : 0;
       for (std::size_t k = 0; k < depth; ++k) sum += product.sign * a[row * depth + k] * b[column * depth + k];
-      hold(now.results[i], first + t, std::bit_cast<std::uint32_t>(sum));
+      hold(now.results[i], first + t) = std::bit_cast<std::uint32_t>(sum);
     }
   const auto read = std::make_shared<const std::vector<std::uint64_t>>(std::move(chunks));
   for (std::size_t t = first; t < first + warpgroup_size; t += warp_size) {
@@ -125,8 +126,8 @@ void BlockRun::wait_for_products(std::size_t pending) {
   const std::size_t warp = lanes_[0] / warp_size;
   products_[warp].wait(pending, [&](const Product& done) {
     for (const int sum : done.instruction->results)
-      in_products_.end(static_cast<std::size_t>(sum), warp, done.instruction->product.columns);
-    for (const int factor : factors_of(*done.instruction)) in_products_.end(static_cast<std::size_t>(factor), warp, 0);
+      registers_.in_products().end(static_cast<std::size_t>(sum), warp, done.instruction->product.columns);
+    for (const int factor : factors_of(*done.instruction)) registers_.in_products().end(static_cast<std::size_t>(factor), warp, 0);
     for (const std::uint64_t chunk : *done.chunks) shared_.end_async_read(chunk, chunk_bytes, lanes_[0]);
   });
 }
@@ -134,7 +135,7 @@ void BlockRun::wait_for_products(std::size_t pending) {
 void BlockRun::order_products(const Instruction& now) {
   check_all_lanes();
   const std::size_t warp = lanes_[0] / warp_size;
-  if (now.kind == Instruction::Kind::fence_products) in_products_.fence(warp);
+  if (now.kind == Instruction::Kind::fence_products) registers_.in_products().fence(warp);
   if (now.kind == Instruction::Kind::end_products) products_[warp].end();
   if (now.kind == Instruction::Kind::wait_products) wait_for_products(value(now.operands[0], lanes_[0]));
 }

@@ -9,8 +9,8 @@ std::size_t warps_of(std::size_t threads) { return (threads + warp_size - 1) / w
 
 }  // namespace
 
-BlockRun::BlockRun(const Entry& entry, const Launch& launch, const std::array<std::uint32_t, 3>& place, DeviceMemory& memory, Executed& executed,
-                   Counts& counts)
+BlockRun::BlockRun(const Entry& entry, const Launch& launch, const std::array<std::uint32_t, 3>& place, DeviceMemory& memory,
+                   Executed& executed, Counts& counts)
     : entry_(entry),
       launch_(launch),
       place_(place),
@@ -18,11 +18,9 @@ BlockRun::BlockRun(const Entry& entry, const Launch& launch, const std::array<st
       executed_(executed),
       counts_(counts),
       threads_(std::size_t{launch.block[0]} * launch.block[1] * launch.block[2]),
-      registers_(static_cast<std::size_t>(entry.register_count) * threads_),
-      is_set_(registers_.size()),
+      registers_(entry.register_count, warps_of(threads_)),
       next_(threads_, 0),
       state_(threads_, State::runs),
-      in_products_(static_cast<std::size_t>(entry.register_count), warps_of(threads_)),
       products_(warps_of(threads_)),
       shared_(entry.shared_bytes + launch.shared_bytes, launch.block),
       local_(entry.local_bytes * threads_),
@@ -38,7 +36,8 @@ void BlockRun::run() {
     if (ended != state_.end()) {
       const auto thread = static_cast<std::size_t>(waits - state_.begin());
       at_ = next_[thread] - 1;
-      throw Fault{"thread " + in_words(thread_place(static_cast<std::size_t>(ended - state_.begin()), launch_.block)) + " ends without this barrier",
+      throw Fault{"thread " + in_words(thread_place(static_cast<std::size_t>(ended - state_.begin()), launch_.block)) +
+                      " ends without this barrier",
                   thread};
     }
     std::ranges::fill(state_, State::runs);
@@ -47,40 +46,66 @@ void BlockRun::run() {
 }
 
 void BlockRun::run_warp(std::size_t first, std::size_t end) {
-  for (;;) {
-    at_ = entry_.instructions.size();
-    for (std::size_t t = first; t < end; ++t)
-      if (state_[t] == State::runs) at_ = std::min(at_, next_[t]);
-    bool is_any = false;
-    lanes_.clear();
-    for (std::size_t t = first; t < end; ++t) {
-      if (state_[t] != State::runs || next_[t] != at_) continue;
-      is_any = true;
-      if (at_ == entry_.instructions.size()) {
-        state_[t] = State::ended;  // beyond the last instruction
-        continue;
-      }
-      const Instruction& now = instruction();
-      ++next_[t];
-      if (now.guard < 0 || (reg(now.guard, t) != 0) == now.guard_value) lanes_.push_back(t);
+  warp_ = first / warp_size;
+  while (const std::optional<std::size_t> others = gather_lanes(first, end)) {
+    if (at_ == entry_.instructions.size()) {
+      for (const std::size_t t : together_) state_[t] = State::ended;  // beyond the last instruction
+      continue;
     }
-    if (!is_any) return;
-    if (lanes_.empty()) continue;
-    ++executed_[at_].times;
-    execute();
+    bool stay = true;
+    do {
+      const Instruction& now = instruction();
+      stay = !now.ends_run();
+      if (!stay)
+        for (const std::size_t t : together_) next_[t] = at_ + 1;
+      choose_lanes();
+      if (!lanes_.empty()) {
+        ++executed_[at_].times;
+        execute();
+      }
+      if (stay) ++at_;
+    } while (stay && at_ < *others);
+    if (stay)
+      for (const std::size_t t : together_) next_[t] = at_;
   }
+}
+
+std::optional<std::size_t> BlockRun::gather_lanes(std::size_t first, std::size_t end) {
+  std::size_t others = entry_.instructions.size();
+  at_ = others;
+  together_.clear();
+  for (std::size_t t = first; t < end; ++t) {
+    if (state_[t] != State::runs) continue;
+    if (next_[t] < at_) {
+      if (!together_.empty()) others = at_;
+      at_ = next_[t];
+      together_.clear();
+    }
+    if (next_[t] == at_)
+      together_.push_back(t);
+    else
+      others = std::min(others, next_[t]);
+  }
+  return together_.empty() ? std::nullopt : std::optional(others);
+}
+
+void BlockRun::choose_lanes() {
+  lanes_ = together_;
+  lane_bits_ = 0;
+  for (const std::size_t t : lanes_) lane_bits_ |= 1U << t % warp_size;
+  const Instruction& now = instruction();
+  if (now.guard < 0) return;
+  const Lanes& guard = registers_.read(now.guard, warp_, lane_bits_);
+  std::erase_if(lanes_, [&](std::size_t t) { return (guard[t % warp_size] != 0) != now.guard_value; });
+  lane_bits_ = 0;
+  for (const std::size_t t : lanes_) lane_bits_ |= 1U << t % warp_size;
 }
 
 void BlockRun::execute() {
   const Instruction& now = instruction();
   switch (now.kind) {
     case Instruction::Kind::compute:
-      for (const std::size_t t : lanes_) {
-        std::uint64_t values[4] = {};
-        for (std::size_t i = 0; i < now.operands.size(); ++i) values[i] = value(now.operands[i], t);
-        set(now.results[0], t, now.compute(values));
-      }
-      return;
+      return compute(now);
     case Instruction::Kind::branch:
       for (const std::size_t t : lanes_) next_[t] = now.target;
       return;
@@ -121,62 +146,62 @@ void BlockRun::execute() {
   }
 }
 
-std::uint32_t BlockRun::lane_bits() const {
-  std::uint32_t bits = 0;
-  for (const std::size_t t : lanes_) bits |= 1U << t % warp_size;
-  return bits;
+void BlockRun::compute(const Instruction& now) {
+  Lanes made[4];
+  const Lanes* operands[4] = {};
+  const std::size_t count = now.operands.size();
+  for (std::size_t i = 0; i < count; ++i) operands[i] = &values(now.operands[i], made[i]);
+  Lanes& result = registers_.write(now.results[0], warp_, lane_bits_);
+  for (const std::size_t t : lanes_) {
+    std::uint64_t of_lane[4] = {};
+    for (std::size_t i = 0; i < count; ++i) of_lane[i] = (*operands[i])[t % warp_size];
+    result[t % warp_size] = now.compute(of_lane);
+  }
 }
 
 void BlockRun::check_all_lanes() const {
-  if (lane_bits() != ~0U) throw Fault{"is executed by some lanes of the warp, and all have to", lanes_[0]};
+  if (lane_bits_ != ~0U) throw Fault{"is executed by some lanes of the warp, and all have to", lanes_[0]};
 }
 
 void BlockRun::compute_together(const Instruction& now) {
   if (now.lane_mask < 0) check_all_lanes();
   Lanes operands[10] = {}, results[4] = {};
+  for (std::size_t i = 0; i < now.operands.size(); ++i) {
+    Lanes made;
+    const Lanes& of_all = values(now.operands[i], made);
+    for (const std::size_t t : lanes_) operands[i][t % warp_size] = of_all[t % warp_size];
+  }
   for (const std::size_t t : lanes_)
-    for (std::size_t i = 0; i < now.operands.size(); ++i) operands[i][t % warp_size] = value(now.operands[i], t);
-  for (const std::size_t t : lanes_)
-    if (now.lane_mask >= 0 && static_cast<std::uint32_t>(operands[now.lane_mask][t % warp_size]) != lane_bits())
+    if (now.lane_mask >= 0 && static_cast<std::uint32_t>(operands[now.lane_mask][t % warp_size]) != lane_bits_)
       throw Fault{"is executed by other lanes than its mask says", t};
   now.compute_warp(operands, results);
-  for (const std::size_t t : lanes_)
-    for (std::size_t i = 0; i < now.results.size(); ++i) set(now.results[i], t, results[i][t % warp_size]);
-}
-
-std::uint64_t BlockRun::reg(int number, std::size_t thread) const {
-  check_not_in_flight(number, thread);
-  return held(number, thread);
-}
-
-void BlockRun::set(int number, std::size_t thread, std::uint64_t bits) {
-  check_not_in_flight(number, thread);
-  in_products_.write(static_cast<std::size_t>(number), thread / warp_size);
-  hold(number, thread, bits);
-}
-
-void BlockRun::check_not_in_flight(int number, std::size_t thread) const {
-  if (in_products_.is_in_flight(static_cast<std::size_t>(number), thread / warp_size))
-    throw Fault{"touches a register that a product of matrices has in flight, with no wgmma.wait_group between", thread};
-}
-
-std::uint64_t BlockRun::held(int number, std::size_t thread) const {
-  if (!is_set_[place_of(number, thread)]) throw Fault{"reads a register that the thread never set", thread};
-  return registers_[place_of(number, thread)];
-}
-
-void BlockRun::hold(int number, std::size_t thread, std::uint64_t bits) {
-  registers_[place_of(number, thread)] = bits;
-  is_set_[place_of(number, thread)] = true;
+  for (std::size_t i = 0; i < now.results.size(); ++i) {
+    Lanes& result = registers_.write(now.results[i], warp_, lane_bits_);
+    for (const std::size_t t : lanes_) result[t % warp_size] = results[i][t % warp_size];
+  }
 }
 
 std::uint64_t BlockRun::value(const Operand& operand, std::size_t thread) const {
   if (operand.kind == Operand::Kind::number) return operand.value;
-  if (operand.kind == Operand::Kind::reg) return reg(static_cast<int>(operand.value), thread);
-  const auto special = static_cast<Special>(operand.value);
-  if (special == Special::laneid) return thread % warp_size;
+  const std::size_t lane = thread % warp_size;
+  if (operand.kind == Operand::Kind::reg) return registers_.read(static_cast<int>(operand.value), thread / warp_size, 1U << lane)[lane];
+  return special(static_cast<Special>(operand.value), thread);
+}
+
+std::uint64_t BlockRun::special(Special of, std::size_t thread) const {
+  if (of == Special::laneid) return thread % warp_size;
   const std::array<std::array<std::uint32_t, 3>, 4> places = {thread_place(thread, launch_.block), launch_.block, place_, launch_.grid};
-  return places[operand.value / 3][operand.value % 3];
+  const auto number = static_cast<std::size_t>(of);
+  return places[number / 3][number % 3];
+}
+
+const Lanes& BlockRun::values(const Operand& operand, Lanes& made) const {
+  if (operand.kind == Operand::Kind::reg) return registers_.read(static_cast<int>(operand.value), warp_, lane_bits_);
+  if (operand.kind == Operand::Kind::number)
+    made.fill(operand.value);
+  else
+    for (const std::size_t t : lanes_) made[t % warp_size] = special(static_cast<Special>(operand.value), t);
+  return made;
 }
 
 }  // namespace attune::ptx

@@ -5,12 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tests/ptx/fault.h"
 #include "tests/ptx/groups.h"
 #include "tests/ptx/launch.h"
-#include "tests/ptx/product_registers.h"
+#include "tests/ptx/registers.h"
 #include "tests/ptx/shared_memory.h"
 
 namespace attune::ptx {
@@ -42,11 +43,14 @@ class BlockRun {
 
   /// Until all lanes wait or have ended: always the lanes at the earliest instruction, which brings those that went apart together again.
   void run_warp(std::size_t first, std::size_t end);
+  /// Gathers the lanes at the earliest instruction; gives the instruction at which others join them, or nothing if no lane runs.
+  std::optional<std::size_t> gather_lanes(std::size_t first, std::size_t end);
+  /// Of the lanes that are together those whose guard holds.
+  void choose_lanes();
   void execute();
+  void compute(const Instruction& now);
   void compute_together(const Instruction& now);
 
-  /// The lanes that execute the instruction, as bits.
-  std::uint32_t lane_bits() const;
   void check_all_lanes() const;
 
   /// The products at which warpgroups gathered; whether there were any. A warp that gathers alone is a fault.
@@ -80,14 +84,16 @@ class BlockRun {
   void count_sectors(std::size_t bytes);
   void count_conflicts(std::size_t bytes);
 
-  std::size_t place_of(int number, std::size_t thread) const { return static_cast<std::size_t>(number) * threads_ + thread; }
-  std::uint64_t reg(int number, std::size_t thread) const;
-  void set(int number, std::size_t thread, std::uint64_t bits);
-  void check_not_in_flight(int number, std::size_t thread) const;
-  /// The same behind the back of who checks what products have in flight.
-  std::uint64_t held(int number, std::size_t thread) const;
-  void hold(int number, std::size_t thread, std::uint64_t bits);
+  std::uint64_t held(int number, std::size_t thread) const {
+    return registers_.held(number, thread / warp_size, 1U << thread % warp_size)[thread % warp_size];
+  }
+  std::uint64_t& hold(int number, std::size_t thread) {
+    return registers_.hold(number, thread / warp_size, 1U << thread % warp_size)[thread % warp_size];
+  }
   std::uint64_t value(const Operand& operand, std::size_t thread) const;
+  std::uint64_t special(Special of, std::size_t thread) const;
+  /// The operand's values of the lanes that execute the instruction, in `made` if they stand in no register.
+  const Lanes& values(const Operand& operand, Lanes& made) const;
 
   const Entry& entry_;
   const Launch& launch_;
@@ -96,17 +102,18 @@ class BlockRun {
   Executed& executed_;
   Counts& counts_;
   const std::size_t threads_;
-  std::vector<std::uint64_t> registers_;  // by register, then by thread
-  std::vector<bool> is_set_;
+  ThreadRegisters registers_;
   std::vector<std::size_t> next_;  // instruction of a thread
   std::vector<State> state_;
-  ProductRegisters in_products_;
   std::vector<Groups<Product>> products_;  // by warp
   SharedMemory shared_;
   std::vector<std::byte> local_;
   std::vector<bool> is_local_written_;
   std::size_t at_ = 0;
-  std::vector<std::size_t> lanes_;        // that execute the instruction
+  std::size_t warp_ = 0;                  // that runs
+  std::vector<std::size_t> together_;     // its lanes at the instruction
+  std::vector<std::size_t> lanes_;        // of these, that execute it
+  std::uint32_t lane_bits_ = 0;           // the same as bits
   std::vector<std::uint64_t> addresses_;  // of these lanes
   std::vector<std::uint64_t> sectors_;    // that they touch
 };

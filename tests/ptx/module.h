@@ -86,6 +86,11 @@ struct Instruction {
   std::int64_t offset = 0, source_offset = 0;
   WarpgroupProduct product;
   std::size_t target = 0;  ///< of a branch: the number of an instruction
+
+  /// Lanes that execute it may not go on to the next instruction.
+  bool ends_run() const {
+    return kind == Kind::branch || kind == Kind::barrier || kind == Kind::end || kind == Kind::trap || kind == Kind::product;
+  }
 };
 
 /// A kernel.

@@ -1,7 +1,6 @@
 #include "tests/ptx/shared_memory.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 
 #include "tests/ptx/fault.h"
@@ -9,17 +8,22 @@
 namespace attune::ptx {
 
 SharedMemory::SharedMemory(std::size_t bytes, const std::array<std::uint32_t, 3>& block)
-    : block_(block), bytes_(bytes), copies_(std::size_t{block[0]} * block[1] * block[2]), fences_(copies_.size()), fences_at_barrier_(fences_) {}
+    : block_(block),
+      bytes_(bytes),
+      copies_(std::size_t{block[0]} * block[1] * block[2]),
+      fences_(copies_.size()),
+      fences_at_barrier_(fences_) {}
 
 void SharedMemory::check_bounds(std::uint64_t address, std::size_t bytes, std::size_t thread) const {
   if (address + bytes > bytes_.size())
-    throw Fault{"touches byte " + std::to_string(address) + " of shared memory, of which the block has " + std::to_string(bytes_.size()), thread};
+    throw Fault{"touches byte " + std::to_string(address) + " of shared memory, of which the block has " + std::to_string(bytes_.size()),
+                thread};
 }
 
 void SharedMemory::check_order(const Byte& byte, std::uint64_t address, std::size_t thread, bool is_write) const {
   const auto fault = [&](std::uint32_t other, std::string_view does) {
-    throw Fault{"touches byte " + std::to_string(address) + " of shared memory, which thread " + in_words(thread_place(other, block_)) + " " +
-                    std::string(does),
+    throw Fault{"touches byte " + std::to_string(address) + " of shared memory, which thread " + in_words(thread_place(other, block_)) +
+                    " " + std::string(does),
                 thread};
   };
   const auto self = static_cast<std::uint32_t>(thread);
@@ -88,8 +92,8 @@ void SharedMemory::read_async(std::uint64_t address, std::span<std::byte> to, st
   for (std::size_t i = 0; i < to.size(); ++i) {
     const Byte& byte = bytes_[address + i];
     const auto fault = [&](std::string_view what) {
-      throw Fault{"reads byte " + std::to_string(address + i) + " of shared memory, which thread " + in_words(thread_place(byte.writer, block_)) +
-                      " " + std::string(what),
+      throw Fault{"reads byte " + std::to_string(address + i) + " of shared memory, which thread " +
+                      in_words(thread_place(byte.writer, block_)) + " " + std::string(what),
                   thread};
     };
     if (!byte.is_written) throw Fault{"reads byte " + std::to_string(address + i) + " of shared memory, which nobody wrote", thread};
@@ -115,14 +119,16 @@ std::size_t bank_conflicts(std::span<const std::uint64_t> addresses, std::size_t
   constexpr std::size_t bank_bytes = 4, bank_count = 32, lanes = 32;
   const std::size_t at_once = std::max<std::size_t>(1, std::min(lanes, bank_count * bank_bytes / bytes));
   std::size_t conflicts = 0;
+  std::vector<std::uint64_t> words;
   for (std::size_t first = 0; first < addresses.size(); first += at_once) {
-    std::array<std::set<std::uint64_t>, bank_count> words;
+    words.clear();
     for (std::size_t n = first; n < std::min(first + at_once, addresses.size()); ++n)
-      for (std::uint64_t word = addresses[n] / bank_bytes; word <= (addresses[n] + bytes - 1) / bank_bytes; ++word)
-        words[word % bank_count].insert(word);
-    std::size_t most = 1;
-    for (const auto& of_bank : words) most = std::max(most, of_bank.size());
-    conflicts += most - 1;
+      for (std::uint64_t word = addresses[n] / bank_bytes; word <= (addresses[n] + bytes - 1) / bank_bytes; ++word) words.push_back(word);
+    std::ranges::sort(words);
+    std::array<std::size_t, bank_count> of_bank{};
+    for (std::size_t n = 0; n < words.size(); ++n)
+      if (n == 0 || words[n] != words[n - 1]) ++of_bank[words[n] % bank_count];
+    conflicts += std::max<std::size_t>(1, std::ranges::max(of_bank)) - 1;
   }
   return conflicts;
 }
