@@ -10,17 +10,24 @@
 #include "dsl/variants/causal.h"
 #include "dsl/variants/causal_offset.h"
 #include "dsl/variants/cross.h"
+#include "dsl/variants/differential.h"
 #include "dsl/variants/document.h"
 #include "dsl/variants/embedded.h"
 #include "dsl/variants/grouped_query.h"
+#include "dsl/variants/linear_attention.h"
 #include "dsl/variants/masked.h"
 #include "dsl/variants/merge_partials.h"
 #include "dsl/variants/multi_head.h"
 #include "dsl/variants/padded.h"
 #include "dsl/variants/prefix_lm.h"
+#include "dsl/variants/prob_weights.h"
 #include "dsl/variants/relative_bias.h"
+#include "dsl/variants/relu_attention.h"
+#include "dsl/variants/retention.h"
 #include "dsl/variants/scaled_dot_product.h"
+#include "dsl/variants/sigmoid_attention.h"
 #include "dsl/variants/single_head.h"
+#include "dsl/variants/sink_logit.h"
 #include "dsl/variants/sinks.h"
 #include "dsl/variants/sliding_window.h"
 #include "dsl/variants/soft_cap.h"
@@ -28,7 +35,8 @@
 namespace attune {
 
 using AnyVariant = std::variant<SingleHead, ScaledDotProduct, Causal, CausalOffset, SlidingWindow, Sinks, PrefixLm, Document, SoftCap,
-                                Alibi, RelativeBias, Padded, Masked, MultiHead, GroupedQuery, Cross, Additive, Embedded, MergePartials>;
+                                Alibi, RelativeBias, Padded, Masked, MultiHead, GroupedQuery, Cross, Additive, Embedded, MergePartials,
+                                SigmoidAttention, ReluAttention, Retention, LinearAttention, SinkLogit, Differential, ProbWeights>;
 
 /// Calls `visit(variant)` with every variant, its parameters at their defaults, in the order of the list.
 template <class Visit>

@@ -14,6 +14,7 @@ struct Claim {
   std::string reason;            ///< what `attune explain` prints
   std::set<int> inside = {};     ///< anchors that it computes itself, the centre not among them
   bool takes_epilogue = false;   ///< it may change its result element by element before it is stored
+  int last_change = -1;          ///< the last of these changes that it computes in any case, or -1
 };
 
 /// Each question is answered once.
@@ -26,13 +27,13 @@ class Planning {
   const Users& users() const { return users_; }
   const std::vector<int>& users_of(int node) const { return users_[static_cast<std::size_t>(node)]; }
   /// Of every matmul; empty without fusion.
-  const std::map<int, OnlineSoftmaxAnswer>& online_softmaxes() const { return online_softmaxes_; }
+  const std::map<int, AttentionAnswer>& attentions() const { return attentions_; }
 
  private:
   const Graph& graph_;
   const bool is_fusing_;
   const Users users_;
-  std::map<int, OnlineSoftmaxAnswer> online_softmaxes_;
+  std::map<int, AttentionAnswer> attentions_;
 };
 
 }  // namespace attune

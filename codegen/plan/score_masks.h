@@ -1,4 +1,4 @@
-/// The masks of a score: selects that put -inf where a predicate does not hold, taken off from the outside in.
+/// The masks of a score: selects that hide it where a predicate does not hold, taken off from the outside in.
 #pragma once
 
 #include <limits>
@@ -20,11 +20,11 @@ struct PeeledScore {
   std::vector<MaskPredicate> predicates;
 };
 
-/// Of a node of a graph whose composites are expanded.
-inline PeeledScore peel_masks(const Graph& graph, int score) {
+/// Of a node of a graph whose composites are expanded. What hides is -inf before a softmax, and 0 of weights.
+inline PeeledScore peel_masks(const Graph& graph, int score, double hidden = -std::numeric_limits<double>::infinity()) {
   const auto is_hidden = [&](int node) {
     const auto* constant = std::get_if<Constant>(&graph.node(node).op);
-    return constant != nullptr && constant->value == -std::numeric_limits<double>::infinity();
+    return constant != nullptr && constant->value == hidden;
   };
   PeeledScore peeled{score, {}};
   while (std::holds_alternative<Select>(graph.node(peeled.score).op)) {

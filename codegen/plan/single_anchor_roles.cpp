@@ -18,7 +18,7 @@ bool is_matmul(const Node& node) { return std::holds_alternative<Matmul>(node.op
 /// Why the weights of a softmax are stored: the words of the matmul that cannot take them.
 std::string why_stored(const Planning& planning, int softmax) {
   if (!planning.is_fusing()) return "fusion is off";
-  for (const auto& [matmul, answer] : planning.online_softmaxes())
+  for (const auto& [matmul, answer] : planning.attentions())
     if (!answer.roles && answer.softmax == softmax) return answer.reason;
   return "no matmul sums over its weights";
 }
@@ -46,7 +46,7 @@ std::optional<GemmRoles> GemmRoles::find(const Graph& stage) {
 }
 std::optional<Claim> GemmRoles::claim(const Planning& planning, int node) {
   if (!is_matmul(planning.graph().node(node))) return std::nullopt;
-  return Claim{GemmRoles{node}, planning.is_fusing() ? planning.online_softmaxes().at(node).reason : "fusion is off", {}, true};
+  return Claim{GemmRoles{node}, planning.is_fusing() ? planning.attentions().at(node).reason : "fusion is off", {}, true};
 }
 
 std::optional<RowSoftmaxRoles> RowSoftmaxRoles::find(const Graph& stage) {

@@ -9,12 +9,6 @@
 namespace attune {
 namespace {
 
-bool has_same_dims(const Names& a, const Names& b) { return a.size() == b.size() && a.without(b).empty(); }
-
-bool is_pointwise(const Node& node) {
-  return std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, node.op);
-}
-
 /// What the first kind that wants the node makes of it; each operation with a loop has one.
 template <class... Kinds>
 Claim claim(const Planning& planning, int node, std::type_identity<std::variant<Kinds...>>) {
@@ -51,8 +45,9 @@ class Planner {
     }
     for (auto& [id, of_node] : found) {
       if (swallowed.contains(id)) continue;
-      int end = of_node.takes_epilogue ? end_of_epilogue(id, results_beside(of_node.roles)) : id;
-      if (anchors_.contains(end)) end = id;  // of two sums that meet, the first takes the rest
+      const int least = std::max(id, of_node.last_change);
+      int end = of_node.takes_epilogue ? end_of_epilogue(id, least, results_beside(of_node.roles)) : id;
+      if (anchors_.contains(end)) end = least;  // of two sums that meet, the first takes the rest
       for (const int result : results_beside(of_node.roles)) stored_beside_.emplace(result, end);
       anchors_.emplace(end, Anchor{id, std::move(of_node)});
     }
@@ -72,24 +67,22 @@ class Planner {
     }
   }
 
-  /// Follows single users that change the anchor's value element by element, and need none of what its stage stores beside it.
-  int end_of_epilogue(int id, const std::vector<int>& beside) const {
-    while (true) {
-      const auto& users = planning_.users_of(id);
-      if (users.size() != 1 || users[0] == output_user) return id;
-      const Node& user = graph_.node(users[0]);
-      if (!is_pointwise(user) || !has_same_dims(user.type.dims, graph_.node(id).type.dims) || is_used_by_fused_score(users[0])) return id;
-      if (std::ranges::any_of(beside, [&](int result) { return reaches(graph_, users[0], result); })) return id;
-      id = users[0];
+  /// Follows the changes of the anchor's value that need none of what its stage stores beside it; those up to `least` are part of its stage.
+  int end_of_epilogue(int id, int least, const std::vector<int>& beside) const {
+    for (const int change : epilogue_of(graph_, planning_.users(), id)) {
+      if (id >= least && is_used_by_fused_score(change)) return id;
+      if (std::ranges::any_of(beside, [&](int result) { return reaches(graph_, change, result); })) return id;
+      id = change;
     }
+    return id;
   }
 
-  /// The node is part of a score that an online softmax computes itself: it belongs there.
+  /// The node is part of a score that attention computes itself: it belongs there.
   bool is_used_by_fused_score(int id) const {
     const Names& dims = graph_.node(id).type.dims;
-    return std::ranges::any_of(planning_.online_softmaxes(), [&](const auto& entry) {
+    return std::ranges::any_of(planning_.attentions(), [&](const auto& entry) {
       const auto& roles = entry.second.roles;
-      return roles && dims.has(roles->queries) && dims.has(roles->keys) && reaches(graph_, roles->softmax, id);
+      return roles && dims.has(roles->queries) && dims.has(roles->keys) && reaches(graph_, roles->score(graph_), id);
     });
   }
 

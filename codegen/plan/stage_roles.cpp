@@ -10,10 +10,21 @@ void for_each_kind(Visit visit) {
   [&]<class... Roles>(std::type_identity<std::variant<Roles...>>) { (visit(std::type_identity<Roles>{}), ...); }(std::type_identity<StageRoles>{});
 }
 
+bool has_same_dims(const Names& a, const Names& b) { return a.size() == b.size() && a.without(b).empty(); }
+
 }  // namespace
 
 std::string_view name_of(const StageRoles& roles) {
   return std::visit([]<class Roles>(const Roles&) { return Roles::name; }, roles);
+}
+
+const AttentionRoles* attention_in(const StageRoles& any) {
+  return std::visit(
+      []<class Roles>(const Roles& roles) -> const AttentionRoles* {
+        if constexpr (std::is_base_of_v<AttentionRoles, Roles>) return &roles;
+        else return nullptr;
+      },
+      any);
 }
 
 std::string stage_kind_names() {
@@ -60,6 +71,18 @@ bool reaches(const Graph& graph, int from, int to) {
   for (int operand : graph.node(from).operands())
     if (reaches(graph, operand, to)) return true;
   return false;
+}
+
+std::vector<int> epilogue_of(const Graph& graph, const Users& users, int anchor) {
+  std::vector<int> changes;
+  for (int id = anchor;; id = changes.back()) {
+    const std::vector<int>& readers = users[static_cast<std::size_t>(id)];
+    if (readers.size() != 1 || readers[0] == output_user) return changes;
+    const Node& user = graph.node(readers[0]);
+    const bool is_pointwise = std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, user.op);
+    if (!is_pointwise || !has_same_dims(user.type.dims, graph.node(anchor).type.dims)) return changes;
+    changes.push_back(readers[0]);
+  }
 }
 
 int log_sum_exp_beside(const Graph& graph, int softmax) {

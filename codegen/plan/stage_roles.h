@@ -51,26 +51,43 @@ struct KeyPart {
   Name along;                  ///< the keys of this part
 };
 
-/// A matmul over softmax weights that is computed without ever storing the scores, and what changes its result element by element.
-///   result = sum_keys weight(softmax_keys(score)) * value
-struct OnlineSoftmaxRoles {
-  static constexpr std::string_view name = "online_softmax";
-  int softmax = -1, matmul = -1;
-  int log_sum_exp = -1;        ///< of the same scores, stored beside the result; or -1
+/// A matmul over weights of pairs of queries and keys, which are made of scores and never stored; and what changes its result element by element.
+struct AttentionRoles {
+  int matmul = -1, weights = -1, value = -1;  ///< the matmul and its operands
+  int softmax = -1;            ///< that the weights are made of, or -1: they are made of the scores element by element
+  int log_sum_exp = -1;        ///< of the softmax's scores, stored beside the result; or -1
+  int row_sum = -1;            ///< without a softmax: the sum of the weights over the keys, which changes the result; or -1
+  int last_of_row_sum = -1;    ///< the last of the changes of the result that depend on row_sum
   int product = -1;            ///< the matmul of queries and keys, or -1: the score is computed element by element
   int query = -1, key = -1;    ///< operands of the product, or of the terms of `sum`
   int sum = -1;                ///< a sum over pairs whose terms need one value of the query and one of the key, or -1
-  int value = -1;              ///< operand of the matmul
   std::vector<KeyPart> parts;  ///< of the score, if it holds a concat of products; `product` is one of theirs, `key` none
   Name queries, keys, value_depth;
+
+  /// What is made of the products: the operand of the softmax, or the weights.
+  int score(const Graph& graph) const { return softmax < 0 ? weights : graph.node(softmax).inputs[0]; }
+};
+
+///   result = sum_keys weight(softmax_keys(score)) * value
+struct OnlineSoftmaxRoles : AttentionRoles {
+  static constexpr std::string_view name = "online_softmax";
   static std::optional<OnlineSoftmaxRoles> find(const Graph& stage);
   static std::optional<Claim> claim(const Planning& planning, int node);
 };
 
+///   result = sum_keys score * value, the score any function of the pair's product
+struct WeightedSumRoles : AttentionRoles {
+  static constexpr std::string_view name = "weighted_sum";
+  static std::optional<WeightedSumRoles> find(const Graph& stage);
+  static std::optional<Claim> claim(const Planning& planning, int node);
+};
+
 /// In the order in which they are asked for a node: the first that claims it has it.
-using StageRoles = std::variant<OnlineSoftmaxRoles, GemmRoles, RowSoftmaxRoles, ReduceRoles, PointwiseRoles>;
+using StageRoles = std::variant<OnlineSoftmaxRoles, WeightedSumRoles, GemmRoles, RowSoftmaxRoles, ReduceRoles, PointwiseRoles>;
 
 std::string_view name_of(const StageRoles& roles);
+/// Those of a stage that computes scores in tiles; null of others.
+const AttentionRoles* attention_in(const StageRoles& roles);
 /// "online_softmax, gemm, ..."
 std::string stage_kind_names();
 
@@ -99,11 +116,16 @@ bool reaches(const Graph& graph, int from, int to);
 int log_sum_exp_beside(const Graph& graph, int softmax);
 
 /// The roles around the matmul `node`, or the reason why there are none.
-struct OnlineSoftmaxAnswer {
-  std::optional<OnlineSoftmaxRoles> roles;
+struct AttentionAnswer {
+  std::optional<AttentionRoles> roles;
   int softmax = -1;  ///< that the reason is about, or -1: the matmul has nothing to do with one
   std::string reason;
 };
-OnlineSoftmaxAnswer match_online_softmax(const Graph& graph, const Users& users, int node);
+AttentionAnswer match_online_softmax(const Graph& graph, const Users& users, int node);
+/// Of a matmul that has nothing to do with a softmax. An empty reason says that no operand is made of a product.
+AttentionAnswer match_weighted_sum(const Graph& graph, const Users& users, int node);
+
+/// The changes of an anchor's value, each the only user of the one before: elementwise operations whose results have its dims.
+std::vector<int> epilogue_of(const Graph& graph, const Users& users, int anchor);
 
 }  // namespace attune

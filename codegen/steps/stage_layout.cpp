@@ -24,8 +24,8 @@ std::vector<std::string> dims_of_heads(StageOp stage) {
   const Graph graph = to_graph(stage);
   const StageRolesAnswer found = find_roles(stage.kind(), graph);
   std::vector<std::string> dims;
-  if (const auto* roles = std::get_if<OnlineSoftmaxRoles>(&*found.roles))
-    for (const Name dim : graph.node(roles->softmax).type.dims)
+  if (const AttentionRoles* roles = attention_in(*found.roles))
+    for (const Name dim : graph.node(roles->score(graph)).type.dims)
       if (dim != roles->queries && dim != roles->keys) dims.emplace_back(dim);
   return dims;
 }

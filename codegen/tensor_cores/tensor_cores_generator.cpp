@@ -53,6 +53,7 @@ StepScheduleAnswer scheduled(const CodeRequest& request, const CoreSchedule& cor
 /// The first that takes the step is for all devices; those for some stand beside it, unless the command line names it.
 StepScheduleAnswer schedule(const CodeRequest& request) {
   if (request.target.device != Device::cuda) return no_schedule({});
+  if (std::holds_alternative<WeightedSumRoles>(request.step.roles)) return no_schedule("tensor cores compute attention with a softmax, and its weights have none");
   std::optional<StepScheduleAnswer> answer;
   for (const CoreSchedule* core : cores::core_schedules()) {
     const ScheduleInfo info = mma_schedule(core->name);

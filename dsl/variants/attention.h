@@ -18,6 +18,8 @@ struct Attention {
 
   /// sum_d q[.., i, d] k[.., j, d] / sqrt(depth): [batch, heads, queries, keys].
   constexpr Value scores() const { return scale(matmul(q, k, depth), 1 / sqrt(extent(depth))); }
+  /// Weights of the keys j <= i, and 0 of the others: for weights that no softmax makes.
+  constexpr Value causal(Value weights) const { return select(index(queries) >= index(keys), weights, 0); }
   /// out[.., i, d] = sum_j weights[.., i, j] values[.., j, d].
   constexpr void output(Value weights, Value values) const {
     g.output("out", matmul(weights, values, keys), {batch, heads, queries, value_depth});

@@ -28,13 +28,24 @@ std::vector<std::string> dims_of_rows(const OnlineSoftmax& body) {
 
 bool is_plain_product(const OnlineSoftmax& body) { return !body.change && !body.score && !body.combine; }
 
+bool is_base_2(const OnlineSoftmax& body) { return body.has_softmax && is_plain_product(body); }
+
+bool keeps_total(const OnlineSoftmax& body) { return body.has_softmax || body.of_total; }
+
+Expr hidden_score(const OnlineSoftmax& body) { return body.has_softmax ? hidden_score() : Expr(0.f); }
+
+Expr finished(const OnlineSoftmax& body, const Expr& sum, const Expr& total, const Coordinates& at) {
+  const Expr made = body.of_total ? body.of_total(sum, total, at) : sum;
+  return body.finish ? body.finish(made, at) : made;
+}
+
 void place_over(const OnlineSoftmax& body, const Exprs& indices, Coordinates& at) {
   for (std::size_t n = 0; n < indices.size(); ++n) at[body.over[body.over.size() - 1 - n]] = indices[n];
 }
 
 Expr query_of_product(const OnlineSoftmax& body, const Coordinates& at) {
   const Expr query = body.query.at(at);
-  return is_plain_product(body) ? query * log2_e : query;
+  return is_base_2(body) ? query * log2_e : query;
 }
 
 Expr score_term(const OnlineSoftmax& body, const Expr& query, const Expr& key, const Coordinates& at) {
@@ -44,12 +55,12 @@ Expr score_term(const OnlineSoftmax& body, const Expr& query, const Expr& key, c
 Expr only_term(const OnlineSoftmax& body, const Coordinates& at) {
   const Expr query = body.query ? body.query.at(at) : Expr(), key = body.key ? body.key.at(at) : Expr();
   const Expr term = score_term(body, query, key, at);
-  return is_plain_product(body) ? term * log2_e : term;
+  return is_base_2(body) ? term * log2_e : term;
 }
 
 Expr changed_score(const OnlineSoftmax& body, const Expr& raw, const Coordinates& at, bool is_base_2) {
   const Expr score = body.change ? body.change(raw, at) : raw;
-  return is_base_2 ? score : score * log2_e;
+  return is_base_2 || !body.has_softmax ? score : score * log2_e;
 }
 
 Expr is_seen(const OnlineSoftmax& body, const Coordinates& at, const Expr& exists) { return body.visible ? body.visible(at) && exists : exists; }

@@ -6,8 +6,20 @@
 
 namespace attune {
 
-/// Nothing happens to the product of queries and keys but the mask: base 2 can be folded into the query.
+/// Nothing happens to the product of queries and keys but the mask.
 bool is_plain_product(const OnlineSoftmax& body);
+
+/// Base 2 is folded into the query: before a softmax nothing happens to the product but the mask.
+bool is_base_2(const OnlineSoftmax& body);
+
+/// The total of the weights is kept beside their sums.
+bool keeps_total(const OnlineSoftmax& body);
+
+/// The score of a key that a query does not see, or that is beyond the last one: its weight is 0.
+Halide::Expr hidden_score(const OnlineSoftmax& body);
+
+/// What is stored of a sum of weights times values, which a softmax has divided already, and of the total of the weights, if that is kept.
+Halide::Expr finished(const OnlineSoftmax& body, const Halide::Expr& sum, const Halide::Expr& total, const Coordinates& at);
 
 /// The dims of the batch that keys or values have: one of each makes up what attention walks its keys for.
 std::vector<std::string> dims_of_keys(const OnlineSoftmax& body);
@@ -34,7 +46,7 @@ Halide::Expr raw_score(const OnlineSoftmax& body, const Coordinates& at, Product
   return body.over.empty() ? only_term(body, at) : product();
 }
 
-/// The score in base 2, from the one before body.change; `is_base_2` says that this one is so already.
+/// The score, before a softmax in base 2, from the one before body.change; `is_base_2` says that this one is so already.
 Halide::Expr changed_score(const OnlineSoftmax& body, const Halide::Expr& raw, const Coordinates& at, bool is_base_2);
 
 /// The key at the coordinates, which need not be there, is there (`exists`) and visible.

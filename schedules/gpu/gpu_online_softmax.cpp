@@ -135,10 +135,22 @@ void GpuSoftmax::define_scores() {
     raw = raw_score(body_, at, [] { return Expr(); });
   }
   const Expr exists = key_place(key_in_block(number_, thread_)) < keys_;
-  scores_(place) = Halide::select(opaque_condition(is_seen(body_, at, exists)), changed_score(body_, raw, at, is_base_2()), hidden_score());
+  scores_(place) = Halide::select(opaque_condition(is_seen(body_, at, exists)), changed_score(body_, raw, at, is_base_2(body_)), hidden_score(body_));
 }
 
 void GpuSoftmax::define_weights() {
+  const Exprs row = {thread_, row_, key_block_, block_}, place = joined({number_}, row);
+  if (body_.has_softmax) define_powers();
+  const Expr weight = body_.has_softmax ? weights_(place) : scores_(place);
+  shared_weights_(place) = body_.weight ? body_.weight(weight, score_coordinates()) : weight;
+  keys_of_block_ = RDom(0, tiles_.columns, 0, tiles_.thread_keys, "keys_of_block");
+  const Exprs partial = joined({element_}, row);
+  partial_(partial) = 0.f;
+  partial_(partial) += shared_weights_(keys_of_block_.y, keys_of_block_.x, row_, key_block_, block_) *
+                       value_(column_of(element_, thread_), key_in_block(keys_of_block_.y, keys_of_block_.x), key_block_, block_);
+}
+
+void GpuSoftmax::define_powers() {
   const Exprs row = {thread_, row_, key_block_, block_}, place = joined({number_}, row);
   Expr maximum = scores_(joined({0}, row));
   for (int n = 1; n < tiles_.thread_keys; ++n) maximum = larger(maximum, scores_(joined({n}, row)));
@@ -147,12 +159,6 @@ void GpuSoftmax::define_weights() {
   for (int n = 0; n < tiles_.columns; ++n) reference = larger(reference, thread_maximum_(n, row_, key_block_, block_));
   reference_(row) = reference;
   weights_(place) = power(scores_(place) - reference_(row));
-  shared_weights_(place) = body_.weight ? body_.weight(weights_(place), score_coordinates()) : weights_(place);
-  keys_of_block_ = RDom(0, tiles_.columns, 0, tiles_.thread_keys, "keys_of_block");
-  const Exprs partial = joined({element_}, row);
-  partial_(partial) = 0.f;
-  partial_(partial) += shared_weights_(keys_of_block_.y, keys_of_block_.x, row_, key_block_, block_) *
-                       value_(column_of(element_, thread_), key_in_block(keys_of_block_.y, keys_of_block_.x), key_block_, block_);
 }
 
 Expr GpuSoftmax::block_of_keys(const Coordinates& blocks, const Expr& in_split) const {
@@ -179,12 +185,14 @@ Expr GpuSoftmax::may_be_visible() const {
 void GpuSoftmax::define_state() {
   const Exprs row = {thread_, row_, block_};
   std::vector<Expr> none(static_cast<std::size_t>(tiles_.thread_values), 0.f);
-  none.insert(none.end(), {Expr(std::numeric_limits<float>::lowest()), Expr(0.f)});
+  if (body_.has_softmax) none.emplace_back(std::numeric_limits<float>::lowest());
+  if (keeps_total(body_)) none.emplace_back(0.f);
   state_(row) = Halide::Tuple(none);
   blocks_ = RDom(0, tiles_.has_splits() ? Expr(tiles_.split_tile / tiles_.keys()) : tiles_of(keys_, tiles_.keys()), "key_blocks");
   if (const Expr visible = may_be_visible(); visible.defined()) blocks_.where(opaque_condition(visible));
   const Exprs of_block = {thread_, row_, blocks_.x, block_};
   const Halide::FuncRef before = state_(row);
+  if (!body_.has_softmax) return define_sums(before, of_block);
   const int values = tiles_.thread_values;
   const Expr reference_before = before[values], reference = larger(reference_before, reference_(of_block));
   const Expr scale_before = power(reference_before - reference), scale = power(reference_(of_block) - reference);
@@ -196,6 +204,19 @@ void GpuSoftmax::define_state() {
   after.push_back(before[values + 1] * scale_before + total * scale);
   state_(row) = Halide::Tuple(after);
   totals_(row) = state_(row)[values + 1];
+}
+
+void GpuSoftmax::define_sums(const Halide::FuncRef& before, const Exprs& of_block) {
+  const Exprs row = {thread_, row_, block_};
+  std::vector<Expr> after;
+  for (int n = 0; n < tiles_.thread_values; ++n) after.push_back(before[n] + partial_(joined({n}, of_block)));
+  if (keeps_total(body_)) {
+    Expr total = scores_(joined({0}, of_block));
+    for (int n = 1; n < tiles_.thread_keys; ++n) total += scores_(joined({n}, of_block));
+    after.push_back(before[place_of_total()] + total);
+  }
+  state_(row) = Halide::Tuple(after);
+  if (keeps_total(body_)) totals_(row) = state_(row)[place_of_total()];
 }
 
 std::vector<Parameter> gpu_online_softmax_parameters(const Machine& machine, SizeClass size) {

@@ -13,26 +13,32 @@ namespace attune {
 void GpuSoftmax::schedule_block(Func& kernel, const VarOrRVar& block) {
   const RVar key_block = blocks_.x;
   const Halide::LoopLevel level = block.is_rvar ? Halide::LoopLevel(kernel, block.rvar) : Halide::LoopLevel(kernel, block.var);
-  for (Func* f : {&state_, &totals_}) f->compute_at(level).bound_extent(thread_, tiles_.columns).bound_extent(row_, tiles_.queries()).bound_extent(block_, 1);
+  for (Func* f : {&state_, &totals_})
+    if (f->defined()) f->compute_at(level).bound_extent(thread_, tiles_.columns).bound_extent(row_, tiles_.queries()).bound_extent(block_, 1);
   state_.store_in(MemoryType::Register);
   by_threads(state_, thread_, row_, threads());
   const Var y("y"), of_thread("of_thread");
   state_.update().split(row_, y, of_thread, tiles_.thread_rows).reorder(of_thread, thread_, y, key_block).unroll(of_thread).gpu_threads(thread_, y);
-  totals_.store_in(MemoryType::GPUShared).reorder_storage(row_, thread_, block_);
-  by_threads(totals_, thread_, row_, threads());
+  if (totals_.defined()) {
+    totals_.store_in(MemoryType::GPUShared).reorder_storage(row_, thread_, block_);
+    by_threads(totals_, thread_, row_, threads());
+  }
 
   const auto at_key_block = [&](Func& f) -> Func& {
     return f.compute_at(state_, key_block).bound_extent(thread_, tiles_.columns).bound_extent(row_, tiles_.queries()).bound_extent(key_block_, 1).bound_extent(block_, 1);
   };
   for (Func* f : {&scores_, &weights_}) {
+    if (!f->defined()) continue;
     at_key_block(*f).bound_extent(number_, tiles_.thread_keys).store_in(MemoryType::Register);
     by_threads(*f, thread_, row_, threads(), {number_});
   }
   if (has_product()) schedule_product(at_key_block(product_));
-  at_key_block(thread_maximum_).store_in(MemoryType::GPUShared).reorder_storage(row_, thread_).align_storage(row_, tiles_.queries() + row_padding);
-  by_threads(thread_maximum_, thread_, row_, threads());
-  at_key_block(reference_).store_in(MemoryType::Register);
-  by_threads(reference_, thread_, row_, threads());
+  if (body_.has_softmax) {
+    at_key_block(thread_maximum_).store_in(MemoryType::GPUShared).reorder_storage(row_, thread_).align_storage(row_, tiles_.queries() + row_padding);
+    by_threads(thread_maximum_, thread_, row_, threads());
+    at_key_block(reference_).store_in(MemoryType::Register);
+    by_threads(reference_, thread_, row_, threads());
+  }
   at_key_block(shared_weights_).bound_extent(number_, tiles_.thread_keys).store_in(MemoryType::GPUShared);
   shared_weights_.reorder_storage(row_, thread_, number_).align_storage(row_, tiles_.queries() + row_padding);
   const Var weights_y("y"), weights_of_thread("of_thread");

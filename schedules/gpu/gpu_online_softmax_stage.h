@@ -40,7 +40,6 @@ class GpuSoftmax {
  private:
   BlockThreads threads() const { return {tiles_.columns, tiles_.rows, tiles_.thread_rows}; }
   bool has_product() const { return !body_.score && !body_.over.empty(); }
-  bool is_base_2() const { return is_plain_product(body_); }
   Halide::Expr power(const Halide::Expr& x) const { return power_of_2_on(device_, x); }
   Halide::Expr larger(const Halide::Expr& a, const Halide::Expr& b) const { return maximum_on(device_, a, b); }
   Halide::Expr key_place(const Halide::Expr& key) const { return block_of_keys(place_of(block_), key_block_) * tiles_.keys() + key; }
@@ -66,13 +65,19 @@ class GpuSoftmax {
   Coordinates score_coordinates() const;
   void define_scores();
   void define_weights();
+  void define_powers();
   /// Of all blocks of keys, the one of this number in the split at these coordinates of the grid. Funcs have the number as their argument: of anything that
   /// divides an index bounds inference does not see that a block of threads needs one at a time.
   Halide::Expr block_of_keys(const Coordinates& blocks, const Halide::Expr& in_split) const;
   /// Some pair of the rows and of the block of keys of an iteration exists and may be visible; undefined where all may.
   Halide::Expr may_be_visible() const;
-  /// (o for each of a thread's columns, m, l of the thread's own keys); m is the same for all threads of a row.
+  /// (o for each of a thread's columns, m, l of the thread's own keys); m is the same for all threads of a row. Without a softmax there is no m, and l if it is kept.
   void define_state();
+  void define_sums(const Halide::FuncRef& before, const Exprs& of_block);
+  /// The place of l in the state.
+  int place_of_total() const { return tiles_.thread_values + (body_.has_softmax ? 1 : 0); }
+  /// How many numbers stand beside o in a state.
+  int beside_sums() const { return body_.has_softmax ? 2 : keeps_total(body_) ? 1 : 0; }
 
   // gpu_online_softmax_stored.cpp: what is stored
   Halide::Expr total(const Halide::Expr& row, const Halide::Expr& block) const;

@@ -34,14 +34,15 @@ struct ElementsOfThreads {
 }  // namespace
 
 Expr GpuSoftmax::total(const Expr& row, const Expr& block) const {
+  if (!keeps_total(body_)) return {};
   Expr sum = totals_(0, row, block);
   for (int n = 1; n < tiles_.columns; ++n) sum += totals_(n, row, block);
   return sum;
 }
 
 Expr GpuSoftmax::divided(const Expr& sum, const Expr& total, const Coordinates& at) const {
-  const Expr value = sum * Halide::select(strict_equal(total, 0.f), 0.f, 1.f / total);
-  return body_.finish ? body_.finish(value, at) : value;
+  const Expr value = body_.has_softmax ? sum * Halide::select(strict_equal(total, 0.f), 0.f, 1.f / total) : sum;
+  return finished(body_, value, total, at);
 }
 
 Stored GpuSoftmax::stored_by_the_kernel() {
@@ -64,11 +65,11 @@ Stored GpuSoftmax::stored_by_the_kernel() {
 }
 
 void GpuSoftmax::store_states() {
-  const int sums = tiles_.thread_values, columns = tiles_.values() + 2;
-  const ElementsOfThreads of(sums + 2, tiles_, grid_.extent());
+  const int sums = tiles_.thread_values, columns = tiles_.values() + beside_sums();
+  const ElementsOfThreads of(sums + beside_sums(), tiles_, grid_.extent());
   std::vector<Expr> state;
-  for (int n = 0; n <= sums; ++n) state.push_back(state_(of.thread, of.row, of.block)[n]);
-  state.push_back(total(of.row, of.block));
+  for (int n = 0; n < (body_.has_softmax ? sums + 1 : sums); ++n) state.push_back(state_(of.thread, of.row, of.block)[n]);
+  if (keeps_total(body_)) state.push_back(total(of.row, of.block));
   // m and l are those of the row: all of its threads store the same.
   const Expr column = Halide::select(of.element < sums, column_of(of.element, of.thread), tiles_.values() - sums + of.element);
   states_(column_, row_, block_) = Halide::undef<float>();
@@ -86,6 +87,11 @@ Func GpuSoftmax::merged(const std::string& name, const std::vector<std::string>&
     blocks[row_tile] = row / tiles_.queries();
     blocks[value_tile] = has_column ? at.at(body_.value_depth) / tiles_.values() : 0;
     const auto stored = [&](const Expr& column) { return states_(column, row % tiles_.queries(), grid_.index(blocks)); };
+    if (!body_.has_softmax) {
+      Exprs sums = {state[0] + stored(at.at(body_.value_depth) % tiles_.values())};
+      if (keeps_total(body_)) sums.push_back(state[1] + stored(tiles_.values()));
+      return sums;
+    }
     const Expr of_split = stored(tiles_.values()), reference = larger(state[0], of_split);
     const Expr before = power(state[0] - reference), scale = power(of_split - reference);
     Exprs both = {reference, state[1] * before + stored(tiles_.values() + 1) * scale};
@@ -93,7 +99,8 @@ Func GpuSoftmax::merged(const std::string& name, const std::vector<std::string>&
     return both;
   };
   Exprs none = {std::numeric_limits<float>::lowest(), 0.f};
-  if (has_column) none.push_back(0.f);
+  if (!body_.has_softmax) none = Exprs(static_cast<std::size_t>(1 + beside_sums()), 0.f);
+  else if (has_column) none.emplace_back(0.f);
   Extents extents = extents_;
   std::vector<std::string> over;
   if (tiles_.has_splits()) {
@@ -106,7 +113,10 @@ Func GpuSoftmax::merged(const std::string& name, const std::vector<std::string>&
 
 Stored GpuSoftmax::stored_from_states() {
   store_states();
-  const auto result = [this](const Exprs& state, const Coordinates& at) { return divided(state[2], state[1], at); };
+  const auto result = [this](const Exprs& state, const Coordinates& at) {
+    if (!body_.has_softmax) return divided(state[0], keeps_total(body_) ? state[1] : Expr(), at);
+    return divided(state[2], state[1], at);
+  };
   Stored stored{merged("online_softmax", body_.out, result), body_.out};
   if (!body_.log_sum_exp) return stored;
   const RowResult& wanted = *body_.log_sum_exp;

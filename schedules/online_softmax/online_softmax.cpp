@@ -9,6 +9,7 @@
 #include "schedules/online_softmax/online_softmax_stage.h"
 
 using Halide::Expr;
+using Halide::Func;
 using Halide::RDom;
 using Halide::Var;
 
@@ -149,7 +150,8 @@ Expr SoftmaxStage::block_predicate(const Expr& condition) const { return bf16_ ?
 /// Whole blocks without a mask, the largest first, then what is left in blocks of edge_tile keys with the mask. Where no block can be known
 /// to be wholly visible, the blocks of key_tile keys have the mask, too.
 void SoftmaxStage::define_passes() {
-  state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = select(vector_ == vectors_ + 1, std::numeric_limits<float>::lowest(), 0.f);
+  const Expr none = body_.has_softmax ? select(vector_ == vectors_ + 1, std::numeric_limits<float>::lowest(), 0.f) : Expr(0.f);
+  state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = none;
   const bool has_mask_everywhere = !knows_visible_blocks(), judges_groups = has_visibility() && !has_mask_everywhere;
   std::vector<int> whole_tiles = {tiles_.key_tile};
   if (tiles_.edge_tile <= tiles_.middle_tile && tiles_.middle_tile < tiles_.key_tile && !has_mask_everywhere)
@@ -162,7 +164,7 @@ void SoftmaxStage::define_passes() {
       if (has_visibility()) blocks.where(block_predicate(!is_whole_block(blocks[1] / (larger / tile), larger)));
   };
   for (const int tile : whole_tiles) {
-    RDom blocks({{0, vectors_ + 2}, {first_block(tile), keys_ / tile - first_block(tile)}}, "whole_" + std::to_string(tile));
+    RDom blocks({{0, vectors_ + state_vectors_beside()}, {first_block(tile), keys_ / tile - first_block(tile)}}, "whole_" + std::to_string(tile));
     if (has_visibility()) blocks.where(block_predicate(is_whole_block(blocks[1], tile)));
     leave_taken(blocks, tile);
     define_pass({.key_tile = tile, .has_mask = has_mask_everywhere, .has_tail = false, .by_row_groups = false, .blocks = blocks});
@@ -170,7 +172,7 @@ void SoftmaxStage::define_passes() {
     taken.push_back(tile);
   }
   const int edge = tiles_.edge_tile;
-  RDom rest({{0, vectors_ + 2}, {first_block(edge), tiles_of(keys_, edge) - first_block(edge)}}, "rest");
+  RDom rest({{0, vectors_ + state_vectors_beside()}, {first_block(edge), tiles_of(keys_, edge) - first_block(edge)}}, "rest");
   if (has_visibility()) rest.where(block_predicate(visibility(rows_of_tile(), rest[1], edge).possibly));
   leave_taken(rest, edge);
   if (judges_groups) rest.where(block_predicate(visibility(rows_of_group(), rest[1], edge).possibly));
@@ -184,13 +186,8 @@ void SoftmaxStage::define_passes() {
 void SoftmaxStage::define_out() {
   const Var query(body_.queries), depth(body_.value_depth);
   const Exprs rows = joined({row_, row_group_, query_tile_}, batch_);
-  total_(rows) = across_lanes(
-      tiles_.lanes,
-      [&](int lane) {
-        return Expr(state_(joined({lane, vectors_}, rows)));
-      },
-      [](const Expr& a, const Expr& b) { return a + b; });
-
+  const auto total_of = [&](int lane) { return Expr(state_(joined({lane, vectors_}, rows))); };
+  if (keeps_total(body_)) total_(rows) = across_lanes(tiles_.lanes, total_of, [](const Expr& a, const Expr& b) { return a + b; });
   if (log_sum_exp_.is_wanted()) {
     Coordinates at = batch_coordinates();
     at[body_.queries] = clamped_row();
@@ -200,13 +197,14 @@ void SoftmaxStage::define_out() {
   // A difference, not a remainder, so that bounds inference sees how many row groups the last tile has.
   const Expr tile = query / tiles_.query_tile, in_tile = max(query - tile * tiles_.query_tile, 0);
   const Exprs row = joined({query % tiles_.rows, in_tile / tiles_.rows, tile}, batch_);
-  const Expr sum = state_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, row)), total = log_sum_exp_.is_wanted() ? kept_total_(row) : total_(row);
+  const Func& totals = log_sum_exp_.is_wanted() ? kept_total_ : total_;
+  const Expr sum = state_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, row)), total = keeps_total(body_) ? Expr(totals(row)) : Expr();
   // One division per row.
-  const Expr result = select(strict_equal(total, 0.f), 0.f, sum * (1.f / total));
+  const Expr result = body_.has_softmax ? select(strict_equal(total, 0.f), 0.f, sum * (1.f / total)) : sum;
   Coordinates at = batch_coordinates();
   at[body_.queries] = query;
   at[body_.value_depth] = depth;
-  out_(vars_of(body_.out, body_.out)) = body_.finish ? body_.finish(result, at) : result;
+  out_(vars_of(body_.out, body_.out)) = finished(body_, result, total, at);
 }
 
 Stored SoftmaxStage::build() {

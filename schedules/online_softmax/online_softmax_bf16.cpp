@@ -69,7 +69,7 @@ Expr SoftmaxStage::loaded_weight(const Expr& stored) const { return bf16_ ? bf16
 
 /// Whole groups of register_vectors vectors first, then the vectors that are left.
 void SoftmaxStage::define_bf16_partial(SoftmaxPass& pass) {
-  const Func weights = body_.weight ? pass.changed_weights : pass.weights;
+  const Func weights = pass.summed_weights();
   const int panels = pass.key_tile / tiles_.panel(), column_pairs = tiles_.panel() / 2;
   const auto add = [&](const Expr& pair, const Expr& vector, const Expr& column_pair, const Expr& panel) {
     const Expr weight = as_number(weights(per_row({column_pair * 2 + pair, panel})));

@@ -91,13 +91,13 @@ void SoftmaxStage::define_scores(SoftmaxPass& pass) {
   Coordinates at = batch_coordinates();
   at[body_.queries] = clamped_row();
   at[body_.keys] = key_of(pass, column_, panel_);
-  Expr score = changed_score(body_, raw_score(pass, at), at, is_plain_product(body_) && !bf16_);
+  Expr score = changed_score(body_, raw_score(pass, at), at, is_base_2(body_) && !bf16_);
   const Expr visible = is_visible(pass, at);
   pass.scores = Func(pass.named("scores"));
-  if (visible.defined()) score = select(visible, score, hidden_score());
+  if (visible.defined()) score = select(visible, score, hidden_score(body_));
   pass.scores(per_row({column_, panel_})) = score;
   // Of what is stored, while it is in registers; scores that take more than the product would be computed twice.
-  if (!pass.product.defined() || body_.combine || body_.change || visible.defined()) return;
+  if (!body_.has_softmax || !pass.product.defined() || body_.combine || body_.change || visible.defined()) return;
   Expr maximum;
   for (int vector = 0; vector < tiles_.vectors; ++vector) {
     const Expr of_vector = Halide::Internal::substitute(column_.name(), vector * tiles_.lanes + lane_, score);
@@ -107,8 +107,25 @@ void SoftmaxStage::define_scores(SoftmaxPass& pass) {
   pass.panel_maximum(per_row({lane_, panel_})) = maximum;
 }
 
+Exprs SoftmaxStage::lane_of(const RDom& vectors) const { return per_row({vectors.x * tiles_.lanes + lane_, vectors.y}); }
+
+/// Without a softmax scores are weights.
 void SoftmaxStage::define_weights(SoftmaxPass& pass) {
-  const auto lane_of = [&](const RDom& vectors) { return per_row({vectors.x * tiles_.lanes + lane_, vectors.y}); };
+  if (body_.has_softmax) {
+    define_powers(pass);
+  } else if (bf16_) {
+    pass.weights = Func(pass.named("weights"));
+    pass.weights(per_row({column_, panel_})) = bf16_bits(pass.scores(per_row({column_, panel_})));
+  }
+  if (!keeps_total(body_)) return;
+  pass.sum_by_lane = Func(pass.named("sum_by_lane"));
+  pass.sum_by_lane(per_row({lane_})) = 0.f;
+  const Exprs lane = lane_of(pass.row_vectors);
+  const Func& exact = body_.has_softmax ? pass.exact_weights : pass.scores;
+  pass.sum_by_lane(per_row({lane_})) += exact.defined() ? Expr(exact(lane)) : loaded_weight(pass.weights(lane));
+}
+
+void SoftmaxStage::define_powers(SoftmaxPass& pass) {
   const bool has_panel_maxima = pass.panel_maximum.defined();
   pass.maximum_vectors = RDom(0, has_panel_maxima ? 1 : tiles_.vectors, 0, pass.key_tile / tiles_.panel(), "maximum_vectors");
   const Func of_row = has_panel_maxima ? pass.panel_maximum : pass.scores;
@@ -132,10 +149,6 @@ void SoftmaxStage::define_weights(SoftmaxPass& pass) {
   } else {
     pass.weights(per_row({column_, panel_})) = stored_weight(bf16_ ? softmax_exp2_for_bf16(exponent, least_weight) : softmax_exp2(exponent, least_weight));
   }
-  pass.sum_by_lane = Func(pass.named("sum_by_lane"));
-  pass.sum_by_lane(per_row({lane_})) = 0.f;
-  const Exprs lane = lane_of(pass.row_vectors);
-  pass.sum_by_lane(per_row({lane_})) += pass.exact_weights.defined() ? Expr(pass.exact_weights(lane)) : loaded_weight(pass.weights(lane));
   if (!body_.weight) return;
   Coordinates at = batch_coordinates();
   at[body_.queries] = clamped_row();
@@ -174,7 +187,7 @@ void SoftmaxStage::define_partial(SoftmaxPass& pass) {
     pass.values = Func(pass.named("values"));
     pass.values(joined({lane_, vector_, column_, panel_, vector_group_, key_block_}, value_batch_)) = value_at(copied_depth(), key_of(pass, column_, panel_));
   }
-  const Func weights = body_.weight ? pass.changed_weights : pass.weights;
+  const Func weights = pass.summed_weights();
   const auto product = [&](const Expr& vector_group, const Expr& vector, const Expr& column, const Expr& panel) {
     const Expr of_all = vector_group * group + vector;
     // An unknown number of vectors is one group, or copies would have more vectors than there are.
@@ -213,11 +226,20 @@ void SoftmaxStage::define_partial(SoftmaxPass& pass) {
 }
 
 /// Once for all vectors of the state, of which the reference is the last to change. (As a tuple of o, m and l the state would hold m and l,
-/// and change them, once for each vector of o.)
+/// and change them, once for each vector of o.) Without a softmax sums are added.
 void SoftmaxStage::define_update(const SoftmaxPass& pass) {
   const Exprs inner = {row_, row_group_}, outer = joined({query_tile_}, batch_), row = joined(joined(inner, {pass.block()}), outer);
   const auto state = [&](const Expr& vector) { return state_(joined(joined({lane_, vector}, inner), outer)); };
-  const Expr vector = pass.blocks[0], reference = state(vectors_ + 1), block_reference = pass.reference(row);
+  const Expr vector = pass.blocks[0];
+  if (!body_.has_softmax) {
+    const auto partial = [&](const Expr& of) { return pass.partial(joined({lane_, of}, row)); };
+    if (keeps_total(body_))
+      state(vector) += select(likely(vector < vectors_), partial(max(min(likely(vector), vectors_ - 1), 0)), pass.sum_by_lane(joined({lane_}, row)));
+    else
+      state(vector) += partial(vector);
+    return;
+  }
+  const Expr reference = state(vectors_ + 1), block_reference = pass.reference(row);
   const Merge merge(reference, block_reference);
   const Expr partial = pass.partial(joined({lane_, max(min(likely(vector), vectors_ - 1), 0)}, row)), total = pass.sum_by_lane(joined({lane_}, row));
   const Expr sum = merge.of(state(vector), select(likely(vector < vectors_), partial, total));

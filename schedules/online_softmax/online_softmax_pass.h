@@ -27,7 +27,7 @@ struct SoftmaxPass : KeyBlocks {
   int update = 0;  ///< of the state
 
   Halide::Func product;          ///< [column, panel, ..] sum over body.over; lives in registers
-  Halide::Func scores;           ///< [column, panel, ..] base 2; -inf where not visible
+  Halide::Func scores;           ///< [column, panel, ..] base 2, without a softmax the weights; hidden where not visible
   Halide::Func panel_maximum;    ///< [lane, panel, ..] of scores, taken while these are in registers; only where they are the product
   Halide::Func maximum_by_lane;  ///< [lane, ..]
   Halide::Func maximum;          ///< [..]
@@ -40,6 +40,8 @@ struct SoftmaxPass : KeyBlocks {
   Halide::Func values;           ///< [lane, vector in group, column, panel, vector group, key_block, batch..] a copy, where the tensor is not read in place
   Halide::Func partial;          ///< [lane, vector, ..] sum over the block of weight * value
   Halide::Func group_sums;       ///< [lane, vector, ..] the same of a group of vectors, in registers; only where has_sums_of_groups
+  /// Those that values are multiplied by.
+  const Halide::Func& summed_weights() const { return changed_weights.defined() ? changed_weights : weights.defined() ? weights : scores; }
   RowLines lines;                ///< of the next tile's query
   Halide::RDom over, row_vectors, maximum_vectors, across, whole, rest;
 };

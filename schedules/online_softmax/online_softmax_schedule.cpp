@@ -40,10 +40,13 @@ void SoftmaxStage::schedule_out() {
   for (std::size_t n = 3; n < order.size(); ++n) out_.parallel(order[n]).partition(order[n], Partition::Never);
 
   per_tile(state_).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
-  if (is_state_unrolled()) state_.bound_extent(vector_, vectors_ + 2).unroll(vector_);
-  per_tile(total_);
+  if (is_state_unrolled()) state_.bound_extent(vector_, vectors_ + state_vectors_beside()).unroll(vector_);
+  if (total_.defined()) per_tile(total_);
   if (kept_total_.defined()) per_tile(kept_total_);
 }
+
+/// Those of the total and of the reference.
+int SoftmaxStage::state_vectors_beside() const { return body_.has_softmax ? 2 : keeps_total(body_) ? 1 : 0; }
 
 /// The vectors of a row's state are updated one after the other, not in a loop: value_depth up to 128 of 16 lanes.
 bool SoftmaxStage::is_state_unrolled() const { return fixed_value(vectors_).value_or(most_unrolled_vectors + 1) <= most_unrolled_vectors; }
@@ -155,6 +158,7 @@ void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
   // All groups of rows take a panel of keys, which stays in the first-level cache, before those of the next.
   Func& scores = per_block(pass.scores, pass, pass.by_row_groups);
   scores.bound_extent(column_, tiles_.panel()).bound_extent(panel_, pass.key_tile / tiles_.panel());
+  if (!pass.weights.defined()) keep_rows_apart(scores, pass);
   scores.split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).vectorize(lane_of_keys);
   if (!pass.product.defined() || body_.combine) {
     scores.reorder(lane_of_keys, row_, vector_of_keys, row_group_, panel_).unroll(row_);
@@ -184,6 +188,28 @@ void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
 }
 
 void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
+  if (body_.has_softmax) schedule_reference(pass);
+  for (Func* f : {&pass.exact_weights, &pass.weights, &pass.changed_weights}) {
+    if (!f->defined()) continue;
+    const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
+    per_row_group(*f, pass).bound_extent(column_, tiles_.panel());
+    keep_rows_apart(*f, pass);
+    f->split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).reorder(lane_of_keys, vector_of_keys, panel_, row_, row_group_);
+    f->vectorize(lane_of_keys).unroll(vector_of_keys);
+  }
+  if (!pass.sum_by_lane.defined()) return;
+  per_row_group(pass.sum_by_lane, pass).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+  pass.sum_by_lane.update().reorder(lane_, pass.row_vectors.x, pass.row_vectors.y, row_, row_group_);
+  pass.sum_by_lane.update().vectorize(lane_).unroll(pass.row_vectors.x);
+}
+
+/// Rows of weights are a panel further apart than they are long: at distances of 1 or 2 kB their elements would share few sets of the first-level cache.
+void SoftmaxStage::keep_rows_apart(Func& f, const SoftmaxPass& pass) const {
+  const int panels = pass.key_tile / tiles_.panel();
+  f.bound_extent(panel_, panels).bound_storage(panel_, panels + 1);
+}
+
+void SoftmaxStage::schedule_reference(SoftmaxPass& pass) {
   // Lanes are folded for some rows at once: of one row alone it would be a chain of scalars.
   const Var rows("rows"), row_of_rows("row_of_rows");
   const int rows_at_once = std::gcd(tiles_.rows, 4);
@@ -196,18 +222,6 @@ void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
   pass.maximum_by_lane.update().vectorize(lane_).unroll(pass.maximum_vectors.x).unroll(row_);
   per_row_group(pass.reference, pass).vectorize(row_, rows_at_once);
   schedule_prefetched_queries(pass);
-  for (Func* f : {&pass.exact_weights, &pass.weights, &pass.changed_weights}) {
-    if (!f->defined()) continue;
-    const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
-    // Rows are a panel further apart than they are long: at distances of 1 or 2 kB their elements would share few sets of the first-level cache.
-    const int panels = pass.key_tile / tiles_.panel();
-    per_row_group(*f, pass).bound_extent(column_, tiles_.panel()).bound_extent(panel_, panels).bound_storage(panel_, panels + 1);
-    f->split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).reorder(lane_of_keys, vector_of_keys, panel_, row_, row_group_);
-    f->vectorize(lane_of_keys).unroll(vector_of_keys);
-  }
-  per_row_group(pass.sum_by_lane, pass).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
-  pass.sum_by_lane.update().reorder(lane_, pass.row_vectors.x, pass.row_vectors.y, row_, row_group_);
-  pass.sum_by_lane.update().vectorize(lane_).unroll(pass.row_vectors.x);
 }
 
 /// Sums of register_rows x register_vectors in registers over all keys of the block.

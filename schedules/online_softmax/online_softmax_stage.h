@@ -62,6 +62,8 @@ class SoftmaxStage {
   Halide::Expr raw_score(SoftmaxPass& pass, const Coordinates& at);
   Halide::Expr is_visible(const SoftmaxPass& pass, const Coordinates& at) const;
   void define_weights(SoftmaxPass& pass);
+  void define_powers(SoftmaxPass& pass);
+  Exprs lane_of(const Halide::RDom& vectors) const;
   void define_partial(SoftmaxPass& pass);
   void define_update(const SoftmaxPass& pass);
   Halide::Expr place_of(const SoftmaxPass& pass, const Halide::Expr& column, const Halide::Expr& panel) const;
@@ -94,6 +96,7 @@ class SoftmaxStage {
 
   // online_softmax_schedule.cpp: when and where it is computed
   void schedule_out();
+  int state_vectors_beside() const;
   bool is_state_unrolled() const;
   void schedule_panels();
   void schedule_query_panel();
@@ -104,6 +107,8 @@ class SoftmaxStage {
   void schedule_pass(SoftmaxPass& pass);
   void schedule_scores(SoftmaxPass& pass);
   void schedule_weights(SoftmaxPass& pass);
+  void schedule_reference(SoftmaxPass& pass);
+  void keep_rows_apart(Halide::Func& f, const SoftmaxPass& pass) const;
   void schedule_partial(SoftmaxPass& pass);
   Halide::Func& per_tile(Halide::Func& f);
   Halide::Func& per_block(Halide::Func& f, const SoftmaxPass& pass, bool by_row_groups);
@@ -131,7 +136,7 @@ class SoftmaxStage {
   Halide::Func query_pairs_{"query_pairs"};  ///< [pair, pair of over, row, row_group, query_tile, batch..] bf16
   Halide::Func key_pairs_{"key_pairs"};      ///< [pair, column, pair of over, panel, key's batch..] bf16
   Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys
-  Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] vectors of o, then one of l, by lane, and one of m
+  Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] vectors of o, then one of l, by lane, if it is kept, and before a softmax one of m
   Halide::Func total_{"total"};              ///< [row, row_group, query_tile, batch..] l
   Halide::Func kept_total_{"kept_total"};    ///< the same, where its logarithm is stored
   const StoredLogSumExp log_sum_exp_;

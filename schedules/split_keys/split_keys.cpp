@@ -99,8 +99,8 @@ void SplitKeysStage::define_scores() {
     define_product();
     return product_sum_(per_row({key_}));
   };
-  const Expr score = changed_score(body_, raw_score(body_, at, product), at, is_plain_product(body_));
-  scores_(per_row({key_})) = select(is_seen(body_, at, key < keys_), score, hidden_score());
+  const Expr score = changed_score(body_, raw_score(body_, at, product), at, is_base_2(body_));
+  scores_(per_row({key_})) = select(is_seen(body_, at, key < keys_), score, hidden_score(body_));
 }
 
 void SplitKeysStage::define_weights() {
@@ -108,14 +108,19 @@ void SplitKeysStage::define_weights() {
   block_vectors_.where(first_key() + block_vectors_.x * tiles_.lanes < keys_);
   lanes_ = RDom(0, tiles_.lanes, "lanes");
   const Exprs lane_of_vector = per_row({block_vectors_.x * tiles_.lanes + lane_});
+  if (body_.has_softmax) define_powers(lane_of_vector);
+  if (!keeps_total(body_)) return;
+  sum_by_lane_(per_row({lane_})) = 0.f;
+  sum_by_lane_(per_row({lane_})) += weights()(lane_of_vector);
+}
+
+void SplitKeysStage::define_powers(const Exprs& lane_of_vector) {
   maximum_by_lane_(per_row({lane_})) = lowest;
   maximum_by_lane_(per_row({lane_})) = max(maximum_by_lane_(per_row({lane_})), scores_(lane_of_vector));
   maximum_(per_row({})) = lowest;
   maximum_(per_row({})) = max(maximum_(per_row({})), maximum_by_lane_(per_row({lanes_.x})));
   reference_(per_row({})) = ceil(maximum_(per_row({})));
   weights_(per_row({key_})) = softmax_exp2(scores_(per_row({key_})) - reference_(per_row({})), least_weight);
-  sum_by_lane_(per_row({lane_})) = 0.f;
-  sum_by_lane_(per_row({lane_})) += weights_(lane_of_vector);
   if (!body_.weight) return;
   Coordinates at = row_coordinates();
   at[body_.keys] = max(min(likely(first_key() + key_), keys_ - 1), 0);
@@ -135,7 +140,7 @@ Expr SplitKeysStage::value_at(const Expr& vector, const Expr& key, bool is_whole
 /// the whole vectors that are left, then a last one that is not. Keys beyond the last one are not summed: the last one's value in their
 /// stead may be infinite, times a weight of 0.
 void SplitKeysStage::define_partial() {
-  const Func weights = body_.weight ? changed_weights_ : weights_;
+  const Func weights = body_.weight ? changed_weights_ : this->weights();
   const Expr vectors = Halide::Internal::simplify(depth_ / tiles_.lanes);
   const bool in_pairs = !is_const_zero(value_places_.paired);
   const int group = results_in_registers(in_pairs), lanes = tiles_.lanes, key_groups = tiles_.key_tile / lanes;
@@ -175,18 +180,32 @@ Expr SplitKeysStage::is_visited(const Expr& block) const {
 
 void SplitKeysStage::define_splits() {
   const Exprs outer = joined({row_tile_, split_}, batch_), at = joined({lane_, vector_, row_}, outer);
-  state_(at) = OnlineState::of_no_key().tuple();
   blocks_ = RDom(0, tiles_.split_tile / tiles_.key_tile, "blocks");
   blocks_.where(is_visited(blocks_.x));
   const Exprs row = joined({row_, blocks_.x}, outer);
+  if (!body_.has_softmax) return define_sums(at, row);
+  state_(at) = OnlineState::of_no_key().tuple();
   const OnlineState of_block(partial_(joined({lane_, vector_}, row)), reference_(row), sum_by_lane_(joined({lane_}, row)));
   state_(at) = merged(OnlineState(state_(at)), of_block).tuple();
   split_state_(at) = OnlineState(state_(at)).tuple();
 }
 
-void SplitKeysStage::define_out() {
-  all_splits_ = RDom(0, splits_, "all_splits");
-  const Exprs row = joined({row_, row_tile_}, batch_), row_of_split = joined({row_, row_tile_, all_splits_.x}, batch_);
+/// Without a softmax the state is (o, l), or o where no total is kept.
+void SplitKeysStage::define_sums(const Exprs& at, const Exprs& row) {
+  const Expr partial = partial_(joined({lane_, vector_}, row));
+  if (!keeps_total(body_)) {
+    state_(at) = 0.f;
+    state_(at) += partial;
+    split_state_(at) = state_(at);
+    return;
+  }
+  state_(at) = Halide::Tuple(0.f, 0.f);
+  state_(at) = Halide::Tuple(state_(at)[0] + partial, state_(at)[1] + sum_by_lane_(joined({lane_}, row)));
+  split_state_(at) = Halide::Tuple(state_(at)[0], state_(at)[1]);
+}
+
+/// M, l and o of all splits.
+void SplitKeysStage::define_merge(const Exprs& row, const Exprs& row_of_split) {
   const auto of_split = [&](const Expr& lane, const Expr& vector) { return OnlineState(split_state_(joined({lane, vector}, row_of_split))); };
   maximum_of_splits_(row) = lowest;
   maximum_of_splits_(row) = max(maximum_of_splits_(row), of_split(0, 0).reference);
@@ -194,17 +213,35 @@ void SplitKeysStage::define_out() {
   total_by_lane_(joined({lane_}, row)) = 0.f;
   const OnlineState first = of_split(lane_, 0), of_vector = of_split(lane_, vector_);
   total_by_lane_(joined({lane_}, row)) += scaled(first, first.total);
+  sum_(joined({lane_, vector_}, row)) = 0.f;
+  sum_(joined({lane_, vector_}, row)) += scaled(of_vector, of_vector.sum);
+}
+
+/// l and o of all splits, without a softmax.
+void SplitKeysStage::define_added(const Exprs& row, const Exprs& row_of_split) {
+  const auto of_split = [&](const Expr& vector) { return split_state_(joined({lane_, vector}, row_of_split)); };
+  sum_(joined({lane_, vector_}, row)) = 0.f;
+  sum_(joined({lane_, vector_}, row)) += keeps_total(body_) ? Expr(of_split(vector_)[0]) : Expr(of_split(vector_));
+  if (!keeps_total(body_)) return;
+  total_by_lane_(joined({lane_}, row)) = 0.f;
+  total_by_lane_(joined({lane_}, row)) += of_split(0)[1];
+}
+
+void SplitKeysStage::define_out() {
+  all_splits_ = RDom(0, splits_, "all_splits");
+  const Exprs row = joined({row_, row_tile_}, batch_), row_of_split = joined({row_, row_tile_, all_splits_.x}, batch_);
+  body_.has_softmax ? define_merge(row, row_of_split) : define_added(row, row_of_split);
   state_lanes_ = RDom(0, tiles_.lanes, "state_lanes");
-  total_(row) = 0.f;
-  total_(row) += total_by_lane_(joined({state_lanes_.x}, row));
+  if (keeps_total(body_)) {
+    total_(row) = 0.f;
+    total_(row) += total_by_lane_(joined({state_lanes_.x}, row));
+  }
   if (log_sum_exp_.is_wanted()) {
     Coordinates at = batch_coordinates();
     rows_.place(row_index(row_, row_tile_), at);
     for (const std::string& dim : dims_of_rows(body_)) at[dim] = within(at[dim], extents_.at(dim));
     kept_total_(row) = log_sum_exp_.storing(total_(row), maximum_of_splits_(row) * ln_2, at);
   }
-  sum_(joined({lane_, vector_}, row)) = 0.f;
-  sum_(joined({lane_, vector_}, row)) += scaled(of_vector, of_vector.sum);
 
   Coordinates at = batch_coordinates();
   Expr index = 0;
@@ -216,9 +253,10 @@ void SplitKeysStage::define_out() {
   at[body_.value_depth] = depth;
   const Exprs out_row = joined({index % tiles_.rows, within(index / tiles_.rows, row_tiles_)}, batch_);
   const Expr vector = within(value_places_.vector(depth), tiles_of(depth_, tiles_.lanes));
-  const Expr total = log_sum_exp_.is_wanted() ? kept_total_(out_row) : total_(out_row), sum = sum_(joined({value_places_.lane(depth), vector}, out_row));
-  const Expr result = select(strict_equal(total, 0.f), 0.f, sum / total);
-  out_(vars_of(body_.out, body_.out)) = body_.finish ? body_.finish(result, at) : result;
+  const Func& totals = log_sum_exp_.is_wanted() ? kept_total_ : total_;
+  const Expr total = keeps_total(body_) ? Expr(totals(out_row)) : Expr(), sum = sum_(joined({value_places_.lane(depth), vector}, out_row));
+  const Expr result = body_.has_softmax ? select(strict_equal(total, 0.f), 0.f, sum / total) : sum;
+  out_(vars_of(body_.out, body_.out)) = finished(body_, result, total, at);
 }
 
 Stored SplitKeysStage::build() {

@@ -37,9 +37,11 @@ void SplitKeysStage::schedule_out() {
       f->compute_at(out_, Var(batch_[0].as<Halide::Internal::Variable>()->name));
     f->bound_extent(row_, tiles_.rows);
   }
-  total_by_lane_.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
-  total_by_lane_.update().reorder(lane_, row_, row_tile_, all_splits_.x).vectorize(lane_);
-  total_.update().atomic().vectorize(state_lanes_.x);
+  if (total_.defined()) {
+    total_by_lane_.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+    total_by_lane_.update().reorder(lane_, row_, row_tile_, all_splits_.x).vectorize(lane_);
+    total_.update().atomic().vectorize(state_lanes_.x);
+  }
   sum_.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   sum_.update().reorder(lane_, vector_, row_, row_tile_, all_splits_.x).vectorize(lane_);
 }
@@ -95,12 +97,15 @@ void SplitKeysStage::schedule_scores() {
 }
 
 void SplitKeysStage::schedule_weights() {
-  per_block(maximum_).update().atomic().vectorize(lanes_.x);
-  maximum_by_lane_.compute_at(maximum_, row_).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
-  maximum_by_lane_.update().reorder(lane_, block_vectors_.x).vectorize(lane_);
-  per_block(reference_);
+  if (body_.has_softmax) {
+    per_block(maximum_).update().atomic().vectorize(lanes_.x);
+    maximum_by_lane_.compute_at(maximum_, row_).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
+    maximum_by_lane_.update().reorder(lane_, block_vectors_.x).vectorize(lane_);
+    per_block(reference_);
+  }
   for (Func* f : {&weights_, &changed_weights_})
     if (f->defined()) per_block(*f).bound_storage(key_, tiles_.key_tile).vectorize(key_, tiles_.lanes, TailStrategy::RoundUp);
+  if (!sum_by_lane_.defined()) return;
   per_block(sum_by_lane_).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   sum_by_lane_.update().reorder(lane_, block_vectors_.x, row_).vectorize(lane_);
 }

@@ -48,8 +48,12 @@ class SplitKeysStage {
   void define_query_panel();
   void define_scores();
   void define_weights();
+  void define_powers(const Exprs& lane_of_vector);
   void define_partial();
   void define_splits();
+  void define_sums(const Exprs& at, const Exprs& row);
+  void define_merge(const Exprs& row, const Exprs& row_of_split);
+  void define_added(const Exprs& row, const Exprs& row_of_split);
   void define_out();
   Halide::Expr value_at(const Halide::Expr& vector, const Halide::Expr& key, bool is_whole) const;
   Halide::Expr key_at(const Halide::Expr& place) const;
@@ -59,6 +63,7 @@ class SplitKeysStage {
   Coordinates batch_coordinates() const;
   Coordinates row_coordinates() const;
   Exprs per_row(Exprs inner) const;
+  const Halide::Func& weights() const { return body_.has_softmax ? weights_ : scores_; }
   Exprs per_key(Exprs inner) const;
 
   // split_keys_product.cpp: products of queries and keys
@@ -108,7 +113,7 @@ class SplitKeysStage {
   Halide::Func later_key_{"asked_key"};                  ///< [key, block, split, batch..] prefetches a later key
   Halide::Func product_{"product"};                      ///< [lane, key, ..] sums along the last dim of body.over, by lane
   Halide::Func product_sum_{"product_sum"};              ///< [key, ..] of product over the lanes
-  Halide::Func scores_{"scores"};                        ///< [key, ..] base 2; -inf where not visible
+  Halide::Func scores_{"scores"};                        ///< [key, ..] base 2, without a softmax the weights; hidden where not visible
   Halide::Func maximum_by_lane_{"maximum_by_lane"};      ///< [lane, ..]
   Halide::Func maximum_{"maximum"};                      ///< [..]
   Halide::Func reference_{"reference"};                  ///< [..] maximum, rounded up to a whole number
@@ -116,7 +121,7 @@ class SplitKeysStage {
   Halide::Func changed_weights_{"changed_weights"};      ///< [key, ..] after body.weight
   Halide::Func sum_by_lane_{"sum_by_lane"};              ///< [lane, ..] of weights
   Halide::Func partial_{"partial"};                      ///< [lane, vector, ..] sum over the block of weight * value
-  Halide::Func state_{"state"};                          ///< [lane, vector, row, row_tile, split, batch..] (o, m, l), l by lane
+  Halide::Func state_{"state"};                          ///< [lane, vector, row, row_tile, split, batch..] (o, m, l), l by lane; without a softmax (o, l) or o
   Halide::Func split_state_{"split_state"};              ///< the state behind the last block
   Halide::Func maximum_of_splits_{"maximum_of_splits"};  ///< [row, row_tile, batch..] M
   Halide::Func total_by_lane_{"total_by_lane"};          ///< [lane, row, row_tile, batch..]

@@ -104,14 +104,27 @@ void WholeRowsStage::define_scores() {
     define_product();
     return body_.change ? unchanged_(per_row({key_})) : product_sum_(per_row({key_}));
   };
-  const Expr score = changed_score(body_, raw_score(body_, at, product), at, is_plain_product(body_));
-  scores_(per_row({key_})) = select(is_seen(body_, at, key_ < keys_), score, hidden_score());
+  const Expr score = changed_score(body_, raw_score(body_, at, product), at, is_base_2(body_));
+  scores_(per_row({key_})) = select(is_seen(body_, at, key_ < keys_), score, hidden_score(body_));
 }
 
-/// The maximum is that of numbers: a NaN that it leaves out is one among the weights.
 void WholeRowsStage::define_weights() {
   key_vectors_ = RDom(0, tiles_of(keys_, tiles_.lanes), "key_vectors");
   const Exprs lane_of_vector = per_row({key_vectors_.x * tiles_.lanes + lane_});
+  if (body_.has_softmax) define_powers(lane_of_vector);
+  if (!keeps_total(body_)) return;
+  total_by_lane_(per_row({lane_})) = 0.f;
+  total_by_lane_(per_row({lane_})) += weights()(lane_of_vector);
+  total_(per_row({})) = 0.f;
+  total_(per_row({})) += total_by_lane_(per_row({across_.x}));
+  if (log_sum_exp_.is_wanted()) kept_total_(per_row({})) = log_sum_exp_.storing(total_(per_row({})), maximum_(per_row({})) * ln_2, row_coordinates());
+  if (!body_.has_softmax) return;
+  scale_(per_row({})) = 1.f / (kept_total_.defined() ? kept_total_(per_row({})) : total_(per_row({})));
+  if (body_.weight) changed_weights_(per_row({key_})) = body_.weight(weights_(per_row({key_})), key_coordinates());
+}
+
+/// The maximum is that of numbers: a NaN that it leaves out is one among the weights.
+void WholeRowsStage::define_powers(const Exprs& lane_of_vector) {
   maximum_by_lane_(per_row({lane_})) = lowest;
   maximum_by_lane_(per_row({lane_})) = max(maximum_by_lane_(per_row({lane_})), scores_(lane_of_vector));
   // Halves, because a reduction to one number goes lane by lane, each waiting for the last.
@@ -121,13 +134,6 @@ void WholeRowsStage::define_weights() {
   maximum_by_half_(per_row({half_})) = max(maximum_by_half_(per_row({half_})), by_lane);
   maximum_(per_row({})) = max(maximum_by_half_(per_row({0})), maximum_by_half_(per_row({1})));
   weights_(per_row({key_})) = softmax_exp2(scores_(per_row({key_})) - maximum_(per_row({})), least_weight);
-  total_by_lane_(per_row({lane_})) = 0.f;
-  total_by_lane_(per_row({lane_})) += weights_(lane_of_vector);
-  total_(per_row({})) = 0.f;
-  total_(per_row({})) += total_by_lane_(per_row({across_.x}));
-  if (log_sum_exp_.is_wanted()) kept_total_(per_row({})) = log_sum_exp_.storing(total_(per_row({})), maximum_(per_row({})) * ln_2, row_coordinates());
-  scale_(per_row({})) = 1.f / (kept_total_.defined() ? kept_total_(per_row({})) : total_(per_row({})));
-  if (body_.weight) changed_weights_(per_row({key_})) = body_.weight(weights_(per_row({key_})), key_coordinates());
 }
 
 Expr WholeRowsStage::value_at(const Expr& vector, const Expr& key, bool is_whole) const {
@@ -141,7 +147,7 @@ Expr WholeRowsStage::value_at(const Expr& vector, const Expr& key, bool is_whole
 /// Whole groups of register_vectors vectors first, then the whole vectors that are left, then a last one that is not. Keys beyond the last
 /// one are not summed: the last one's value in their stead may be infinite, times a weight of 0.
 void WholeRowsStage::define_sum() {
-  const Func weights = body_.weight ? changed_weights_ : weights_;
+  const Func weights = body_.weight ? changed_weights_ : this->weights();
   const Expr vectors = Halide::Internal::simplify(depth_ / tiles_.lanes);
   const int group = std::min(tiles_.vectors, std::max(fixed_value(vectors).value_or(tiles_.vectors), 1)), lanes = tiles_.lanes;
   const auto add = [&](const Expr& vector, const Expr& key, bool is_whole) {
@@ -164,9 +170,9 @@ void WholeRowsStage::define_out() {
   const Var depth(body_.value_depth);
   Coordinates at = row_coordinates();
   at[body_.value_depth] = depth;
-  const Expr total = total_(per_row({})), sum = sum_(per_row({depth % tiles_.lanes, depth / tiles_.lanes}));
-  const Expr result = select(strict_equal(total, 0.f), 0.f, sum * scale_(per_row({})));
-  out_(vars_of(body_.out, body_.out)) = body_.finish ? body_.finish(result, at) : result;
+  const Expr total = keeps_total(body_) ? Expr(total_(per_row({}))) : Expr(), sum = sum_(per_row({depth % tiles_.lanes, depth / tiles_.lanes}));
+  const Expr result = body_.has_softmax ? select(strict_equal(total, 0.f), 0.f, sum * scale_(per_row({}))) : sum;
+  out_(vars_of(body_.out, body_.out)) = finished(body_, result, total, at);
 }
 
 Stored WholeRowsStage::build() {

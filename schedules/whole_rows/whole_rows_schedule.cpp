@@ -77,10 +77,13 @@ void WholeRowsStage::schedule_product(Func& scores) {
 void WholeRowsStage::schedule_weights() {
   for (Func* f : {&maximum_by_half_, &maximum_, &total_, &kept_total_, &scale_})
     if (f->defined()) f->compute_at(out_, query_tile_).vectorize(query_);
-  maximum_by_half_.bound_extent(half_, 2).vectorize(half_);
-  maximum_by_half_.update().atomic().reorder(across_half_.x, half_, query_).vectorize(across_half_.x).vectorize(half_).vectorize(query_);
-  total_.update().atomic().reorder(across_.x, query_).vectorize(across_.x).vectorize(query_);
+  if (body_.has_softmax) {
+    maximum_by_half_.bound_extent(half_, 2).vectorize(half_);
+    maximum_by_half_.update().atomic().reorder(across_half_.x, half_, query_).vectorize(across_half_.x).vectorize(half_).vectorize(query_);
+  }
+  if (total_.defined()) total_.update().atomic().reorder(across_.x, query_).vectorize(across_.x).vectorize(query_);
   for (Func* f : {&maximum_by_lane_, &total_by_lane_}) {
+    if (!f->defined()) continue;
     f->compute_at(out_, query_tile_).bound_extent(lane_, tiles_.lanes).vectorize(lane_).unroll(query_);
     f->update().reorder(lane_, query_, key_vectors_.x).vectorize(lane_).unroll(query_);
   }

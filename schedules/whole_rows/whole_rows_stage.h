@@ -27,6 +27,7 @@ class WholeRowsStage {
   void define_product();
   void define_scores();
   void define_weights();
+  void define_powers(const Exprs& lane_of_vector);
   void define_sum();
   void define_out();
   Halide::Expr term(const Halide::RDom& over, const Halide::Expr& last_vector, bool is_whole) const;
@@ -34,6 +35,7 @@ class WholeRowsStage {
   Coordinates row_coordinates() const;
   Coordinates key_coordinates() const;
   Exprs per_row(Exprs inner) const;
+  const Halide::Func& weights() const { return body_.has_softmax ? weights_ : scores_; }
 
   // whole_rows_schedule.cpp: when and where it is computed
   void schedule_out();
@@ -58,7 +60,7 @@ class WholeRowsStage {
   Halide::Func product_{"product"};                  ///< [lane, key, ..] sums along the last dim of body.over, by lane; lives in registers
   Halide::Func product_sum_{"product_sum"};          ///< [key, ..] of product over the lanes
   Halide::Func unchanged_{"unchanged"};              ///< [key, ..] product_sum_ of all keys, so that body.change has whole vectors
-  Halide::Func scores_{"scores"};                    ///< [key, ..] base 2; -inf where not visible, and beyond the last key
+  Halide::Func scores_{"scores"};                    ///< [key, ..] base 2, without a softmax the weights; hidden where not visible, and beyond the last key
   Halide::Func maximum_by_lane_{"maximum_by_lane"};  ///< [lane, ..]
   Halide::Func maximum_by_half_{"maximum_by_half"};  ///< [half, ..] of the lanes
   Halide::Func maximum_{"maximum"};                  ///< [..]

@@ -190,9 +190,66 @@ TEST_CASE("what is not fused says why", "[plan]") {
     CHECK(reasons<RowSoftmaxRoles>(a.g, false) == Reasons{"fusion is off"});
     CHECK(reasons<GemmRoles>(a.g, false) == Reasons{"fusion is off", "fusion is off"});
   }
+  SECTION("a hidden layer") {
+    Graph g;
+    const auto [batch, tokens, model, hidden] = g.dims("batch", "tokens", "model", "hidden");
+    const Dim out = g.dim("out");
+    const Value x = g.input("x", {batch, tokens, model});
+    const Value h = linear(x, g.input("w1", {hidden, model}), g.input("b1", {hidden}), model);
+    g.output("out", linear(h * 0.5 * (1 + erf(h * 0.7071)), g.input("w2", {out, hidden}), hidden), {batch, tokens, out});
+    REQUIRE(std::string(g.problem().view()) == "");
+    CHECK(reasons<GemmRoles>(g) == Reasons{"no operand is the result of a softmax",
+                                           "the weights are a hidden layer: queries, keys and values share no dim, and no mask is between the products"});
+  }
+  SECTION("weights without a softmax that are an output") {
+    OneHead a;
+    const Value weights = select(index(a.queries) >= index(a.keys), a.scores(), 0);
+    a.output(weights);
+    a.g.output("weights", weights, {a.queries, a.keys});
+    CHECK(reasons<GemmRoles>(a.g).back() == "the scores are used elsewhere too and must be stored");
+  }
   SECTION("nothing to fuse") {
     const Reasons projections = reasons<GemmRoles>(variant_graph("multi_head"));
     CHECK(projections == Reasons(4, "no operand is the result of a softmax"));
+  }
+}
+
+TEST_CASE("weights that no softmax makes are computed with their matmul", "[plan]") {
+  CHECK(kinds("sigmoid_attention") == "weighted_sum");
+  CHECK(kinds("sigmoid_attention", {"causal=true", "key_bias=true"}) == "weighted_sum");
+  CHECK(kinds("relu_attention", {"squared=true"}) == "weighted_sum");
+  CHECK(kinds("retention") == "weighted_sum");
+  CHECK(kinds("retention", {"normalised=true"}) == "weighted_sum");
+  CHECK(kinds("linear_attention", {"causal=true", "normalised=true", "feature_map=elu_plus_1"}) == "weighted_sum");
+  CHECK(kinds("sigmoid_attention", {}, false) == "gemm gemm");
+  SECTION("but a plain chain of products is as the graph has it") {
+    CHECK(kinds("linear_attention") == "gemm gemm");
+    CHECK(kinds("linear_attention", {"normalised=true"}) == "gemm reduce gemm gemm");
+  }
+  SECTION("without a dim of heads a mask says that it is attention") {
+    OneHead masked, plain;
+    masked.output(select(index(masked.queries) >= index(masked.keys), sigmoid(masked.scores()), 0));
+    plain.output(sigmoid(plain.scores()));
+    CHECK(reasons<WeightedSumRoles>(masked.g) == std::vector<std::string>{"the weights of queries x keys are used by one matmul alone, without a softmax"});
+    CHECK(reasons<WeightedSumRoles>(plain.g).empty());
+  }
+  SECTION("of two that follow each other, the first") {
+    Graph g;
+    const auto [heads, i, j, d] = g.dims("heads", "queries", "keys", "depth");
+    const auto [e, f] = g.dims("value_depth", "more");
+    const Value p = matmul(sigmoid(matmul(g.input("q", {heads, i, d}), g.input("k", {heads, j, d}), d)), g.input("v", {heads, j, e}), j);
+    g.output("out", matmul(tanh(p), g.input("w", {heads, e, f}), e), {heads, i, f});
+    CHECK(problem_of_plans(g) == "");
+    CHECK(reasons<WeightedSumRoles>(g).size() == 1);
+    CHECK(reasons<GemmRoles>(g).size() == 1);
+  }
+  SECTION("a sum of the weights that something else reads, too") {
+    OneHead a;
+    const Value weights = select(index(a.queries) >= index(a.keys), a.scores(), 0), total = sum(weights, a.keys);
+    a.g.output("out", matmul(weights, a.v, a.keys) / total, {a.queries, a.depth});
+    a.g.output("total", total, {a.queries});
+    CHECK(problem_of_plans(a.g) == "");
+    CHECK(reasons<WeightedSumRoles>(a.g).empty());
   }
 }
 

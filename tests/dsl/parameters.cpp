@@ -28,7 +28,9 @@ struct Everything {
 TEST_CASE("the list of variants is by name and in order", "[parameters]") {
   CHECK(variant_names() == std::vector<std::string_view>{"single_head", "scaled_dot_product", "causal", "causal_offset", "sliding_window", "sinks",
                                                          "prefix_lm", "document", "soft_cap", "alibi", "relative_bias", "padded",
-                                                         "masked", "multi_head", "grouped_query", "cross", "additive", "embedded", "merge_partials"});
+                                                         "masked", "multi_head", "grouped_query", "cross", "additive", "embedded", "merge_partials",
+                                                         "sigmoid_attention", "relu_attention", "retention", "linear_attention", "sink_logit",
+                                                         "differential", "prob_weights"});
 }
 
 TEST_CASE("a variant is chosen by name, with its parameters from text", "[parameters]") {
@@ -55,7 +57,8 @@ TEST_CASE("what is not a variant or a parameter is refused with the alternatives
   CHECK(problem_of("casual", {}) ==
         "variant 'casual': there is none of that name; there are single_head, scaled_dot_product, causal, causal_offset, sliding_window, "
         "sinks, prefix_lm, document, soft_cap, alibi, relative_bias, "
-        "padded, masked, multi_head, grouped_query, cross, additive, embedded, merge_partials");
+        "padded, masked, multi_head, grouped_query, cross, additive, embedded, merge_partials, sigmoid_attention, relu_attention, retention, "
+        "linear_attention, sink_logit, differential, prob_weights");
 }
 
 TEST_CASE("a value of the wrong type is refused with what it must be", "[parameters]") {

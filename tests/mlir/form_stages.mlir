@@ -41,3 +41,27 @@ func.func @attention(%q: !q {attn.name = "q"}, %x: !t {attn.name = "x"}) -> !q {
 func.func @copy(%q: !q {attn.name = "q"}) -> !attn.tensor<depth, queries, real> {
   attn.return %q {names = ["out"], dims = [["depth", "queries"]]} : !q
 }
+
+// Weights that no softmax makes are computed with the matmul that sums over them: where heads are shared, or a mask is between. A hidden layer is stored.
+!hq = !attn.tensor<heads, queries, depth, real>
+!hk = !attn.tensor<heads, keys, depth, real>
+!hs = !attn.tensor<heads, queries, keys, real>
+// CHECK: func.func @sigmoid
+// CHECK: attn.stage "weighted_sum" ({{.*}}) {decisions = {reason = "the weights of queries x keys are used by one matmul alone, without a softmax"}}
+// APART: func.func @sigmoid
+// APART-COUNT-2: attn.stage "gemm"
+func.func @sigmoid(%q: !hq {attn.name = "q"}, %k: !hk {attn.name = "k"}, %v: !hk {attn.name = "v"}) -> !hq {
+  %s = attn.matmul %q, %k {over = ["depth"]} : (!hq, !hk) -> !hs
+  %w = attn.sigmoid %s : (!hs) -> !hs
+  %o = attn.matmul %w, %v {over = ["keys"]} : (!hs, !hk) -> !hq
+  attn.return %o {names = ["out"], dims = [["heads", "queries", "depth"]]} : !hq
+}
+// CHECK: func.func @hidden_layer
+// CHECK: attn.stage "gemm"
+// CHECK: attn.stage "gemm" ({{.*}}) {decisions = {reason = "the weights are a hidden layer: queries, keys and values share no dim, and no mask is between the products"}}
+func.func @hidden_layer(%x: !hq {attn.name = "x"}, %a: !k {attn.name = "a"}, %b: !k {attn.name = "b"}) -> !hq {
+  %s = attn.matmul %x, %a {over = ["depth"]} : (!hq, !k) -> !hs
+  %w = attn.tanh %s : (!hs) -> !hs
+  %o = attn.matmul %w, %b {over = ["keys"]} : (!hs, !k) -> !hq
+  attn.return %o {names = ["out"], dims = [["heads", "queries", "depth"]]} : !hq
+}

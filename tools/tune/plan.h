@@ -59,7 +59,7 @@ struct TuneTask {
   /// "query_tile=8, key_tile=64"
   std::string describe(const Point& point) const;
   /// Attention is worth more time than products, and these more than the rest; large calls more than short ones, which take less time to try.
-  double weight() const { return (kind == "online_softmax" ? 4 : kind == "gemm" ? 2 : 1) * (size == SizeClass::large ? 2 : 1); }
+  double weight() const { return (kind == "online_softmax" || kind == "weighted_sum" ? 4 : kind == "gemm" ? 2 : 1) * (size == SizeClass::large ? 2 : 1); }
 };
 
 /// What the records of a run are for: each stage by itself, or all stages that have no record.

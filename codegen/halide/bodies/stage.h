@@ -101,8 +101,11 @@ struct RowSoftmax {
 
 /// out[batch.., queries, value..] = sum_j weight(softmax_j(score)) * value[.., j, ..], with scores never stored whole.
 ///   score(i, j) = visible(i, j) ? change(sum over `over` of combine(query, key), coordinates) : -inf
+/// Without a softmax the weights are the scores: there is neither a running maximum nor a division, and what is hidden is 0.
+///   out[batch.., queries, value..] = of_total(sum_j score(i, j) * value[.., j, ..], sum_j score(i, j))
 struct OnlineSoftmax {
   static constexpr std::string_view name = "online_softmax";
+  bool has_softmax = true;
   std::vector<std::string> batch;    ///< outer dims: all dims of the result but queries and value_depth (keys may lack some: grouped heads)
   std::string queries, keys, value_depth;
   std::vector<std::string> over;     ///< contracted by the scores' product; may be empty
@@ -114,8 +117,10 @@ struct OnlineSoftmax {
   std::function<Halide::Expr(Halide::Expr score, const Coordinates&)> change;   ///< scale, bias, soft-cap ...; empty if nothing
   std::function<Halide::Expr(const Coordinates&)> visible;                      ///< empty if everything is visible
   std::function<Visibility(const Block&)> visibility;                           ///< of a block of queries x keys at exact batch coordinates
-  std::function<Halide::Expr(Halide::Expr weight, const Coordinates&)> weight;  ///< a change linear in the weight (dropout); empty if nothing
+  std::function<Halide::Expr(Halide::Expr weight, const Coordinates&)> weight;  ///< a change of the softmax, linear in it (dropout); empty if nothing
   Piece value;                       ///< [batch.., keys, value_depth]
+  /// What the sum becomes that needs the total of the weights, without a softmax alone; empty if nothing does: then no total is kept.
+  std::function<Halide::Expr(Halide::Expr sum, Halide::Expr total, const Coordinates&)> of_total = {};
   std::function<Halide::Expr(Halide::Expr result, const Coordinates&)> finish;  ///< what is stored of the result: a cast, a gate; may be empty
   std::vector<std::string> out;
   std::optional<RowResult> log_sum_exp = {};  ///< ln sum_j exp(score(i, j)), -inf where nothing is visible

@@ -22,7 +22,7 @@ std::function<Halide::Expr(Halide::Expr, const Coordinates&)> change(const Lower
   };
 }
 
-std::vector<int> products_of(const OnlineSoftmaxRoles& roles) {
+std::vector<int> products_of(const AttentionRoles& roles) {
   std::vector<int> products;
   for (const KeyPart& part : roles.parts)
     if (part.product >= 0) products.push_back(part.product);
@@ -30,7 +30,7 @@ std::vector<int> products_of(const OnlineSoftmaxRoles& roles) {
 }
 
 /// The operands of the parts' products along all keys; where a part has no product, some element of another's.
-Piece key_of_parts(const LoweredGraph& values, const OnlineSoftmaxRoles& roles) {
+Piece key_of_parts(const LoweredGraph& values, const AttentionRoles& roles) {
   Names dims;
   for (const KeyPart& part : roles.parts)
     if (part.product >= 0) dims.unite(values.graph().node(part.key).type.dims.renamed(part.along, roles.keys));
@@ -74,19 +74,13 @@ void add_visibility(const LoweredGraph& values, const std::vector<MaskPredicate>
   };
 }
 
-/// The operand of the matmul that comes from the softmax.
-int weights_operand(const Graph& graph, const OnlineSoftmaxRoles& roles) {
-  const Node& node = graph.node(roles.matmul);
-  return node.inputs[0] == roles.value ? node.inputs[1] : node.inputs[0];
-}
-
 const Names& summed_dims(const Node& node) {
   if (const auto* matmul = std::get_if<Matmul>(&node.op)) return matmul->over;
   return std::get<ReduceSum>(node.op).over;
 }
 
 /// A term of the sum over pairs, from the values of its query and its key.
-std::function<Halide::Expr(Halide::Expr, Halide::Expr, const Coordinates&)> combination(const LoweredGraph& values, const OnlineSoftmaxRoles& roles) {
+std::function<Halide::Expr(Halide::Expr, Halide::Expr, const Coordinates&)> combination(const LoweredGraph& values, const AttentionRoles& roles) {
   return [&values, roles](const Halide::Expr& query, const Halide::Expr& key, const Coordinates& at) {
     const Given given{{roles.query, {query}}, {roles.key, {key}}};
     Halide::Expr term;
@@ -100,7 +94,7 @@ std::function<Halide::Expr(Halide::Expr, Halide::Expr, const Coordinates&)> comb
 
 }  // namespace
 
-OnlineSoftmax body_of(const OnlineSoftmaxRoles& roles, const LoweredGraph& values, const ResultDims& results) {
+OnlineSoftmax body_of(const AttentionRoles& roles, const LoweredGraph& values, const ResultDims& results) {
   const Graph& graph = values.graph();
   OnlineSoftmax stage;
   stage.out = results[0];
@@ -110,7 +104,8 @@ OnlineSoftmax body_of(const OnlineSoftmaxRoles& roles, const LoweredGraph& value
   stage.value_depth = roles.value_depth;
   for (const std::string& dim : strings(graph.node(roles.matmul).type.dims))
     if (dim != stage.queries && dim != stage.value_depth) stage.batch.push_back(dim);
-  const auto [score, predicates] = peel_masks(graph, graph.node(roles.softmax).inputs[0]);
+  stage.has_softmax = roles.softmax >= 0;
+  const auto [score, predicates] = stage.has_softmax ? peel_masks(graph, roles.score(graph)) : peel_masks(graph, roles.weights, 0);
   const int inner = roles.product >= 0 ? roles.product : roles.sum;
   if (inner >= 0) {
     stage.over = strings(summed_dims(graph.node(inner)));
@@ -122,9 +117,14 @@ OnlineSoftmax body_of(const OnlineSoftmaxRoles& roles, const LoweredGraph& value
     stage.score = values.piece(score);
   }
   add_visibility(values, predicates, stage);
-  stage.weight = change(values, {roles.softmax}, weights_operand(graph, roles));
+  if (stage.has_softmax) stage.weight = change(values, {roles.softmax}, roles.weights);
   stage.value = values.piece(roles.value);
-  stage.finish = change(values, {roles.matmul}, result_of(values));
+  if (roles.row_sum >= 0)
+    stage.of_total = [&values, matmul = roles.matmul, row_sum = roles.row_sum](const Halide::Expr& sum, const Halide::Expr& total, const Coordinates& at) {
+      return values.at(result_of(values), at, {{matmul, {sum}}, {row_sum, {total}}}).expr;
+    };
+  else
+    stage.finish = change(values, {roles.matmul}, result_of(values));
   return stage;
 }
 

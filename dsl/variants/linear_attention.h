@@ -1,0 +1,44 @@
+/// Attention whose weights are products of features of queries and keys (Katharopoulos et al. 2020): keys and values are summed up first where every
+/// query sees them all; where queries see the keys before them, the weights are computed in tiles.
+#pragma once
+
+#include "dsl/variants/attention.h"
+
+namespace attune {
+
+/// What is made of queries and keys: nothing, or elu(x) + 1, which is positive.
+enum class FeatureMap { identity, elu_plus_1 };
+constexpr std::array<std::string_view, 2> enumerators(FeatureMap) { return {"identity", "elu_plus_1"}; }
+
+struct LinearAttention {
+  FeatureMap feature_map = FeatureMap::identity;  ///< f
+  bool normalised = false;                        ///< rows are divided by the sum of their weights; one whose sum is 0 gives zeros
+  bool causal = false;                            ///< each query sees itself and the keys before it
+
+  static constexpr std::string_view name = "linear_attention", meaning = "out = f(q) (f(k)^T v); Katharopoulos et al. 2020";
+  static constexpr auto fields = std::tuple{Field{"feature_map", &LinearAttention::feature_map},
+                                            Field{"normalised", &LinearAttention::normalised}, Field{"causal", &LinearAttention::causal}};
+
+  constexpr void operator()(Graph& g) const {
+    const Attention a(g);
+    const Value q = features(a.q), k = features(a.k);
+    g.output("out", causal ? of_weights(a, q, k) : of_sums(a, q, k), {a.batch, a.heads, a.queries, a.value_depth});
+  }
+
+ private:
+  constexpr Value features(Value x) const {
+    if (feature_map == FeatureMap::identity) return x;
+    return select(x > 0, x + 1, exp(minimum(x, 0)));
+  }
+  constexpr Value of_sums(const Attention& a, Value q, Value k) const {
+    const Value result = matmul(q, matmul(k, a.v, a.keys), a.depth);
+    return normalised ? divided(result, matmul(q, sum(k, a.keys), a.depth)) : result;
+  }
+  constexpr Value of_weights(const Attention& a, Value q, Value k) const {
+    const Value weights = a.causal(matmul(q, k, a.depth)), result = matmul(weights, a.v, a.keys);
+    return normalised ? divided(result, sum(weights, a.keys)) : result;
+  }
+  static constexpr Value divided(Value result, Value total) { return result / select(total == 0, 1, total); }
+};
+
+}  // namespace attune
