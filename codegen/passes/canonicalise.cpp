@@ -10,6 +10,7 @@
 
 #include "codegen/passes/concat_scores.h"
 #include "codegen/passes/join_products.h"
+#include "codegen/passes/part_weights.h"
 #include "codegen/passes/rewriting.h"
 
 namespace attune {
@@ -155,6 +156,7 @@ void canonicalise(mlir::ModuleOp module) {
     patterns.add<Twice<Negate>, Twice<Not>, DivideByConstant, ScaleOfScale, ScaleOfScores<Multiply>, ScaleOfScores<Divide>>(module.getContext());
     add_concat_patterns(patterns);
     add_product_patterns(patterns);
+    add_weight_patterns(patterns);
     const mlir::FrozenRewritePatternSet frozen(std::move(patterns));
     const auto simplify = [&] {
       // Every pattern leaves fewer or smaller operations, so this ends; a fixed point is not needed for what follows.

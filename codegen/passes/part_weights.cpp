@@ -1,0 +1,66 @@
+#include "codegen/passes/part_weights.h"
+
+#include "codegen/passes/rewriting.h"
+
+namespace attune {
+namespace {
+
+using mlir::PatternRewriter;
+
+/// The value is made of a softmax over the dim by elementwise operations alone.
+bool is_made_of_softmax(mlir::Value value, Name over) {
+  mlir::Operation* op = value.getDefiningOp();
+  if (op == nullptr) return false;
+  if (auto softmax = llvm::dyn_cast<GraphOp<Softmax>>(op)) return softmax.definition().over == over;
+  const std::optional<AnyOp> definition = op_of(op);
+  return definition && std::visit([]<class D>(const D&) { return PointwiseOp<D>; }, *definition) &&
+         llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return is_made_of_softmax(operand, over); });
+}
+
+/// Weights, and a factor of all of a row of theirs; null if there is none.
+struct FactoredWeights {
+  mlir::Value weights, factor;
+};
+FactoredWeights factored(mlir::Value value, Name over) {
+  auto product = value.getDefiningOp<GraphOp<Multiply>>();
+  if (!product) return {value, {}};
+  for (const unsigned i : {0u, 1u}) {
+    const mlir::Value weights = product->getOperand(i), factor = product->getOperand(1 - i);
+    const Names dims = dims_of(factor);
+    if (!dims.has(over) && dims.without(dims_of(weights)).empty() && is_made_of_softmax(weights, over)) return {weights, factor};
+  }
+  return {value, {}};
+}
+
+struct SumOfWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
+  using OpRewritePattern::OpRewritePattern;
+  mlir::LogicalResult matchAndRewrite(GraphOp<Matmul> op, PatternRewriter& rewriter) const override {
+    const Matmul matmul = op.definition();
+    if (matmul.over.size() != 1) return mlir::failure();
+    for (const unsigned i : {0u, 1u}) {
+      mlir::Operation* sum = op->getOperand(i).getDefiningOp();
+      if (sum == nullptr || !llvm::isa<GraphOp<Subtract>, GraphOp<Add>>(sum) || !sum->hasOneUse()) continue;
+      if (!llvm::all_of(sum->getOperands(), [&](mlir::Value term) { return is_made_of_softmax(term, matmul.over[0]); })) continue;
+      // The first gives the order of the result's dims.
+      const Names dims = dims_of(sum->getResult(0));
+      if (dims_of(factored(sum->getOperand(0), matmul.over[0]).weights) != dims || dims_of(sum->getOperand(1)).size() != dims.size()) continue;
+      llvm::SmallVector<mlir::Value> products;
+      for (const mlir::Value term : sum->getOperands()) {
+        const auto [weights, factor] = factored(term, matmul.over[0]);
+        llvm::SmallVector<mlir::Value> operands{op->getOperand(0), op->getOperand(1)};
+        operands[i] = weights;
+        products.push_back(add_operation(matmul, operands, op, rewriter));
+        if (factor) products.back() = add_operation(Multiply{}, {products.back(), factor}, op, rewriter);
+      }
+      rewriter.replaceOp(op, add_operation(*op_of(sum), products, op, rewriter));
+      return mlir::success();
+    }
+    return mlir::failure();
+  }
+};
+
+}  // namespace
+
+void add_weight_patterns(mlir::RewritePatternSet& patterns) { patterns.add<SumOfWeights>(patterns.getContext()); }
+
+}  // namespace attune

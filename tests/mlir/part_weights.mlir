@@ -1,0 +1,43 @@
+// A sum of softmaxes before a matmul becomes a sum of matmuls, each computed with its softmax: no weights are stored.
+// RUN: attune-opt %s --attn-canonicalise | FileCheck %s
+// RUN: attune-opt %s --attn-canonicalise --attn-form-stages | FileCheck %s --check-prefix=STAGES
+
+!q = !attn.tensor<heads, queries, depth, real>
+!k = !attn.tensor<heads, keys, depth, real>
+!s = !attn.tensor<heads, queries, keys, real>
+!h = !attn.tensor<heads, real>
+
+// CHECK-LABEL: func.func @difference
+// CHECK: %[[A:.*]] = attn.softmax
+// CHECK: %[[B:.*]] = attn.softmax
+// CHECK: %[[FIRST:.*]] = attn.matmul %[[A]], %arg4 {over = ["keys"]}
+// CHECK: %[[SECOND:.*]] = attn.matmul %[[B]], %arg4 {over = ["keys"]}
+// CHECK: %[[SHARE:.*]] = attn.multiply %[[SECOND]], %arg5
+// CHECK: %[[OUT:.*]] = attn.subtract %[[FIRST]], %[[SHARE]]
+// CHECK: attn.return %[[OUT]]
+// STAGES-LABEL: func.func @difference
+// STAGES-COUNT-2: attn.stage "online_softmax"
+// STAGES-NOT: attn.stage
+// STAGES: attn.return
+func.func @difference(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %r: !q {attn.name = "r"}, %l: !k {attn.name = "l"}, %v: !k {attn.name = "v"}, %f: !h {attn.name = "f"}) -> !q {
+  %0 = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
+  %1 = attn.matmul %r, %l {over = ["depth"]} : (!q, !k) -> !s
+  %a = attn.softmax %0 {over = "keys"} : (!s) -> !s
+  %b = attn.softmax %1 {over = "keys"} : (!s) -> !s
+  %2 = attn.multiply %f, %b : (!h, !s) -> !s
+  %3 = attn.subtract %a, %2 : (!s, !s) -> !s
+  %4 = attn.matmul %3, %v {over = ["keys"]} : (!s, !k) -> !q
+  attn.return %4 {names = ["out"], dims = [["heads", "queries", "depth"]]} : !q
+}
+
+// What is added to the weights and is no softmax stays where it is.
+// CHECK-LABEL: func.func @other_term
+// CHECK: %[[SUM:.*]] = attn.add
+// CHECK: attn.matmul %[[SUM]]
+func.func @other_term(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn.name = "v"}, %w: !s {attn.name = "w"}) -> !q {
+  %0 = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
+  %a = attn.softmax %0 {over = "keys"} : (!s) -> !s
+  %1 = attn.add %a, %w : (!s, !s) -> !s
+  %2 = attn.matmul %1, %v {over = ["keys"]} : (!s, !k) -> !q
+  attn.return %2 {names = ["out"], dims = [["heads", "queries", "depth"]]} : !q
+}
