@@ -21,6 +21,9 @@ struct Output {
   Name name;
   int node = -1;
   Names dims;
+  int input = -1;  ///< the node of the input in whose memory it stands, and whose name it has; -1: in memory of its own
+
+  constexpr bool is_in_place() const { return input >= 0; }
 };
 
 /// A dim: where its extent comes from. `is_bound`: an input has it, so the call brings an extent (which must agree).
@@ -52,6 +55,20 @@ class Graph {
     output(name, value, names_of(dims), at);
   }
   constexpr void output(Name name, Value value, const Names& dims, Here at = Here::current());
+  /// The memory of the input holds `updated` after the call, which is write_rows of the input, or of what write_rows makes of it: the rows are
+  /// written, and nothing is copied. What reads the input itself is computed before, what reads `updated` after. The result has the input's name.
+  constexpr void output_in_place(Value input, Value updated, Here at = Here::current());
+  /// The output of another graph, of this value: in place if that one is.
+  constexpr void output_like(const Output& other, Value value, Here at = Here::current()) {
+    const int input = other.is_in_place() ? input_named(other.name) : -1;
+    return input >= 0 ? output_in_place({this, input}, value, at) : output(other.name, value, other.dims, at);
+  }
+  /// The node of the input of this name, or -1.
+  constexpr int input_named(Name name) const {
+    for (int id = 0; id < size_; ++id)
+      if (const auto* input = std::get_if<Input>(&node(id).op); input != nullptr && input->label == name) return id;
+    return -1;
+  }
 
   template <class Op>
   constexpr Value add(const Op& op, std::span<const Value> inputs, Here at);
@@ -91,6 +108,8 @@ class Graph {
   constexpr void order_nodes();
   constexpr bool is_used(Name dim) const;
   constexpr void drop_unused_dims();
+  constexpr void add_output(const Output& output, Here at);
+  constexpr void require_order();
   constexpr void require_extent(Name dim);
   constexpr void require_positions(const DimInfo& info);
 

@@ -5,6 +5,7 @@
 
 #include "dsl/follow.h"
 #include "dsl/graph.h"
+#include "dsl/in_place.h"
 
 namespace attune {
 
@@ -102,9 +103,7 @@ constexpr Value Graph::add(const Op& op, std::span<const Value> inputs, Here at)
 
 constexpr Value Graph::input(Name name, const Names& dims, Kind kind, Here at) {
   require_name(name, "input", at);
-  for (const Node& node : nodes())
-    if (const auto* other = std::get_if<Input>(&node.op); other != nullptr && other->label == name)
-      fail(at, "input: ", name, " is there twice; every input has a name of its own");
+  if (input_named(name) >= 0) fail(at, "input: ", name, " is there twice; every input has a name of its own");
   for (Name d : dims) {
     dim(d, 0, at);
     if (DimInfo* info = find(d); info != nullptr) info->is_bound = true;
@@ -116,17 +115,19 @@ constexpr void Graph::output(Name name, Value value, const Names& dims, Here at)
   if (value.graph != this) return fail(at, "output: ", name, " belongs to another graph");
   const Names& own = dims_of(value);
   require_name(name, "output", at);
-  for (const Output& other : outputs())
-    if (other.name == name) fail(at, "output: ", name, " is there twice; every output has a name of its own");
-  for (const Node& node : nodes())
-    if (const auto* in = std::get_if<Input>(&node.op); in != nullptr && in->label == name)
-      fail(at, "output: ", name, " is an input too; every output has a name of its own");
+  if (input_named(name) >= 0) fail(at, "output: ", name, " is an input too; every output has a name of its own");
   if (dims.is_too_long() || dims.size() != own.size() || !own.without(dims).empty() || !dims.without(own).empty())
     fail(at, "output: ", name, " is written as ", dims, ", but the value is ", own, "; each of its dims once, in any order, is right");
+  add_output({name, value.id, dims}, at);
+}
+
+constexpr void Graph::add_output(const Output& output, Here at) {
+  for (const Output& other : outputs())
+    if (other.name == output.name) fail(at, "output: ", output.name, " is there twice; every output has a name of its own");
   if (output_count_ == max_outputs)
-    fail(at, "output: ", name, " is one too many; a graph has at most ", max_outputs, " outputs");
+    fail(at, "output: ", output.name, " is one too many; a graph has at most ", max_outputs, " outputs");
   else
-    outputs_[static_cast<std::size_t>(output_count_++)] = {name, value.id, dims};
+    outputs_[static_cast<std::size_t>(output_count_++)] = output;
 }
 
 constexpr void Graph::derive(const Derivation& derivation, std::string_view who, Here at) {
@@ -214,6 +215,7 @@ constexpr void Graph::order_nodes() {
   for (int i = 0; i < output_count_; ++i) {
     Output& output = outputs_[static_cast<std::size_t>(i)];
     output.node = place[static_cast<std::size_t>(output.node)] - 1;
+    if (output.is_in_place()) output.input = place[static_cast<std::size_t>(output.input)] - 1;
   }
 }
 
@@ -249,6 +251,7 @@ constexpr void Graph::finish() {
   if (!problem_.empty()) return;
   order_nodes();
   drop_unused_dims();
+  require_order();
 }
 
 template <class T>

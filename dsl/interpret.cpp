@@ -191,7 +191,7 @@ Graph expanded(const Graph& graph) {
         node.op));
   }
   for (const Output& output : graph.outputs())
-    g.output(output.name, values[static_cast<std::size_t>(output.node)], output.dims);
+    g.output_like(output, values[static_cast<std::size_t>(output.node)]);
   g.finish();
   return g;
 }

@@ -26,13 +26,14 @@
 #include "dsl/ops/scale.h"
 #include "dsl/ops/slice.h"
 #include "dsl/ops/softmax.h"
+#include "dsl/ops/write_rows.h"
 
 namespace attune {
 
 using AnyOp = std::variant<
     // primitives
     Constant, Input, Index, Extent, Matmul, Softmax, LogSumExp, ReduceSum, ReduceMax, Concat, Rename, Split, Merge, Slice,
-    Gather, Dropout,
+    Gather, WriteRows, Dropout,
     // pointwise
     Add, Subtract, Multiply, Divide, FloorDiv, Mod, Negate, Abs, Minimum, Maximum,     //
     Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, And, Or, Not, Select,     //

@@ -54,6 +54,13 @@ Storage storage_of(const Node& node, const std::vector<Storage>& known, const Ro
 
 bool is_f32(double x) { return std::isnan(x) || static_cast<double>(static_cast<float>(x)) == x; }
 
+/// The number has no more bits than one whose rounding moves it by that unit: it is stored as it is.
+bool has_bits_of(double x, double unit) {
+  int exponent = 0;
+  const double bits = std::frexp(x, &exponent) * (0.5 / unit);
+  return bits == std::trunc(bits);
+}
+
 double in_range(double x) { return std::abs(x) > 0x1.fffffep127 ? std::copysign(std::numeric_limits<double>::infinity(), x) : std::abs(x) < 0x1p-150 ? 0.0 : x; }
 
 /// For every element of a sum how far one standard rounding error of it is: see the header.
@@ -106,6 +113,7 @@ class Rounder {
     if (at.type.kind != Kind::real || std::holds_alternative<Input>(at.op)) return;
     if (!summed_over(at.op).empty()) return round_sum(node, at);
     if (std::holds_alternative<Softmax>(at.op) && has_several_readers(node)) round_kept_weights(node);
+    if (std::holds_alternative<WriteRows>(at.op)) return round_stored(node);
     const double roundings = roundings_of(at.op, node.extents), relative = unit * roundings;
     const bool is_exact_where_it_can_be = roundings <= 1;  // a kernel's exp(0) need not be 1
     const std::vector<double>& exact = node.lanes[0].data;
@@ -133,6 +141,18 @@ class Rounder {
         const double x = node.in[lane][0].data[i], off = distance(x, exact[i]) + LogSumExp::roundings * unit * (std::abs(x) + std::abs(std::log(p)));
         if (std::isfinite(x) && p > 0) p = in_range(p * std::exp(off * signs_.next()));
       }
+  }
+
+  /// Rows are the same numbers, but in the memory of an input they are stored as it is, and read so.
+  void round_stored(const Evaluated& node) {
+    double of_memory = 0;
+    for (const Output& output : node.graph.outputs())
+      if (const auto found = rounding_.units.find(output.name); output.is_in_place() && found != rounding_.units.end())
+        for (int id = output.node; id != output.input; id = node.graph.node(id).inputs[0])
+          if (id == node.node) of_memory = found->second;
+    for (std::size_t lane = 1; of_memory > 0 && lane < node.lanes.size(); ++lane)
+      for (double& x : node.lanes[lane].data)
+        if (std::isfinite(x) && !has_bits_of(x, of_memory)) x = in_range(x + std::abs(x) * of_memory * signs_.next());
   }
 
   void round_sum(const Evaluated& node, const Node& at) {

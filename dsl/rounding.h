@@ -35,6 +35,7 @@ struct RoundedInterpretation {
 /// - before a product with values stored in 16 bits, weights of a softmax over scores whose operands both are so stored are rounded as they are: u sqrt(sum t^2)
 ///   more, with u = 2^-9 of bf16 and 2^-12 of f16;
 /// - weights of a softmax that are read more than once are off by what exp(x - log_sum_exp(x)) is, with a score x of its own: kernels store them so;
+/// - rows that are written in place of an input stored in 16 bits are rounded as they are;
 /// - what is beyond f32's range is infinite or zero.
 /// What the results move by is the effect of all roundings together, cancellation and correlation included. Results are not yet rounded for storage.
 RoundedInterpretation interpret_rounded(const Graph& graph, const Arrays& inputs, const Rounding& rounding);

@@ -7,6 +7,7 @@
 #include "dsl/parameters.h"
 #include "dsl/variants/additive.h"
 #include "dsl/variants/alibi.h"
+#include "dsl/variants/cached.h"
 #include "dsl/variants/causal.h"
 #include "dsl/variants/causal_offset.h"
 #include "dsl/variants/cross.h"
@@ -34,9 +35,34 @@
 
 namespace attune {
 
-using AnyVariant = std::variant<SingleHead, ScaledDotProduct, Causal, CausalOffset, SlidingWindow, Sinks, PrefixLm, Document, SoftCap,
-                                Alibi, RelativeBias, Padded, Masked, MultiHead, GroupedQuery, Cross, Additive, Embedded, MergePartials,
-                                SigmoidAttention, ReluAttention, Retention, LinearAttention, SinkLogit, Differential, ProbWeights>;
+using AnyVariant = std::variant<
+    SingleHead,  //
+    ScaledDotProduct,  //
+    Causal,  //
+    CausalOffset,  //
+    SlidingWindow,  //
+    Sinks,  //
+    PrefixLm,  //
+    Document,  //
+    SoftCap,  //
+    Alibi,  //
+    RelativeBias,  //
+    Padded,  //
+    Masked,  //
+    MultiHead,  //
+    GroupedQuery,  //
+    Cached,  //
+    Cross,  //
+    Additive,  //
+    Embedded,  //
+    MergePartials,  //
+    SigmoidAttention,  //
+    ReluAttention,  //
+    Retention,  //
+    LinearAttention,  //
+    SinkLogit,  //
+    Differential,  //
+    ProbWeights>;
 
 /// Calls `visit(variant)` with every variant, its parameters at their defaults, in the order of the list.
 template <class Visit>

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-#define ATTUNE_ABI_VERSION 5
+#define ATTUNE_ABI_VERSION 6
 
 /* The most that a kernel has: the compiler refuses what the runtime would. An extent is at most 2^30, for twice as much is the largest
    index of Halide's 32 bits; nor has a tensor more elements than they count. */
@@ -54,10 +54,13 @@ struct attune_dim_v1 {
   int64_t value;
 };
 
+/* What a call does with a tensor. One that is updated is an input, among which it stands, and holds a result afterwards: steps write some of its elements. */
+enum attune_role { attune_input = 0, attune_output = 1, attune_updated = 2 };
+
 struct attune_tensor_v1 {
   const char* name;
   int32_t storage; /* attune_storage */
-  int32_t is_output;
+  int32_t role;    /* attune_role */
   int32_t rank;
   const int32_t* dims; /* numbers of dims, outermost first */
 };
@@ -114,7 +117,7 @@ struct attune_kernel_v3 {
   int32_t step_count;
   const struct attune_dim_v1* dims;
   const struct attune_tensor_v1* tensors; /* inputs, then outputs, in the order of the call; then what is stored between steps */
-  const struct attune_step_v1* steps;     /* each after those whose results it reads; one writes each output and each stored tensor */
+  const struct attune_step_v1* steps;     /* each after those whose results it reads; one writes each output and each stored tensor, and some write what is updated, which they read, too */
 };
 
 struct halide_device_interface_t; /* of HalideRuntime.h */

@@ -31,7 +31,7 @@ void fill_buffers(const attune_kernel_v3& kernel, Arguments arguments, attune_de
     if (device == attune_cpu || is_empty) continue;
     if (tensor.device != attune_cpu)
       buffer.host = nullptr;
-    else if (tensors_of(kernel)[t].is_output == 0)
+    else if (tensors_of(kernel)[t].role != attune_output)
       buffer.set_host_dirty();
   }
 }

@@ -28,7 +28,7 @@ Result<void> check_strides(const attune_kernel_v3& kernel, const attune_tensor_v
     if (axis + 1 == rank && stride != 1)
       return Error{words(who(kernel, expected), " has stride ", stride, " along ", dim_name(kernel, expected, axis),
                          ", its innermost dim; expected 1 (contiguous() makes such a copy)")};
-    if (stride == 0 && expected.is_output != 0)
+    if (stride == 0 && is_written(expected))
       return Error{
           words(who(kernel, expected), " has stride 0 along ", dim_name(kernel, expected, axis), " = ", extent, "; only inputs broadcast")};
     // Halide refuses a dim whose extent * stride is larger, and reaches the sum of the distances.
@@ -72,7 +72,7 @@ Result<void> check_memory(const attune_kernel_v3& kernel, Arguments arguments, c
     const Tensor& given = *arguments[t];
     if (given.device != attune_cpu && place != nullptr)
       if (Result<void> placed = check_device(kernel, expected, given, *place); !placed) return placed;
-    if (given.is_read_only && expected.is_output != 0)
+    if (given.is_read_only && is_written(expected))
       return Error{words(who(kernel, expected), " is read-only memory; expected memory to write to")};
     if (given.is_empty()) {
       reaches.add();

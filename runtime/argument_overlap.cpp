@@ -82,14 +82,15 @@ Result<void> check_overlap(const attune_kernel_v3& kernel, Arguments arguments, 
   for (std::size_t t = 0; t < arguments.size(); ++t) ranges.add(range_of(*arguments[t], reaches[t]));
   for (std::size_t out = 0; out < arguments.size(); ++out) {
     const attune_tensor_v1& output = tensors_of(kernel)[out];
-    if (output.is_output == 0 || arguments[out]->is_empty()) continue;
+    if (!is_written(output) || arguments[out]->is_empty()) continue;
     if (dense_count(*arguments[out]) == 0 && footprint_of(*arguments[out]).overlaps_itself)
       return Error{words(who(kernel, output), " is ", text_of(*arguments[out]),
                          " with strides that reach an element twice; expected one place for each")};
-    for (std::size_t t = 0; t < out; ++t)
-      if (ranges[out].meets(ranges[t]) && is_same_memory(*arguments[out], *arguments[t]) &&
+    // Inputs stand before outputs, but behind one that is updated, too.
+    for (std::size_t t = 0; t < (output.role == attune_output ? out : arguments.size()); ++t)
+      if (t != out && ranges[out].meets(ranges[t]) && is_same_memory(*arguments[out], *arguments[t]) &&
           may_share(footprint_of(*arguments[out]), footprint_of(*arguments[t])))
-        return Error{words(who(kernel, output), " overlaps ", tensors_of(kernel)[t].is_output != 0 ? "output '" : "input '",
+        return Error{words(who(kernel, output), " overlaps ", tensors_of(kernel)[t].role == attune_output ? "output '" : "input '",
                            tensors_of(kernel)[t].name, "' in memory; expected memory of its own")};
   }
   return {};

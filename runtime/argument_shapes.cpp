@@ -31,7 +31,7 @@ Result<void> check_form(const attune_kernel_v3& kernel, const attune_tensor_v1& 
 void bind_free_dims(const attune_kernel_v3& kernel, Arguments arguments, DimExtents& extents) {
   for (std::size_t t = 0; t < arguments.size(); ++t) {
     const attune_tensor_v1& tensor = tensors_of(kernel)[t];
-    if (tensor.is_output != 0) continue;
+    if (tensor.role == attune_output) continue;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(tensor.rank); ++axis)
       if (std::int64_t& extent = extents[static_cast<std::size_t>(tensor.dims[axis])]; extent == unbound)
         extent = extent_at(*arguments[t], axis);

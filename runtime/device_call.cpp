@@ -58,7 +58,7 @@ int finish_on_device(void* user_context, const attune_kernel_v3& kernel, Argumen
   for (std::size_t t = 0; t < arguments.size(); ++t) {
     halide_buffer_t& buffer = call.buffers[t];
     if (buffer.device_interface == nullptr) continue;
-    const bool is_fetched = arguments[t]->device == attune_cpu && kernel.tensors[t].is_output != 0;
+    const bool is_fetched = arguments[t]->device == attune_cpu && is_written(kernel.tensors[t]);
     if (status == 0 && is_fetched && buffer.device_dirty() && buffer.number_of_elements() > 0)
       status = buffer.device_interface->copy_to_host(user_context, &buffer);
     const int freed = free_on_device(user_context, *arguments[t], buffer);

@@ -21,6 +21,13 @@ std::string tensor_names(const attune_kernel_v3& kernel) {
   return names;
 }
 
+/// All that the call would write is empty.
+bool has_no_result(const attune_kernel_v3& kernel, std::span<const Tensor* const> tensors) {
+  for (std::size_t t = 0; t < tensors.size(); ++t)
+    if (is_written(tensors_of(kernel)[t]) && !tensors[t]->is_empty()) return false;
+  return true;
+}
+
 }  // namespace
 
 struct Kernel::State {
@@ -35,7 +42,7 @@ struct Kernel::State {
 Result<Kernel> Kernel::open(const attune_kernel_v3& manifest, std::shared_ptr<const KernelFile> file) {
   if (Result<void> sound = check_manifest(manifest); !sound) return sound.error();
   if (Result<void> hooked = check_hooks(manifest, file == nullptr ? nullptr : &file->hooks()); !hooked) return hooked.error();
-  const auto inputs = std::ranges::count(tensors_of(manifest), 0, &attune_tensor_v1::is_output);
+  const auto inputs = std::ranges::count_if(tensors_of(manifest), [](const attune_tensor_v1& tensor) { return tensor.role != attune_output; });
   return Kernel(std::make_shared<State>(State{&manifest, attune::usable_targets(manifest, this_machine()), lifetimes_of(manifest),
                                               static_cast<std::size_t>(inputs), std::move(file), nullptr}));
 }
@@ -124,7 +131,7 @@ Result<void> Kernel::call_checked(std::span<const Tensor* const> tensors, CallOp
   constexpr static CallPlace on_cpu;
   if (Result<void> memory = check_memory(manifest(), tensors, target == nullptr ? nullptr : &on_cpu); !memory) return memory;
   if (state_->usable.empty()) return check_usable();
-  if (std::ranges::all_of(tensors.subspan(state_->input_count), &Tensor::is_empty)) return {};
+  if (has_no_result(manifest(), tensors)) return {};
   if (target == nullptr) return Error{no_code_for_extents(manifest(), state_->usable, bound)};
   if (options.stream != nullptr) return Error{words(who(manifest()), ": got a stream, and runs on the cpu; streams are of devices")};
   return run({manifest(), *target, state_->lifetimes, tensors, bound}, options.workspace);
@@ -139,7 +146,7 @@ Result<void> Kernel::call_on_device(CheckedCall call, const CallOptions& options
   const CallPlace place{call.target.device, (*device)->number()};
   if (Result<void> memory = check_memory(manifest(), call.arguments, &place); !memory) return memory;
   if (Result<void> strides = check_strides_for(place, manifest(), call.arguments); !strides) return strides;
-  if (std::ranges::all_of(call.arguments.subspan(state_->input_count), &Tensor::is_empty)) return {};
+  if (has_no_result(manifest(), call.arguments)) return {};
   call.device = *device;
   call.hooks = state_->file != nullptr ? &state_->file->hooks() : nullptr;
   call.stream = options.stream;

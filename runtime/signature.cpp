@@ -34,7 +34,7 @@ bool is_table(const void* table, std::int32_t count, std::int32_t limit) {
 bool is_on_an_input(const attune_kernel_v3& kernel, std::int32_t dim) {
   for (const attune_tensor_v1& tensor : tensors_of(kernel))
     for (const std::int32_t axis : dims_of(tensor))
-      if (tensor.is_output == 0 && axis == dim) return true;
+      if (tensor.role != attune_output && axis == dim) return true;
   return false;
 }
 
@@ -66,6 +66,7 @@ std::string dim_problem(const attune_kernel_v3& kernel, std::int32_t number) {
 
 std::string tensor_problem(const attune_kernel_v3& kernel, const attune_tensor_v1& tensor) {
   if (tensor.name == nullptr) return "has no name";
+  if (tensor.role < attune_input || tensor.role > attune_updated) return words("has the unknown role ", tensor.role);
   if (tensor.storage < 0 || tensor.storage >= storage_count) return words("has the unknown storage ", tensor.storage);
   if (!is_table(tensor.dims, tensor.rank, max_rank)) return words("has ", tensor.rank, " dims; at most ", max_rank);
   for (const std::int32_t dim : dims_of(tensor))
@@ -99,7 +100,8 @@ std::string step_problem(const attune_kernel_v3& kernel, const attune_step_v1& s
   for (const std::int32_t tensor : inputs_of(step))
     if (!written[static_cast<std::size_t>(tensor)]) return words("reads tensor number ", tensor, ", which no step before it writes");
   for (const std::int32_t tensor : outputs_of(step)) {
-    if (written[static_cast<std::size_t>(tensor)]) return words("writes tensor number ", tensor, ", which is an input or written before");
+    const bool is_update = tensor < kernel.tensor_count && kernel.tensors[tensor].role == attune_updated && std::ranges::find(inputs_of(step), tensor) != inputs_of(step).end();
+    if (written[static_cast<std::size_t>(tensor)] && !is_update) return words("writes tensor number ", tensor, ", which is an input or written before");
     written[static_cast<std::size_t>(tensor)] = true;
   }
   for (const std::int32_t dim : dims_of(step))
@@ -122,7 +124,7 @@ std::vector<std::string_view> targets_of(const attune_step_v1& step) {
 
 Result<void> check_steps(const attune_kernel_v3& kernel) {
   Written written{};
-  for (std::size_t t = 0; t < tensors_of(kernel).size(); ++t) written[t] = kernel.tensors[t].is_output == 0;
+  for (std::size_t t = 0; t < tensors_of(kernel).size(); ++t) written[t] = kernel.tensors[t].role != attune_output;
   const std::span<const attune_step_v1> steps = steps_of(kernel);
   for (std::size_t number = 0; number < steps.size(); ++number) {
     if (const std::string problem = step_problem(kernel, steps[number], written); !problem.empty())
@@ -130,6 +132,11 @@ Result<void> check_steps(const attune_kernel_v3& kernel) {
     if (const auto targets = targets_of(steps[number]); targets.empty() || targets != targets_of(steps[0]))
       return Error{words(who(kernel), ": step ", number, " of its manifest has codes for other targets than the first, or mixes them")};
   }
+  const auto is_updated_by = [&](std::int32_t tensor) {
+    return std::ranges::any_of(steps, [&](const attune_step_v1& step) { return std::ranges::find(outputs_of(step), tensor) != outputs_of(step).end(); });
+  };
+  for (std::int32_t tensor = 0; tensor < kernel.tensor_count; ++tensor)
+    if (kernel.tensors[tensor].role == attune_updated && !is_updated_by(tensor)) return Error{words(who(kernel), ": no step of its manifest updates tensor number ", tensor)};
   for (std::int32_t tensor = 0; tensor < kernel.tensor_count + kernel.stored_count; ++tensor)
     if (!written[static_cast<std::size_t>(tensor)]) return Error{words(who(kernel), ": no step of its manifest writes tensor number ", tensor)};
   return {};
@@ -173,8 +180,8 @@ Result<void> check_manifest(const attune_kernel_v3& kernel) {
   for (const attune_tensor_v1& tensor : tensors_of(kernel)) {
     if (const std::string problem = tensor_problem(kernel, tensor); !problem.empty())
       return Error{words(who(kernel), ": a tensor of its manifest ", problem)};
-    if (has_output && tensor.is_output == 0) return Error{words(who(kernel), ": its manifest has inputs after outputs")};
-    has_output = has_output || tensor.is_output != 0;
+    if (has_output && tensor.role != attune_output) return Error{words(who(kernel), ": its manifest has inputs after outputs")};
+    has_output = has_output || tensor.role == attune_output;
   }
   for (const attune_tensor_v1& tensor : stored_of(kernel))
     if (const std::string problem = tensor_problem(kernel, tensor); !problem.empty())
@@ -188,7 +195,7 @@ Result<void> check_manifest(const attune_kernel_v3& kernel) {
 std::string who(const attune_kernel_v3& kernel) { return words("kernel '", kernel.name, "'"); }
 
 std::string who(const attune_kernel_v3& kernel, const attune_tensor_v1& tensor) {
-  return words("kernel '", kernel.name, tensor.is_output != 0 ? "': output '" : "': input '", tensor.name, "'");
+  return words("kernel '", kernel.name, tensor.role == attune_output ? "': output '" : "': input '", tensor.name, "'");
 }
 
 std::string text_of(const attune_kernel_v3& kernel, const attune_tensor_v1& tensor) {
@@ -211,7 +218,7 @@ std::string formula_text(const attune_kernel_v3&, const attune_dim_v1& dim, std:
 std::string description_of(const attune_kernel_v3& kernel) {
   std::string text = words(who(kernel), ": ", kernel.variant, *kernel.parameters != 0 ? words(" (", kernel.parameters, ")") : "", "\n");
   for (const attune_tensor_v1& tensor : tensors_of(kernel))
-    text += words(tensor.is_output != 0 ? "  output " : "  input  ", tensor.name, ": ", text_of(kernel, tensor), "\n");
+    text += words(tensor.role == attune_output ? "  output " : tensor.role == attune_updated ? "  updated " : "  input  ", tensor.name, ": ", text_of(kernel, tensor), "\n");
   for (const attune_dim_v1& dim : dims_of(kernel))
     if (dim.formula != attune_free) text += words("  ", dim.name, " = ", formula_text(kernel, dim), "\n");
   for (const attune_step_v1& step : steps_of(kernel)) {

@@ -71,6 +71,9 @@ inline std::span<const attune_condition_v1> conditions_of(const attune_code_v3& 
 /// Refuses a manifest of another ABI version, one beyond the limits, and one whose tables do not fit together.
 Result<void> check_manifest(const attune_kernel_v3& kernel);
 
+/// An output, or an input that the call updates.
+inline bool is_written(const attune_tensor_v1& tensor) { return tensor.role != attune_input; }
+
 /// "kernel 'multi_head': input 'k'"
 std::string who(const attune_kernel_v3& kernel, const attune_tensor_v1& tensor);
 std::string who(const attune_kernel_v3& kernel);

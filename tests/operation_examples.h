@@ -175,6 +175,14 @@ struct OperationExamples {
     put(gather(input({rows, columns}), narrow_ids, columns));
   }
 
+  Value example(const WriteRows&) { return write_rows(past, past_tokens, x, tokens, lengths); }
+  void cases(const WriteRows&) {
+    const Value start = input({}, Kind::i64), starts = input({batch}, Kind::i32), x = input({batch, rows, columns});
+    put(write_rows(x, rows, input({even, columns, batch}), even, start));
+    put(write_rows(x, columns, input({even}), even, starts, true));
+    put(write_rows(input({depth}, Kind::u8), depth, input({rows}, Kind::u8), rows, start, true));
+  }
+
   Value example(const Dropout&) { return dropout(softmax(scores, keys), 0.1, seed, offset); }
   void cases(const Dropout&) {
     const Value x = input({batch, rows, columns}), seed = input({}, Kind::i64), offset = input({}, Kind::i64);

@@ -86,7 +86,7 @@ Graph to_graph(mlir::func::FuncOp function) {
   fix_extents(graph, known_extents(function));
   auto end = llvm::cast<ReturnOp>(function.getBody().front().getTerminator());
   for (unsigned i = 0; i < end->getNumOperands(); ++i)
-    graph.output(end.result_name(i), reader.value(end->getOperand(i)), end.result_dims(i));
+    graph.output_like({end.result_name(i), 0, end.result_dims(i), graph.input_named(end.result_name(i))}, reader.value(end->getOperand(i)));
   graph.finish();
   return graph;
 }

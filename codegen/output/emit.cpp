@@ -86,7 +86,7 @@ class Emission {
       manifest_.dims.push_back(std::move(dim));
     }
     for (const StepTensor& tensor : plan_.tensors) {
-      Manifest::Tensor described{tensor.name, stored_as(tensor.element), tensor.role == StepTensor::Role::output, {}};
+      Manifest::Tensor described{tensor.name, stored_as(tensor.element), tensor.role == StepTensor::Role::output ? attune_output : tensor.is_updated ? attune_updated : attune_input, {}};
       for (const std::string& dim : tensor.dims) described.dims.push_back(number_of(dim));
       (tensor.role == StepTensor::Role::stored ? manifest_.stored : manifest_.tensors).push_back(std::move(described));
     }

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::array formula_names = {"free", "fixed", "product", "quotient", "sum", "slice"};
 
+std::string_view word_for(attune_role role) { return role == attune_output ? "output" : role == attune_updated ? "updated" : "input"; }
+
 std::string shape(const Manifest& m, const Manifest::Tensor& tensor) {
   std::string text;
   for (const int dim : tensor.dims) text += (text.empty() ? "" : " x ") + m.dims[static_cast<std::size_t>(dim)].name;
@@ -35,7 +37,7 @@ std::string free_name(const Manifest& m, std::string name) {
 std::string description(const Manifest& m, const char* prefix) {
   std::string text;
   for (const auto& t : m.tensors)
-    text += fmt::format("{}{} {}: {} {}\n", prefix, t.is_output ? "output" : "input", t.name, name_of(static_cast<attune_storage>(t.storage)), shape(m, t));
+    text += fmt::format("{}{} {}: {} {}\n", prefix, word_for(t.role), t.name, name_of(static_cast<attune_storage>(t.storage)), shape(m, t));
   for (const auto& d : m.dims) {
     if (d.formula == static_cast<int>(Formula::free)) continue;
     std::string operands;
@@ -54,7 +56,9 @@ std::string description(const Manifest& m, const char* prefix) {
 nlohmann::ordered_json json_of(const Manifest& m, const Manifest::Tensor& t) {
   auto dims = nlohmann::ordered_json::array();
   for (const int dim : t.dims) dims.push_back(m.dims[static_cast<std::size_t>(dim)].name);
-  return {{"name", t.name}, {"type", name_of(static_cast<attune_storage>(t.storage))}, {"dims", std::move(dims)}};
+  nlohmann::ordered_json tensor = {{"name", t.name}, {"type", name_of(static_cast<attune_storage>(t.storage))}, {"dims", std::move(dims)}};
+  if (t.role == attune_updated) tensor["updated"] = true;
+  return tensor;
 }
 
 }  // namespace
@@ -93,7 +97,7 @@ std::string json_sidecar(const Manifest& m) {
     if (d.formula != static_cast<int>(Formula::free)) dim["value"] = d.value;
     root["dims"].push_back(std::move(dim));
   }
-  for (const auto& t : m.tensors) root[t.is_output ? "outputs" : "inputs"].push_back(json_of(m, t));
+  for (const auto& t : m.tensors) root[t.role == attune_output ? "outputs" : "inputs"].push_back(json_of(m, t));
   root["stored"] = ordered_json::array();
   for (const auto& t : m.stored) root["stored"].push_back(json_of(m, t));
   for (const auto& s : m.steps) {

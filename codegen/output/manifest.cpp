@@ -24,7 +24,7 @@ class Assembly {
     for (const auto* all : {&m.tensors, &m.stored})
       for (const auto& t : *all)
         tensors.push_back(fmt::format("%tensor {{ ptr {}, i32 {}, i32 {}, i32 {}, ptr {} }}", text(t.name), t.storage,
-                                      t.is_output ? 1 : 0, t.dims.size(), numbers(t.dims)));
+                                      static_cast<int>(t.role), t.dims.size(), numbers(t.dims)));
     for (const auto& s : m.steps) steps.push_back(step(s));
     const std::string dim_table = array("%dim", dims), tensor_table = array("%tensor", tensors), step_table = array("%step", steps);
     const std::string symbol = manifest_symbol(m);

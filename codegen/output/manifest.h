@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/abi.h"
+
 namespace attune {
 
 /// The fields of the structs of runtime/abi.h, by value; numbers of dims refer to `dims`.
@@ -18,7 +20,7 @@ struct Manifest {
   struct Tensor {
     std::string name;
     int storage = 0;
-    bool is_output = false;
+    attune_role role = attune_input;
     std::vector<int> dims;
   };
   struct Condition {

@@ -30,6 +30,15 @@ std::optional<PointwiseRoles> PointwiseRoles::find(const Graph& stage) {
 }
 std::optional<Claim> PointwiseRoles::claim(const Planning&, int) { return std::nullopt; }
 
+std::optional<WriteRowsRoles> WriteRowsRoles::find(const Graph& stage) {
+  const int result = stage.outputs()[0].node;
+  const auto is_argument = [&](int node) { return std::holds_alternative<Input>(stage.node(node).op); };
+  const bool is_write = std::holds_alternative<WriteRows>(stage.node(result).op) && is_argument(stage.node(result).inputs[0]);
+  return is_write && anchors_of(stage).empty() ? std::optional(WriteRowsRoles{result, stage.node(result).inputs[0]}) : std::nullopt;
+}
+/// No anchor: the plan makes it of what is written in place.
+std::optional<Claim> WriteRowsRoles::claim(const Planning&, int) { return std::nullopt; }
+
 std::optional<ReduceRoles> ReduceRoles::find(const Graph& stage) {
   const std::vector<int> anchors = anchors_of(stage);
   return anchors.size() == 1 ? std::optional(ReduceRoles{anchors[0]}) : std::nullopt;

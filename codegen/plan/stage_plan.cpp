@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <stdexcept>
 
 #include "codegen/plan/planning.h"
 
@@ -21,17 +22,54 @@ Claim claim(const Planning& planning, int node, std::type_identity<std::variant<
 class Planner {
  public:
   Planner(const Graph& graph, bool fuse) : graph_(graph), planning_(graph, fuse) {
+    find_updates();
     find_anchors();
     find_tables();
     for (const Output& output : graph.outputs()) require(output.node);
   }
-  std::vector<StagePlan> take() { return std::move(stages_); }
+  std::vector<StagePlan> take() { return in_order(std::move(stages_)); }
 
  private:
   struct Anchor {
     int node;
     Claim claim;
   };
+
+  /// What changes the memory of an input, and what it needs of that memory beside the place: that is stored before.
+  void find_updates() {
+    for (int id = 0; id < static_cast<int>(graph_.nodes().size()); ++id) {
+      if (!is_update(graph_, id)) continue;
+      updates_.insert(id);
+      const std::span<const int> operands = graph_.node(id).operands();
+      for (const int operand : operands.subspan(1))
+        if (reaches(graph_, operand, operands[0])) kept_.insert(operand);
+    }
+  }
+
+  /// The stages with those that read memory before those that change it; the order is there (Graph::require_order).
+  std::vector<StagePlan> in_order(std::vector<StagePlan> stages) const {
+    if (updates_.empty()) return stages;
+    const auto has = [](const std::vector<int>& values, int value) { return std::ranges::find(values, value) != values.end(); };
+    const auto comes_before = [&](const StagePlan& a, const StagePlan& b) {
+      const bool gives = !a.nodes.empty() && std::ranges::any_of(a.results, [&](int result) { return has(b.inputs, result); });
+      return gives || (updates_.contains(b.results[0]) && &a != &b && has(a.inputs, graph_.node(b.results[0]).inputs[0]));
+    };
+    std::vector<StagePlan> ordered;
+    std::vector<bool> is_done(stages.size());
+    while (ordered.size() < stages.size()) {
+      std::size_t next = 0;
+      const auto waits = [&](std::size_t s) {
+        for (std::size_t other = 0; other < stages.size(); ++other)
+          if (!is_done[other] && other != s && comes_before(stages[other], stages[s])) return true;
+        return false;
+      };
+      while (next < stages.size() && (is_done[next] || waits(next))) ++next;
+      if (next == stages.size()) throw std::logic_error("internal: stages that write in place have no order");
+      is_done[next] = true;
+      ordered.push_back(stages[next]);
+    }
+    return ordered;
+  }
 
   /// Every anchor that is a stage of its own, under the number of the value that its stage stores.
   void find_anchors() {
@@ -70,6 +108,7 @@ class Planner {
   /// Follows the changes of the anchor's value that need none of what its stage stores beside it; those up to `least` are part of its stage.
   int end_of_epilogue(int id, int least, const std::vector<int>& beside) const {
     for (const int change : epilogue_of(graph_, planning_.users(), id)) {
+      if (kept_.contains(id)) return id;
       if (id >= least && is_used_by_fused_score(change)) return id;
       if (std::ranges::any_of(beside, [&](int result) { return reaches(graph_, change, result); })) return id;
       id = change;
@@ -104,6 +143,11 @@ class Planner {
       own = of_node.inside;
       own.insert(node);
       for (const int result : results_beside(of_node.roles)) plan.results.push_back(result);
+    } else if (updates_.contains(id)) {
+      plan.roles = WriteRowsRoles{id, graph_.node(id).inputs[0]};
+      plan.reason = "written in place";
+    } else if (kept_.contains(id)) {
+      plan.reason = "read before the memory that it is made of is written";
     }
     std::set<int> nodes, inputs;
     for (const int result : plan.results) collect(result, own, nodes, inputs);
@@ -113,6 +157,9 @@ class Planner {
     stages_.push_back(std::move(plan));
   }
 
+  /// Elementwise, and a stage of its own.
+  bool is_stored(int id) const { return tables_.contains(id) || kept_.contains(id) || updates_.contains(id); }
+
   /// The nodes from `id` down to values of other stages; of the anchors only `own` are inside.
   void collect(int id, const std::set<int>& own, std::set<int>& nodes, std::set<int>& inputs) const {
     if (nodes.contains(id)) return;
@@ -120,7 +167,7 @@ class Planner {
     for (int operand : graph_.node(id).operands()) {
       const Node& node = graph_.node(operand);
       const bool is_outside = std::holds_alternative<Input>(node.op) || (is_anchor(node) && !own.contains(operand)) ||
-                              (anchors_.contains(operand) && !own.contains(operand)) || tables_.contains(operand);
+                              (anchors_.contains(operand) && !own.contains(operand)) || is_stored(operand);
       if (is_outside)
         inputs.insert(operand);
       else
@@ -132,6 +179,8 @@ class Planner {
   const Planning planning_;
   std::map<int, Anchor> anchors_;      // by the value that the stage stores
   std::map<int, int> stored_beside_;   // what a stage stores beside that value, to it
+  std::set<int> updates_;  // that change the memory of an input
+  std::set<int> kept_;     // what they write, where it is made of that memory
   std::set<int> tables_;
   std::set<int> done_;
   std::vector<StagePlan> stages_;

@@ -82,8 +82,16 @@ struct WeightedSumRoles : AttentionRoles {
   static std::optional<Claim> claim(const Planning& planning, int node);
 };
 
+/// Rows written into memory that an input or an earlier write left as it is (Graph::output_in_place): the stage visits the rows alone.
+struct WriteRowsRoles {
+  static constexpr std::string_view name = "write_rows";
+  int write = -1, memory = -1;  ///< write_rows, and the argument that it changes
+  static std::optional<WriteRowsRoles> find(const Graph& stage);
+  static std::optional<Claim> claim(const Planning& planning, int node);
+};
+
 /// In the order in which they are asked for a node: the first that claims it has it.
-using StageRoles = std::variant<OnlineSoftmaxRoles, WeightedSumRoles, GemmRoles, RowSoftmaxRoles, ReduceRoles, PointwiseRoles>;
+using StageRoles = std::variant<OnlineSoftmaxRoles, WeightedSumRoles, GemmRoles, RowSoftmaxRoles, ReduceRoles, WriteRowsRoles, PointwiseRoles>;
 
 std::string_view name_of(const StageRoles& roles);
 /// Those of a stage that computes scores in tiles; null of others.

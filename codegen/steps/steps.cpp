@@ -54,7 +54,13 @@ class Planner {
   void add_results() {
     auto end = llvm::cast<ReturnOp>(function_.getBody().front().getTerminator());
     for (unsigned i = 0; i < end->getNumOperands(); ++i) {
-      StepTensor tensor{std::string(end.result_name(i)), {}, between_steps(llvm::cast<TensorType>(function_.getResultTypes()[i]).element()), StepTensor::Role::output};
+      const std::string name(end.result_name(i));
+      if (const auto input = std::ranges::find(plan_.tensors, name, &StepTensor::name); input != plan_.tensors.end() && input->role == StepTensor::Role::input) {
+        input->is_updated = true;
+        results_.push_back({end->getOperand(i), static_cast<std::size_t>(input - plan_.tensors.begin())});
+        continue;
+      }
+      StepTensor tensor{name, {}, between_steps(llvm::cast<TensorType>(function_.getResultTypes()[i]).element()), StepTensor::Role::output};
       for (const Name dim : end.result_dims(i)) tensor.dims.emplace_back(dim);
       results_.push_back({end->getOperand(i), plan_.tensors.size()});
       plan_.tensors.push_back(std::move(tensor));
@@ -68,7 +74,8 @@ class Planner {
       if (const auto reason = decisions.getAs<mlir::StringAttr>("reason")) step.reason = reason.getValue().str();
     for (const mlir::Value operand : stage->getOperands()) step.inputs.push_back(tensors_.at(operand.getAsOpaquePointer()));
     for (const mlir::OpResult result : stage->getResults()) {
-      step.outputs.push_back(tensor_for(result));
+      const auto* in_place = std::get_if<WriteRowsRoles>(&step.roles);
+      step.outputs.push_back(in_place != nullptr ? step.inputs[static_cast<std::size_t>(in_place->memory)] : tensor_for(result));
       tensors_[result.getAsOpaquePointer()] = step.outputs.back();
     }
     finish(std::move(step), true);

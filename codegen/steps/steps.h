@@ -21,6 +21,7 @@ struct StepTensor {
   std::vector<std::string> dims;  ///< outermost first
   Element element = Element::f32;
   Role role = Role::input;
+  bool is_updated = false;  ///< an input whose memory steps change
 };
 
 /// A call of a stage.

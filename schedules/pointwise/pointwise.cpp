@@ -1,5 +1,6 @@
 #include "schedules/pointwise/pointwise.h"
 
+#include "schedules/common/placed_rows.h"
 #include "schedules/records/tuned.h"
 
 using Halide::Expr;
@@ -13,7 +14,32 @@ std::vector<Parameter> pointwise_parameters(const Machine& machine, SizeClass si
   return with_defaults("pointwise", machine, size, {{"task_elements", {1024, 4096, 16384, 65536}}});
 }
 
+namespace {
+
+/// Rows that are written in place: a task takes as many of them as it has elements.
+Stored written_rows(const Pointwise& body, const Extents& extents, const Machine& machine, int task_elements) {
+  PlacedRows written = placed_rows(body, extents);
+  Halide::Stage stage = written.func.update();
+  const std::vector<Halide::RVar>& loops = written.loops;
+  const int lanes = machine.vector_bytes / 4;
+  const Expr length = extents.at(written.dims.back());
+  Halide::RVar vectors("vectors-"), lane("lane-"), task("task-"), rows("rows-");
+  stage.split(loops[0], vectors, lane, lanes, TailStrategy::GuardWithIf).vectorize(lane);
+  if (loops.size() == 1) return {written.func, body.out};
+  Halide::RVar all = loops[1];
+  for (std::size_t n = 2; n < loops.size(); ++n) {
+    Halide::RVar both;
+    stage.fuse(all, loops[n], both);
+    all = both;
+  }
+  stage.split(all, task, rows, Halide::max(task_elements / Halide::max(length, 1), 1), TailStrategy::GuardWithIf).parallel(task);
+  return {written.func, body.out};
+}
+
+}  // namespace
+
 Stored pointwise(const Pointwise& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
+  if (body.places) return written_rows(body, extents, machine, static_cast<int>(value_of(values, "task_elements")));
   Func result("pointwise");
   const std::vector<Var> vars(body.out.rbegin(), body.out.rend());
   Coordinates at;

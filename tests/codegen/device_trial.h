@@ -20,9 +20,9 @@ class DeviceTrial {
 
   std::vector<Tensor> tensors() const { return {tensors_.begin(), tensors_.end()}; }
 
-  /// The outputs, into the trial's arrays.
+  /// What the call wrote, into the trial's arrays.
   void fetch(Trial& trial, void* stream = nullptr) const {
-    for (std::size_t i = trial.input_count; i < tensors_.size(); ++i) tensors_[i].copy_to(trial.arrays[i].tensor(), stream).value();
+    for (const std::size_t i : trial.results) tensors_[i].copy_to(trial.arrays[i].tensor(), stream).value();
   }
 
  private:

@@ -45,14 +45,14 @@ std::string KernelCall::difference() const {
 }
 
 std::string KernelCall::problem_of_next() {
-  for (std::size_t i = trial_.input_count; i < trial_.arrays.size(); ++i) std::ranges::fill(trial_.arrays[i].bytes, std::byte{0x7f});
+  trial_.fill_outputs(std::byte{0x7f});
   if (std::string sentence = (*this)(); !sentence.empty()) return sentence;
   if (results_.empty()) {
-    for (std::size_t i = trial_.input_count; i < trial_.arrays.size(); ++i) results_.push_back(trial_.arrays[i].bytes);
+    for (const std::size_t i : trial_.results) results_.push_back(trial_.arrays[i].bytes);
     return difference();
   }
   for (std::size_t i = 0; i < results_.size(); ++i)
-    if (trial_.arrays[trial_.input_count + i].bytes != results_[i]) return "gives other bits than before; " + difference();
+    if (trial_.arrays[trial_.results[i]].bytes != results_[i]) return "gives other bits than before; " + difference();
   return {};
 }
 

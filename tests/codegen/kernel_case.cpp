@@ -86,9 +86,9 @@ std::string KernelCase::difference(const Shape& extents, const Arrays& inputs) c
   Trial again = trial;
   again.fill_outputs(std::byte{0xa2});
   if (const Result<void> called = again.call(kernel_); !called) return called.error().message;
-  for (std::size_t i = trial.input_count; i < trial.arrays.size(); ++i)
+  for (const std::size_t i : trial.results)
     if (again.arrays[i].bytes != trial.arrays[i].bytes)
-      return std::string(kernel_.outputs()[i - trial.input_count].name) + ": depends on what its memory held before the call";
+      return trial.name(i) + ": depends on what its memory held before the call";
   return {};
 }
 
@@ -96,8 +96,7 @@ std::map<std::string, std::vector<double>> KernelCase::outputs(const Shape& exte
   Trial trial = trial_of(kernel_, extents, inputs);
   if (const Result<void> called = trial.call(kernel_); !called) throw std::runtime_error(called.error().message);
   std::map<std::string, std::vector<double>> results;
-  for (std::size_t i = 0; i < kernel_.outputs().size(); ++i)
-    results[kernel_.outputs()[i].name] = numbers(trial.arrays[trial.input_count + i]);
+  for (const std::size_t i : trial.results) results[trial.name(i)] = numbers(trial.arrays[i]);
   return results;
 }
 

@@ -95,7 +95,7 @@ std::string variant(const Variant& shown) {
   for (const Setting& setting : parameters_of(shown)) page << "- parameter `" << setting.name << " = " << setting.value << "`: " << setting.type << "\n";
   for (const Node& node : g.nodes())
     if (const auto* input = std::get_if<Input>(&node.op)) page << "- input `" << input->label << "`: " << type_text(input->type) << "\n";
-  for (const Output& output : g.outputs()) page << "- output `" << output.name << "`: " << type_text({g.node(output.node).type.kind, output.dims}) << "\n";
+  for (const Output& output : g.outputs()) page << "- output `" << output.name << "`: " << type_text({g.node(output.node).type.kind, output.dims}) << (output.is_in_place() ? ", written in place\n" : "\n");
   page << "\n";
   return page.str();
 }

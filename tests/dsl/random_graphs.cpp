@@ -41,7 +41,7 @@ Graph turned(const Graph& graph) {
         },
         node.op));
   }
-  for (const Output& output : graph.outputs()) g.output(output.name, values[static_cast<std::size_t>(output.node)], output.dims);
+  for (const Output& output : graph.outputs()) g.output_like(output, values[static_cast<std::size_t>(output.node)]);
   g.finish();
   return g;
 }

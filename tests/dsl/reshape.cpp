@@ -32,6 +32,29 @@ TEST_CASE("concat with nothing is the other operand", "[concat]") {
   check_elements(got, {2, 2}, {1, 2, 3, 4});
 }
 
+TEST_CASE("write_rows lays rows over those of a tensor, from a start of each batch on", "[write-rows]") {
+  const Arrays inputs = {{"x", array({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})}, {"fresh", array({2, 3}, {10, 20, 30, 40, 50, 60})}, {"start", array({2}, {2, -1})}};
+  const auto written = [&](bool wraps) {
+    return result_of(inputs, [wraps](Graph& g) {
+      auto [batch, keys, tokens] = g.dims("batch", "keys", "tokens");
+      const Value x = g.input("x", {batch, keys}), fresh = g.input("fresh", {batch, tokens}), start = g.input("start", {batch}, Kind::i64);
+      g.output("out", write_rows(x, keys, fresh, tokens, start, wraps), {batch, keys});
+    });
+  };
+  check_elements(written(false), {2, 4}, {1, 2, 10, 20, 50, 60, 7, 8});
+  check_elements(written(true), {2, 4}, {30, 2, 10, 20, 50, 60, 7, 40});
+}
+
+TEST_CASE("of rows that go round more than once the last ones stay", "[write-rows]") {
+  const Arrays inputs = {{"x", array({2}, {1, 2})}, {"fresh", array({5}, {10, 20, 30, 40, 50})}, {"start", array({}, {1})}};
+  const Array got = result_of(inputs, [](Graph& g) {
+    auto [keys, tokens] = g.dims("keys", "tokens");
+    const Value x = g.input("x", {keys}), fresh = g.input("fresh", {tokens}), start = g.input("start", {}, Kind::i64);
+    g.output("out", write_rows(x, keys, fresh, tokens, start, true), {keys});
+  });
+  check_elements(got, {2}, {40, 50});
+}
+
 namespace {
 
 /// Of keys that run from 10 on, those that `steps` say.

@@ -16,14 +16,14 @@ GuardedOutputs call_guarded(const Kernel& kernel, const Trial& trial, const How&
   std::vector<PlacedArray> placed;
   placed.reserve(trial.arrays.size());
   for (std::size_t i = 0; i < trial.arrays.size(); ++i) {
-    const bool is_input = i < trial.input_count;
+    const attune_role role = static_cast<attune_role>(kernel.manifest().tensors[i].role);
     const StoredArray& array = trial.arrays[i];
-    const std::string name = words(is_input ? "input '" : "output '", kernel.manifest().tensors[i].name, "'");
-    if (is_input) {
+    const std::string name = words(role == attune_output ? "output '" : "input '", kernel.manifest().tensors[i].name, "'");
+    if (role == attune_input) {
       placed.emplace_back(name, array, how.layout, how.flush, how.fill).make_read_only();
     } else {
       StoredArray before = array;
-      std::ranges::fill(before.bytes, how.fill);
+      if (role == attune_output) std::ranges::fill(before.bytes, how.fill);
       placed.emplace_back(name, before, how.layout == Layout::broadcast ? Layout::contiguous : how.layout, how.flush, how.fill);
     }
   }
@@ -34,7 +34,7 @@ GuardedOutputs call_guarded(const Kernel& kernel, const Trial& trial, const How&
   if (const Result<void> set = set_num_threads(how.threads); !set) return {{}, set.error().message};
   if (const Result<void> called = kernel.call(std::span<const Tensor>(tensors), how.workspace); !called)
     return {{}, called.error().message};
-  for (std::size_t i = trial.input_count; i < placed.size(); ++i) {
+  for (const std::size_t i : trial.results) {
     outputs.arrays.push_back(placed[i].elements());
     if (outputs.problem.empty()) outputs.problem = placed[i].gap_problem();
   }

@@ -196,7 +196,7 @@ void LooseManifest::change_tensor(attune_tensor_v1& tensor, Random& random) {
       tensor.storage = some_number(random);
       break;
     case 2:
-      tensor.is_output = some_number(random);
+      tensor.role = some_number(random);
       break;
     case 3:
       tensor.rank = some_number(random);

@@ -30,7 +30,7 @@ class Calls {
   }
 
   void compare(const Graph& graph) {
-    std::ranges::copy(first_, trial_.arrays.begin() + static_cast<std::ptrdiff_t>(trial_.input_count));
+    for (std::size_t i = 0; i < first_.size(); ++i) trial_.arrays[trial_.results[i]] = first_[i];
     const TrialVerdict verdict = trial_.compare_with_interpreter(graph);
     if (found.problem.empty() && !verdict.agrees) found.problem = words(what_, ": ", verdict.problem, verdict.text);
   }

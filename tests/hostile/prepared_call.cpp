@@ -79,13 +79,13 @@ PreparedCall::PreparedCall(const attune_kernel_v3& manifest, Random& random) : m
     const auto storage = static_cast<attune_storage>(tensor.storage);
     GuardedMemory memory(words("'", tensor.name, "'"), static_cast<std::size_t>(count * bytes_of(storage)),
                          random.one_in(2) ? Flush::first : Flush::last);
-    if (tensor.is_output != 0) {
+    if (tensor.role != attune_input) {
       std::ranges::fill(memory.room(), before);
     } else {
       fill_with_ones(memory, storage);
       memory.make_read_only();
     }
-    tensors_.push_back({tensor.name, storage, tensor.is_output != 0, extents, strides, std::move(memory)});
+    tensors_.push_back({tensor.name, storage, tensor.role != attune_input, extents, strides, std::move(memory)});
   }
 }
 

@@ -49,6 +49,30 @@ TEST_CASE("columns of one array may be input and output", "[overlap]") {
         "kernel 'add': output 'out' overlaps input 'b' in memory; expected memory of its own");
 }
 
+TEST_CASE("memory that a call updates is no other argument's, whichever stands first, and may be written to", "[overlap]") {
+  const Kernel kernel = Kernel::from(attune_kernel_v3_accumulate).value();
+  std::array<float, 9> memory{};
+  std::array<float, 4> x{1, 2, 3, 4};
+  const auto refusal = [&](const Tensor& total, const Tensor& of_x) {
+    const Result<void> result = kernel(total, of_x);
+    return result ? std::string() : result.error().message;
+  };
+  const Tensor total(&memory[0], {2, 2}), values(x, {2, 2});
+  CHECK(refusal(total, values) == "");
+  CHECK(refusal(total, values) == "");
+  CHECK((memory[0] == 2 && memory[3] == 8 && memory[4] == 0));
+  const std::string who = "kernel 'accumulate': input 'total' ", sentence = who + "overlaps input 'x' in memory; expected memory of its own";
+  CHECK(refusal(total, total) == sentence);
+  CHECK(refusal(total, Tensor(&memory[3], {2, 2})) == sentence);
+  CHECK(refusal(Tensor(&memory[3], {2, 2}), total) == sentence);
+  CHECK(refusal(Tensor(static_cast<const float*>(&memory[0]), {2, 2}), values) == who + "is read-only memory; expected memory to write to");
+  CHECK(refusal(Tensor(&memory[0], {2, 2}, {0, 1}), values) == who + "has stride 0 along rows = 2; only inputs broadcast");
+  CHECK(refusal(Tensor(&memory[0], {0, 2}), Tensor(x, {0, 2})) == "");
+  CHECK(kernel.inputs().size() == 2);
+  CHECK(kernel.outputs().empty());
+  CHECK(kernel.describe().find("  updated total: f32 [rows x columns]\n") != std::string::npos);
+}
+
 TEST_CASE("two outputs must not overlap", "[overlap]") {
   const Kernel formulas = Kernel::from(attune_kernel_v3_formulas).value();
   std::array<std::int32_t, 8> memory{}, more{};

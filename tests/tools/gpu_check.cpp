@@ -66,7 +66,7 @@ TEST_CASE("what is packed for OpenCL is compared and measured beside the peaks",
   CHECK(named(results["rows"], "padded_f32").is_null());
 
   SECTION("a wrong value is found") {
-    const std::filesystem::path file = packed / "padded_f32_0_out.npy";
+    const std::filesystem::path file = packed / "padded_f32_0_out_expected.npy";
     NpyArray array = read_npy(file).value();
     std::vector<double> values(array.values<double>()->begin(), array.values<double>()->end());
     values[5] += 0.001;

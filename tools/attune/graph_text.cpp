@@ -34,6 +34,8 @@ nlohmann::ordered_json names_json(const Names& names) {
   return list;
 }
 
+std::string_view in_place_text(const Output& output) { return output.is_in_place() ? ", in the memory of the input" : ""; }
+
 }  // namespace
 
 std::string graph_text(const Graph& graph) {
@@ -45,7 +47,8 @@ std::string graph_text(const Graph& graph) {
     const std::string call = std::visit([&]<class Op>(const Op& op) { return fmt::format("{}({}){}", Op::name, operands, fields_text(op)); }, node.op);
     text += fmt::format("%{} = {:48} {} {}\n", id, call, name_of(node.type.kind), sentence(node.type.dims).view());
   }
-  for (const Output& output : graph.outputs()) text += fmt::format("{} = %{} {}\n", output.name, output.node, sentence(output.dims).view());
+  for (const Output& output : graph.outputs())
+    text += fmt::format("{} = %{} {}{}\n", output.name, output.node, sentence(output.dims).view(), in_place_text(output));
   return text;
 }
 
@@ -55,7 +58,7 @@ std::string signature_text(const LoadedGraph& loaded) {
     if (const auto* input = std::get_if<Input>(&node.op))
       text += fmt::format("input  {:16} {:8} {}\n", input->label, name_of(input->type.kind), sentence(input->type.dims).view());
   for (const Output& output : loaded.graph.outputs())
-    text += fmt::format("output {:16} {:8} {}\n", output.name, name_of(loaded.graph.node(output.node).type.kind), sentence(output.dims).view());
+    text += fmt::format("output {:16} {:8} {}{}\n", output.name, name_of(loaded.graph.node(output.node).type.kind), sentence(output.dims).view(), in_place_text(output));
   for (const DimInfo& info : loaded.graph.dim_infos()) {
     const Derivation& d = info.derivation;
     if (d.formula == Formula::fixed) text += fmt::format("dim    {} = {}\n", info.name(), d.value);
@@ -77,6 +80,8 @@ std::string signature_json(const LoadedGraph& loaded) {
     root["outputs"].push_back({{"name", std::string(output.name)},
                                {"kind", std::string(name_of(loaded.graph.node(output.node).type.kind))},
                                {"dims", names_json(output.dims)}});
+  for (std::size_t i = 0; i < loaded.graph.outputs().size(); ++i)
+    if (loaded.graph.outputs()[i].is_in_place()) root["outputs"][i]["in_place"] = true;
   for (const DimInfo& info : loaded.graph.dim_infos()) {
     const Derivation& d = info.derivation;
     ordered_json dim = {{"name", std::string(info.name())}, {"formula", std::string(formula_name(d.formula))}};

@@ -68,11 +68,27 @@ class FileCall {
     for (const auto& [name, file] : inputs_)
       if (!has(kernel_.inputs(), name)) return fmt::format("--in '{}={}': kernel '{}' has no such input; it has {}", name, file, kernel_.name(), names_of(kernel_.inputs()));
     for (const auto& [name, file] : outputs_)
-      if (!has(kernel_.outputs(), name)) return fmt::format("--out '{}={}': kernel '{}' has no such output; it has {}", name, file, kernel_.name(), names_of(kernel_.outputs()));
+      if (!is_result(name)) return fmt::format("--out '{}={}': kernel '{}' has no such output; it has {}", name, file, kernel_.name(), result_names());
     return {};
   }
   static bool has(std::span<const attune_tensor_v1> tensors, const std::string& name) {
     return std::any_of(tensors.begin(), tensors.end(), [&](const attune_tensor_v1& t) { return name == t.name; });
+  }
+
+  /// Of outputs, and of inputs that the call updates.
+  std::vector<std::size_t> results() const {
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < kernel_.inputs().size() + kernel_.outputs().size(); ++i)
+      if (is_written(kernel_.manifest().tensors[i])) numbers.push_back(i);
+    return numbers;
+  }
+  bool is_result(const std::string& name) const {
+    return std::ranges::any_of(results(), [&](std::size_t i) { return name == kernel_.manifest().tensors[i].name; });
+  }
+  std::string result_names() const {
+    std::string names;
+    for (const std::size_t i : results()) names += (names.empty() ? "" : ", ") + std::string(kernel_.manifest().tensors[i].name);
+    return names;
   }
 
   std::string read_inputs() {
@@ -121,9 +137,8 @@ class FileCall {
   }
 
   std::string write_outputs() const {
-    const std::size_t first = kernel_.inputs().size();
-    for (std::size_t i = 0; i < kernel_.outputs().size(); ++i)
-      if (std::string problem = put_result(kernel_.outputs()[i].name, arrays_[first + i], outputs_); !problem.empty()) return problem;
+    for (const std::size_t i : results())
+      if (std::string problem = put_result(kernel_.manifest().tensors[i].name, arrays_[i], outputs_); !problem.empty()) return problem;
     return {};
   }
 

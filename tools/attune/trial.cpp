@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "runtime/signature.h"
+
 namespace attune {
 namespace {
 
@@ -45,12 +47,18 @@ Trial trial_of(const Kernel& kernel, const Shape& extents, const Arrays& inputs)
   for (const attune_tensor_v1& tensor : kernel.inputs()) add(tensor, &inputs.at(tensor.name).data);
   trial.input_count = trial.arrays.size();
   for (const attune_tensor_v1& tensor : kernel.outputs()) add(tensor, nullptr);
+  for (std::size_t i = 0; i < trial.arrays.size(); ++i) {
+    if (!is_written(kernel.manifest().tensors[i])) continue;
+    trial.results.push_back(i);
+    if (i < trial.input_count) trial.updated_.push_back(trial.arrays[i]);
+  }
   trial.fill_outputs(unwritten);
   return trial;
 }
 
 void Trial::fill_outputs(std::byte pattern) {
   for (std::size_t i = input_count; i < arrays.size(); ++i) std::ranges::fill(arrays[i].bytes, pattern);
+  for (std::size_t i = 0; i < updated_.size(); ++i) std::ranges::copy(updated_[i].bytes, arrays[results[i]].bytes.begin());
 }
 
 std::string memory_problem(const Graph& graph, const Shape& extents, int interpretations, std::string_view option) {
@@ -82,9 +90,11 @@ Judge Trial::judged(const Graph& graph) const {
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     storages.emplace(names_[i], arrays[i].storage);
     if (i >= input_count) continue;
+    const auto result = std::ranges::find(results, i);
+    const StoredArray& given = result == results.end() ? arrays[i] : updated_[static_cast<std::size_t>(result - results.begin())];
     Array array;
-    array.extents = arrays[i].extents;
-    array.data = numbers(arrays[i]);
+    array.extents = given.extents;
+    array.data = numbers(given);
     inputs.emplace(names_[i], std::move(array));
   }
   return judge(graph, inputs, storages);
@@ -94,7 +104,7 @@ TrialVerdict Trial::compare_with_interpreter(const Graph& graph) const {
   const Judge right = judged(graph);
   if (!right.problem.empty()) return {false, {}, right.problem};
   TrialVerdict verdict{true, {}, {}};
-  for (std::size_t i = input_count; i < arrays.size(); ++i) {
+  for (const std::size_t i : results) {
     const Difference d = compare(numbers(arrays[i]), right.outputs.find(names_[i])->second, right.allowed.find(names_[i])->second);
     verdict.agrees &= d.differing == 0;
     verdict.text += fmt::format("{}{}: {}", verdict.text.empty() ? "" : "; ", names_[i],

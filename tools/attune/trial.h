@@ -22,10 +22,12 @@ struct Trial {
   Shape extents;
   std::vector<StoredArray> arrays;  ///< in the order of the call
   std::size_t input_count = 0;
+  std::vector<std::size_t> results;  ///< numbers of the arrays that a call writes: inputs that it updates, and outputs
 
   Result<void> call(const Kernel& kernel, Workspace* workspace = nullptr);
-  /// Every byte of the outputs.
+  /// Every byte of the outputs; what calls update is what it was before the first.
   void fill_outputs(std::byte pattern);
+  const std::string& name(std::size_t array) const { return names_[array]; }
   /// What is right. The interpreter sees the inputs as they are stored, so that rounding them is not counted.
   Judge judged(const Graph& graph) const;
   TrialVerdict compare_with_interpreter(const Graph& graph) const;
@@ -33,6 +35,7 @@ struct Trial {
  private:
   friend Trial trial_of(const Kernel&, const Shape&, const Arrays&);
   std::vector<std::string> names_;
+  std::vector<StoredArray> updated_;  ///< what the first of `results` held before any call
 };
 
 /// The extents of one of the kernel's tensors; `extents` has every dim of the kernel.

@@ -37,13 +37,13 @@ Allowance allowance_of(const Json& json) {
 
 Json json_of(const PackedCall& call) {
   Json json = {{"inputs", call.input_count}, {"tensors", Json::array()}};
-  for (std::size_t i = 0; i < call.tensors.size(); ++i) {
-    const PackedTensor& tensor = call.tensors[i];
+  for (const PackedTensor& tensor : call.tensors) {
     Json& added =
         json["tensors"].emplace_back(Json{{"name", tensor.name}, {"storage", name_of(tensor.storage)}, {"extents", tensor.extents}});
-    if (tensor.values.empty()) continue;
-    added["values"] = tensor.values;
-    if (i >= call.input_count) added["allowed"] = json_of(tensor.allowed);
+    if (!tensor.values.empty()) added["values"] = tensor.values;
+    if (tensor.expected.empty()) continue;
+    added["expected"] = tensor.expected;
+    added["allowed"] = json_of(tensor.allowed);
   }
   return json;
 }
@@ -52,7 +52,7 @@ PackedCall call_of(const Json& json) {
   call.input_count = json.at("inputs");
   for (const Json& tensor : json.at("tensors")) {
     PackedTensor& added = call.tensors.emplace_back(
-        PackedTensor{tensor.at("name"), storage_named(tensor.at("storage")), tensor.at("extents"), tensor.value("values", ""), {}});
+        PackedTensor{tensor.at("name"), storage_named(tensor.at("storage")), tensor.at("extents"), tensor.value("values", ""), tensor.value("expected", ""), {}});
     if (tensor.contains("allowed")) added.allowed = allowance_of(tensor.at("allowed"));
   }
   return call;

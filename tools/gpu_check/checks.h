@@ -20,9 +20,9 @@ struct PackedTensor {
   std::string name;
   attune_storage storage = attune_f32;
   std::vector<std::int64_t> extents;
-  std::string
-      values;  ///< a file of the folder: an input's as stored, an output's as doubles of the interpreter; empty in a call that is measured
-  Allowance allowed;  ///< of an output's values
+  std::string values = {};    ///< a file of the folder: an input's as stored; empty of an output, and in a call that is measured
+  std::string expected = {};  ///< of what the call writes: doubles of the interpreter
+  Allowance allowed = {};     ///< of these
 };
 
 /// Tensors in the order of the call, inputs first.

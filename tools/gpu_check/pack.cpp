@@ -48,7 +48,7 @@ PackedCall call_of(const Kernel& kernel, const Shape& extents) {
   PackedCall call;
   for (const auto tensors : {kernel.inputs(), kernel.outputs()})
     for (const attune_tensor_v1& tensor : tensors)
-      call.tensors.push_back({tensor.name, static_cast<attune_storage>(tensor.storage), extents_of(kernel, tensor, extents), {}, {}});
+      call.tensors.push_back({tensor.name, static_cast<attune_storage>(tensor.storage), extents_of(kernel, tensor, extents)});
   call.input_count = kernel.inputs().size();
   return call;
 }
@@ -88,14 +88,17 @@ std::string pack_check(const Prepared& prepared, const Kernel& kernel, const Ker
   PackedCall call = call_of(kernel, filled.extents);
   for (std::size_t i = 0; i < call.tensors.size(); ++i) {
     PackedTensor& tensor = call.tensors[i];
-    tensor.values = fmt::format("{}_{}_{}.npy", packed.name, packed.checks.size(), tensor.name);
+    const std::string file = fmt::format("{}_{}_{}", packed.name, packed.checks.size(), tensor.name);
     const StoredArray& array = trial.arrays[i];
-    NpyArray values{npy_type_of(array.storage), array.extents, array.bytes};
-    if (i >= call.input_count) {
-      values = NpyArray::of<double>(array.extents, right.outputs.at(tensor.name).data);
-      tensor.allowed = right.allowed.at(tensor.name);
+    if (i < call.input_count) {
+      tensor.values = file + ".npy";
+      if (const Result<void> written = write_npy(folder / tensor.values, {npy_type_of(array.storage), array.extents, array.bytes}); !written) return written.error().message;
     }
-    if (const Result<void> written = write_npy(folder / tensor.values, values); !written) return written.error().message;
+    if (std::ranges::count(trial.results, i) == 0) continue;
+    tensor.expected = file + "_expected.npy";
+    tensor.allowed = right.allowed.at(tensor.name);
+    const NpyArray expected = NpyArray::of<double>(array.extents, right.outputs.at(tensor.name).data);
+    if (const Result<void> written = write_npy(folder / tensor.expected, expected); !written) return written.error().message;
   }
   packed.checks.push_back(std::move(call));
   return {};

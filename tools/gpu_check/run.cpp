@@ -69,11 +69,11 @@ Result<DriverDevice*> device_of(const Checks& checks, const std::string& asked) 
 }
 
 /// The array of a file of the folder, with the elements that the tensor has.
-Result<NpyArray> values_of(const fs::path& folder, const PackedTensor& tensor, std::size_t element_bytes) {
-  Result<NpyArray> array = read_npy(folder / tensor.values);
+Result<NpyArray> values_of(const fs::path& folder, const std::string& file, const PackedTensor& tensor, std::size_t element_bytes) {
+  Result<NpyArray> array = read_npy(folder / file);
   if (!array) return array;
   if (array->shape != tensor.extents || bytes_of(array->type) != element_bytes)
-    return Error{fmt::format("file '{}': holds another array than {} says", tensor.values, checks_file)};
+    return Error{fmt::format("file '{}': holds another array than {} says", file, checks_file)};
   return array;
 }
 
@@ -84,8 +84,8 @@ Result<std::string> differences(const fs::path& folder, const PackedCall& call, 
     const PackedTensor& tensor = call.tensors[i];
     StoredArray& array = arrays.emplace_back(tensor.storage, tensor.extents);
     std::ranges::fill(array.bytes, unwritten);
-    if (i >= call.input_count) continue;
-    Result<NpyArray> values = values_of(folder, tensor, static_cast<std::size_t>(bytes_of(tensor.storage)));
+    if (tensor.values.empty()) continue;
+    Result<NpyArray> values = values_of(folder, tensor.values, tensor, static_cast<std::size_t>(bytes_of(tensor.storage)));
     if (!values) return values.error();
     array.bytes = std::move(values->data);
   }
@@ -93,12 +93,13 @@ Result<std::string> differences(const fs::path& folder, const PackedCall& call, 
   if (!placed) return placed.error();
   if (const Result<void> called = (*placed)(kernel); !called) return called.error();
   std::string differing;
-  for (std::size_t i = call.input_count; i < call.tensors.size(); ++i) {
+  for (std::size_t i = 0; i < call.tensors.size(); ++i) {
     const PackedTensor& tensor = call.tensors[i];
-    const Result<NpyArray> values = values_of(folder, tensor, sizeof(double));
+    if (tensor.expected.empty()) continue;
+    const Result<NpyArray> values = values_of(folder, tensor.expected, tensor, sizeof(double));
     if (!values) return values.error();
     const auto expected = values->values<double>();
-    if (!expected) return Error{fmt::format("file '{}': holds {}; expected f64", tensor.values, name_of(values->type))};
+    if (!expected) return Error{fmt::format("file '{}': holds {}; expected f64", tensor.expected, name_of(values->type))};
     const Result<StoredArray> got = placed->fetched(i);
     if (!got) return got.error();
     Array right;

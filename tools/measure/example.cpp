@@ -38,6 +38,7 @@ std::int64_t value_count(const Graph& graph, int input, const Shape& extents) {
     const auto in = node.operands();
     if (std::find(in.begin(), in.end(), input) == in.end()) continue;
     if (const auto* gather = std::get_if<Gather>(&node.op)) return extents.at(std::string(gather->along));
+    if (const auto* write = std::get_if<WriteRows>(&node.op)) return extents.at(std::string(write->along)) + 1;
     for (const int other : in)
       for (Name dim : graph.node(other).type.dims)
         if (other != input && !graph.node(input).type.dims.has(dim) && extents.contains(dim)) return extents.find(dim)->second + 1;

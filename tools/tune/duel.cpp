@@ -35,14 +35,14 @@ void call(Trial& trial, const Kernel& kernel) {
 }
 
 /// The outputs of a trial by name.
-Arrays outputs_of(const Kernel& kernel, const Trial& trial) {
+Arrays outputs_of(const Trial& trial) {
   Arrays outputs;
-  for (std::size_t i = 0; i < kernel.outputs().size(); ++i) {
-    const StoredArray& array = trial.arrays[trial.input_count + i];
+  for (const std::size_t i : trial.results) {
+    const StoredArray& array = trial.arrays[i];
     Array output;
     output.extents = array.extents;
     output.data = numbers(array);
-    outputs.emplace(kernel.outputs()[i].name, std::move(output));
+    outputs.emplace(trial.name(i), std::move(output));
   }
   return outputs;
 }
@@ -52,11 +52,11 @@ void check(const DuelCall& given, const Kernel& trusted, const Kernel& candidate
   Arrays expected = given.expected;
   if (expected.empty()) {
     call(trial, trusted);
-    expected = outputs_of(trusted, trial);
-    for (std::size_t i = trial.input_count; i < trial.arrays.size(); ++i) std::ranges::fill(trial.arrays[i].bytes, std::byte{0});
+    expected = outputs_of(trial);
+    trial.fill_outputs(std::byte{0});
   }
   call(trial, candidate);
-  for (const auto& [name, got] : outputs_of(candidate, trial)) {
+  for (const auto& [name, got] : outputs_of(trial)) {
     const Array& right = expected.find(name)->second;
     Allowance allowed = given.allowed.find(name)->second;
     if (given.expected.empty()) allowed.number *= root_mean_square(right.data);

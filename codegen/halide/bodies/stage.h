@@ -126,11 +126,18 @@ struct OnlineSoftmax {
   std::optional<RowResult> log_sum_exp = {};  ///< ln sum_j exp(score(i, j)), -inf where nothing is visible
 };
 
+/// Where the rows of a piece are written in memory that holds more: row `rows` at place(..) along `along`, if is_written(..). Coordinates are of the piece.
+struct RowPlaces {
+  std::string along, rows;
+  std::function<Halide::Expr(const Coordinates&)> place, is_written;
+};
+
 /// Everything elementwise, sums included: one Func over `out`.
 struct Pointwise {
   static constexpr std::string_view name = "pointwise";
   Piece x;
   std::vector<std::string> out;
+  std::optional<RowPlaces> places = {};  ///< then only these rows of the Func are stored, and x is over `out` with rows in place of along
 };
 
 /// What templates take.

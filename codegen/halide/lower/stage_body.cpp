@@ -160,6 +160,27 @@ RowSoftmax body_of(const RowSoftmaxRoles& roles, const LoweredGraph& values, con
 }
 
 Pointwise body_of(const ReduceRoles&, const LoweredGraph& values, const ResultDims& results) { return {values.piece(result_of(values)), results[0]}; }
+Pointwise body_of(const WriteRowsRoles& roles, const LoweredGraph& values, const ResultDims& results) {
+  const Node& node = values.graph().node(roles.write);
+  const auto& op = std::get<WriteRows>(node.op);
+  const auto row = [&values, start = node.inputs[2], rows = std::string(op.rows)](const Coordinates& at) {
+    return Halide::cast<std::int64_t>(values.at(start, at).expr) + at.at(rows);
+  };
+  const auto capacity = [&values, along = std::string(op.along)] { return values.extents().at(along); };
+  RowPlaces places{std::string(op.along), std::string(op.rows), {}, {}};
+  if (op.wraps) {
+    places.place = [row, capacity](const Coordinates& at) { return Halide::cast<std::int32_t>(row(at) % Halide::max(Halide::cast<std::int64_t>(capacity()), 1)); };
+    // of rows that go to one place the last is written, in whatever order tasks run
+    places.is_written = [&values, rows = places.rows, capacity](const Coordinates& at) { return at.at(rows) >= values.extents().at(rows) - capacity(); };
+  } else {
+    places.place = [row](const Coordinates& at) { return Halide::cast<std::int32_t>(row(at)); };
+    places.is_written = [row, capacity](const Coordinates& at) { return row(at) >= 0 && row(at) < capacity(); };
+  }
+  Pointwise stage{values.piece(node.inputs[1]), results[0]};
+  stage.places = std::move(places);
+  return stage;
+}
+
 Pointwise body_of(const PointwiseRoles&, const LoweredGraph& values, const ResultDims& results) { return {values.piece(result_of(values)), results[0]}; }
 
 }  // namespace attune

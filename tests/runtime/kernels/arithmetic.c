@@ -16,6 +16,13 @@ static int add(void** arguments) {
   return 0;
 }
 
+static int accumulate(void** arguments) {
+  const halide_buffer_t *x = arguments[2], *total = arguments[3];
+  for (int r = 0; r < total->dim[1].extent; ++r)
+    for (int c = 0; c < total->dim[0].extent; ++c) row(total, r)[c] += row(x, r)[c];
+  return 0;
+}
+
 static int linear_row(void* user_context, int r, uint8_t* closure) {
   void** arguments = (void**)closure;
   const halide_buffer_t *a = arguments[1], *b = arguments[2], *bias = arguments[3], *out = arguments[4];
@@ -60,6 +67,13 @@ static const struct attune_code_v3 add_codes[] = {{"any", "loops", attune_cpu, 0
 ATTUNE_ONE_STEP(add_step, 2, 1, add_codes, 1);
 const struct attune_kernel_v3 attune_kernel_v3_add = {
     ATTUNE_ABI_VERSION, "add", "sum_of_two", "", "0123456789abcdef", 2, 3, 0, 1, add_dims, add_tensors, &add_step};
+
+static const struct attune_tensor_v1 accumulate_tensors[] = {{"total", attune_f32, attune_updated, 2, numbers}, {"x", attune_f32, attune_input, 2, numbers}};
+static const struct attune_code_v3 accumulate_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", accumulate, NULL}};
+static const int32_t accumulate_order[] = {0, 1, 0};
+static const struct attune_step_v1 accumulate_step = {"by_hand", 2, 1, accumulate_order, 0, 1, NULL, accumulate_codes};
+const struct attune_kernel_v3 attune_kernel_v3_accumulate = {
+    ATTUNE_ABI_VERSION, "accumulate", "accumulate", "", "00000000000000fe", 2, 2, 0, 1, add_dims, accumulate_tensors, &accumulate_step};
 
 static const struct attune_dim_v1 linear_dims[] = {
     {"rows", attune_free, 0, NULL, 1}, {"inner", attune_free, 0, NULL, 1}, {"columns", attune_free, 0, NULL, 1}};

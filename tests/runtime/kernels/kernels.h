@@ -18,6 +18,8 @@ extern "C" {
 extern const struct attune_kernel_v3 attune_kernel_v3_add;
 /* out[r, c] = bias[c] + sum_i a[r, i] * b[i, c]: each row a task of the thread pool, with scratch memory. An empty sum is 0. */
 extern const struct attune_kernel_v3 attune_kernel_v3_linear;
+/* total[r, c] += x[r, c], f32 [rows x columns]: total, which stands before x, is updated. */
+extern const struct attune_kernel_v3 attune_kernel_v3_accumulate;
 /* Dims by every formula: x [heads x depth], y [keys x 4] give joined [model = 2 * heads * depth], all [heads + keys], half [depth / 2],
    alias [renamed = heads], each filled with its own extent. All i32. */
 extern const struct attune_kernel_v3 attune_kernel_v3_formulas;
