@@ -45,6 +45,26 @@ constexpr Range corners(Range a, Range b, std::int64_t (*operation)(std::int64_t
 }
 /// Of |a|.
 constexpr Range magnitude(Range a) { return {std::max({a.low, negative(a.high), std::int64_t{0}}), std::max(a.high, negative(a.low))}; }
+/// What bits of a and b, combined one by one, make: as wide as the wider of the two, and not negative if none is.
+constexpr Range bits(Range a, Range b) {
+  const std::int64_t most = std::max({a.high, b.high, -(a.low + 1), -(b.low + 1), std::int64_t{0}});
+  std::int64_t ones = 1;
+  while (ones < most) ones += ones + 1;
+  return {a.low >= 0 && b.low >= 0 ? 0 : -ones - 1, ones};
+}
+/// Of the bits that both have: where one is not negative, the result is not either, and not above it.
+constexpr Range common_bits(Range a, Range b) {
+  Range range = bits(a, b);
+  if (a.low >= 0 || b.low >= 0) range = {0, a.low < 0 ? b.high : b.low < 0 ? a.high : std::min(a.high, b.high)};
+  return range;
+}
+inline constexpr Range shifts{0, 62};
+/// b cut to what integers are shifted by.
+constexpr Range shift_of(Range b) { return {std::clamp(b.low, shifts.low, shifts.high), std::clamp(b.high, shifts.low, shifts.high)}; }
+constexpr std::int64_t shifted_left(std::int64_t a, std::int64_t b) { return product(a, std::int64_t{1} << b); }
+constexpr std::int64_t shifted_right(std::int64_t a, std::int64_t b) { return a >> b; }
+/// Whether a shift by b may be one in 32 bits.
+constexpr bool is_narrow_shift(Range b) { return b.high < 32; }
 constexpr bool fits_int32(Range a) { return std::numeric_limits<std::int32_t>::min() <= a.low && a.high <= std::numeric_limits<std::int32_t>::max(); }
 
 }  // namespace ranges

@@ -48,6 +48,39 @@ constexpr Interval<N> mod(Interval<N> a, Interval<N> b) {
   const auto grows = b.low == b.high && floor_div(a.low, b.low) == floor_div(a.high, b.low);
   return {select(grows, mod(a.low, b.low), minimum(b.low + one, zero)), select(grows, mod(a.high, b.low), maximum(b.high - one, zero))};
 }
+namespace detail {
+/// Of bits of integers, combined one by one: the result at the only members, or whatever is as wide as the wider.
+template <class N>
+constexpr Interval<N> of_bits(Interval<N> a, Interval<N> b, N at_point) {
+  const N zero = constant_like(a.low, 0), one = constant_like(a.low, 1);
+  const auto is_point = a.low == a.high && b.low == b.high, is_positive = a.low >= zero && b.low >= zero;
+  const N most = maximum(maximum(a.high, -a.low), maximum(b.high, -b.low));
+  const Interval<N> wider = Interval<N>::point(most) + Interval<N>::point(most) + Interval<N>::point(one);
+  return {select(is_point, at_point, select(is_positive, zero, -wider.high)), select(is_point, at_point, wider.high)};
+}
+}  // namespace detail
+template <class N>
+constexpr Interval<N> bit_and(Interval<N> a, Interval<N> b) {
+  return detail::of_bits(a, b, bit_and(a.low, b.low));
+}
+template <class N>
+constexpr Interval<N> bit_or(Interval<N> a, Interval<N> b) {
+  return detail::of_bits(a, b, bit_or(a.low, b.low));
+}
+template <class N>
+constexpr Interval<N> bit_xor(Interval<N> a, Interval<N> b) {
+  return detail::of_bits(a, b, bit_xor(a.low, b.low));
+}
+/// The extreme shifts lie at the corners.
+template <class N>
+constexpr Interval<N> shift_left(Interval<N> a, Interval<N> b) {
+  const Interval<N> corners = detail::over_corners(a, b, [](N x, N y) { return shift_left(x, y); });
+  return after_product(corners, a, Interval<N>::point(constant_like(a.low, 1)));
+}
+template <class N>
+constexpr Interval<N> shift_right(Interval<N> a, Interval<N> b) {
+  return detail::over_corners(a, b, [](N x, N y) { return shift_right(x, y); });
+}
 template <class N>
 constexpr Interval<N> minimum(Interval<N> a, Interval<N> b) {
   return {minimum(a.low, b.low), minimum(a.high, b.high)};

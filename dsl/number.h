@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 
 namespace attune {
 
@@ -22,6 +23,18 @@ constexpr double mod(double a, double b) {
   const double rest = b == 0 ? 0 : std::fmod(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest + 0.0;
 }
+namespace detail {
+constexpr std::int64_t bits_of(double x) { return static_cast<std::int64_t>(x); }
+/// 2^b, b from 0 to 62.
+constexpr double power_of_two(double b) { return static_cast<double>(std::int64_t{1} << (b < 0 ? 0 : b > 62 ? 62 : bits_of(b))); }
+}  // namespace detail
+/// The bits of whole numbers, which are below 2^63 in size.
+constexpr double bit_and(double a, double b) { return static_cast<double>(detail::bits_of(a) & detail::bits_of(b)); }
+constexpr double bit_or(double a, double b) { return static_cast<double>(detail::bits_of(a) | detail::bits_of(b)); }
+constexpr double bit_xor(double a, double b) { return static_cast<double>(detail::bits_of(a) ^ detail::bits_of(b)); }
+/// a * 2^b and floor(a / 2^b), b cut to 0 to 62.
+constexpr double shift_left(double a, double b) { return a * detail::power_of_two(b); }
+inline double shift_right(double a, double b) { return std::floor(a / detail::power_of_two(b)); }
 /// 1 / sqrt(x).
 inline double rsqrt(double x) { return 1 / std::sqrt(x); }
 /// 1 / (1 + exp(-x)).

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "dsl/ops/arithmetic.h"
+#include "dsl/ops/bits.h"
 #include "dsl/ops/compare.h"
 #include "dsl/ops/concat.h"
 #include "dsl/ops/constant.h"
@@ -11,9 +12,11 @@
 #include "dsl/ops/dropout.h"
 #include "dsl/ops/functions.h"
 #include "dsl/ops/gather.h"
+#include "dsl/ops/gelu.h"
 #include "dsl/ops/index.h"
 #include "dsl/ops/input.h"
 #include "dsl/ops/joint_softmax.h"
+#include "dsl/ops/layer_norm.h"
 #include "dsl/ops/linear.h"
 #include "dsl/ops/log_sum_exp.h"
 #include "dsl/ops/logic.h"
@@ -22,10 +25,15 @@
 #include "dsl/ops/mean.h"
 #include "dsl/ops/reduce.h"
 #include "dsl/ops/reshape.h"
+#include "dsl/ops/rms_norm.h"
 #include "dsl/ops/rotary_angle.h"
+#include "dsl/ops/rotary_embedding.h"
+#include "dsl/ops/rotary_steps.h"
 #include "dsl/ops/scale.h"
+#include "dsl/ops/silu.h"
 #include "dsl/ops/slice.h"
 #include "dsl/ops/softmax.h"
+#include "dsl/ops/softplus.h"
 #include "dsl/ops/write_rows.h"
 
 namespace attune {
@@ -36,9 +44,11 @@ using AnyOp = std::variant<
     Gather, WriteRows, Dropout,
     // pointwise
     Add, Subtract, Multiply, Divide, FloorDiv, Mod, Negate, Abs, Minimum, Maximum,     //
+    BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight,                                      //
     Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, And, Or, Not, Select,     //
     Exp, Log, Sqrt, Rsqrt, Pow, Tanh, Erf, Sin, Cos, Sigmoid, ToReal, ToI64,           //
     // composites
-    Scale, Mask, Linear, Mean, JointSoftmax, RotaryAngle>;
+    Scale, Mask, Linear, Mean, JointSoftmax, RotaryAngle,
+    RotarySteps, RotaryEmbedding, RmsNorm, LayerNorm, Gelu, Silu, Softplus>;
 
 }  // namespace attune

@@ -31,6 +31,8 @@ struct OperationExamples {
   Value past = of_page("past", {batch, past_tokens, model});
   Value weight = of_page("weight", {hidden, model});
   Value offsets = of_page("offsets", {hidden});
+  Value gain = of_page("gain", {model});
+  Value shift = of_page("shift", {model});
   Value table = of_page("table", {vocabulary, model});
   Value ids = of_page("ids", {batch, tokens}, Kind::i64);
   Value steps = of_page("steps", {width}, Kind::i64);
@@ -173,6 +175,7 @@ struct OperationExamples {
     const Value ids = input({depth}, Kind::i64), narrow_ids = input({batch, depth}, Kind::i32);
     for (const Kind kind : all_kinds) put(gather(input({rows, columns}, kind), ids, rows));
     put(gather(input({rows, columns}), narrow_ids, columns));
+    put(gather(input({batch, rows, columns}), input({batch, rows}, Kind::i64), rows));
   }
 
   Value example(const WriteRows&) { return write_rows(past, past_tokens, x, tokens, lengths); }
@@ -217,6 +220,42 @@ struct OperationExamples {
     put(rotary_angle(index(rows), 0.1));
   }
 
+  Value example(const RotarySteps&) { return rotary_steps(index(width), 10000, 64); }
+  void cases(const RotarySteps&) {
+    for (const std::int64_t width : {2, 10, 64}) put(rotary_steps(input({rows}, Kind::i64), 500000, width));
+    put(rotary_steps(index(columns), 10000, 64));
+  }
+
+  Value example(const RotaryEmbedding&) { return rotary_embedding(q, rotary_angle(index(queries), steps), depth, width, RotaryPairs::interleaved); }
+  void cases(const RotaryEmbedding&) {
+    const Dim seven = g.dim("seven", 7), two = g.dim("two", 2);
+    for (const RotaryPairs form : {RotaryPairs::half_split, RotaryPairs::interleaved})
+      put(rotary_embedding(input({rows, seven, batch}), input({rows, two}), input({two, rows}), seven, two, form));
+    put(rotary_embedding(input({rows, seven}), rotary_angle(index(rows), rotary_steps(index(two), 10000, 4)), seven, two, RotaryPairs::half_split));
+  }
+
+  Value example(const RmsNorm&) { return rms_norm(x, gain, model); }
+  void cases(const RmsNorm&) {
+    put(rms_norm(input({batch, rows, columns}), input({columns}), columns));
+    put(rms_norm(input({batch, rows, columns}), input({rows, columns}), {rows, columns}, 0.5));
+  }
+
+  Value example(const LayerNorm&) { return layer_norm(x, gain, shift, model); }
+  void cases(const LayerNorm&) {
+    put(layer_norm(input({batch, rows, columns}), input({columns}), columns, 0.5));
+    put(layer_norm(input({batch, rows, columns}), input({rows}), input({columns, rows}), {rows, columns}, 0.5));
+  }
+
+  Value example(const Gelu&) { return gelu(x); }
+  void cases(const Gelu&) {
+    put(gelu(input({rows, columns})));
+    put(gelu_by_tanh(input({rows, columns})));
+  }
+  Value example(const Silu&) { return silu(x); }
+  void cases(const Silu&) { put(silu(input({rows, columns}))); }
+  Value example(const Softplus&) { return softplus(x); }
+  void cases(const Softplus&) { put(softplus(input({rows, columns}))); }
+
   Value example(const Linear&) { return linear(x, weight, offsets, model); }
   void cases(const Linear&) {
     const Value x = input({batch, rows, depth}), weight = input({columns, depth});
@@ -230,6 +269,11 @@ struct OperationExamples {
   Value example(const Divide&) { return scores / 30; }
   Value example(const FloorDiv&) { return floor_div(index(keys), 64); }
   Value example(const Mod&) { return mod(index(keys), 64); }
+  Value example(const BitAnd&) { return bit_and(index(keys), 63); }
+  Value example(const BitOr&) { return bit_or(index(keys), 64); }
+  Value example(const BitXor&) { return bit_xor(index(queries), index(keys)); }
+  Value example(const ShiftLeft&) { return shift_left(index(keys), 6); }
+  Value example(const ShiftRight&) { return shift_right(index(keys), 6); }
   Value example(const Negate&) { return -scores; }
   Value example(const Abs&) { return abs(index(queries) - index(keys)); }
   Value example(const Minimum&) { return minimum(scores, 50); }

@@ -47,7 +47,7 @@ class Drawing : RandomValues {
     const Drawn& b = *second;
     const Value x = a.value, y = b.value;
     const bool is_real = kind(a) == Kind::real;
-    switch (below(is_real ? 9 : 10)) {
+    switch (below(is_real ? 9 : 15)) {
       case 0: return keep(x + y, a.size + b.size);
       case 1: return keep(x - y, a.size + b.size);
       case 2: return keep(x * y, a.size * b.size);
@@ -57,7 +57,12 @@ class Drawing : RandomValues {
       case 6: return keep(abs(x), a.size);
       case 7: return is_real ? keep(x / (abs(y) + 0.5), 2 * a.size) : keep(floor_div(x, 3), a.size);
       case 8: return is_real ? keep(x * 0.75 - 1, a.size + 1) : keep(mod(x, y), a.size + b.size);
-      default: return keep(floor_div(x, y), a.size);
+      case 9: return keep(floor_div(x, y), a.size);
+      case 10: return keep(bit_and(x, y), 2 * std::max(a.size, b.size) + 1);
+      case 11: return keep(bit_or(x, y), 2 * std::max(a.size, b.size) + 1);
+      case 12: return keep(bit_xor(x, y), 2 * std::max(a.size, b.size) + 1);
+      case 13: return keep(shift_left(x, 1), 2 * a.size);
+      default: return keep(shift_right(x, 1), a.size + 1);
     }
   }
   void function() {
@@ -65,7 +70,7 @@ class Drawing : RandomValues {
     if (!found) return;
     const Drawn& a = *found;
     const Value x = a.value;
-    switch (below(12)) {
+    switch (below(15)) {
       case 0: return keep(exp(minimum(x, 2)), 7.4);
       case 1: return keep(log(abs(x) + 0.5), std::log(a.size + 1) + 1);
       case 2: return keep(sqrt(abs(x) + 0.25), std::sqrt(a.size + 1));
@@ -77,6 +82,9 @@ class Drawing : RandomValues {
       case 8: return keep(rsqrt(abs(x) + 0.25), 2);
       case 9: return keep(pow(abs(x) + 0.5, 1.5), std::pow(a.size + 0.5, 1.5));
       case 10: return keep(rotary_angle(index(dim(some_dim(dims(drawn_[0])))), 2.5) + x * 0.5, a.size / 2 + 4);
+      case 11: return keep(below(2) == 0 ? gelu(x) : gelu_by_tanh(x), a.size);
+      case 12: return keep(silu(x), a.size);
+      case 13: return keep(softplus(x), a.size + 1);
       default: return keep(to_real(index(dim(some_dim(dims(drawn_[0]))))) + x * 0.5, a.size / 2 + 8);
     }
   }
@@ -157,8 +165,15 @@ class Drawing : RandomValues {
     const Drawn& a = *found;
     const Name over = some_dim(dims(a));
     if (kind(a) == Kind::real && extents_.at(over) > 0 && below(3) == 0) return keep(mean(a.value, dim(over)), a.size);
+    if (kind(a) == Kind::real && extents_.at(over) > 0 && below(3) == 0) return normalised(a, over);
     if (below(2) == 0) return keep(sum(a.value, dim(over)), a.size * static_cast<double>(extents_.at(over)));
     if (extents_.at(over) > 0) keep(max(a.value, dim(over)), a.size);
+  }
+  void normalised(const Drawn& a, Name over) {
+    const Value weight = add_input(Kind::real, {over}).value;
+    const double size = 2 * std::sqrt(static_cast<double>(extents_.at(over)));
+    if (below(2) == 0) return keep(rms_norm(a.value, weight, dim(over), 0.5), size);
+    keep(layer_norm(a.value, weight, add_input(Kind::real, {over}).value, dim(over), 0.5), size + 2);
   }
   void softmaxed() {
     const std::optional<Drawn> found = real_with_dims();
@@ -235,12 +250,20 @@ class Drawing : RandomValues {
     const Drawn& a = *found;
     const Name along = some_dim(dims(a));
     if (extents_.at(along) == 0) return;
+    if (kind(a) == Kind::real && extents_.at(along) > 1 && below(2) == 0) return turned(a, along);
     Names rest = dims(a).without({along}), to;
     for (Name name : free_names)
       if (name != along && to.empty()) to.add(name);
     if (!fits(rest, to)) return;
     const Value ids = mod(to_i64(add_input(Kind::real, to).value) * 3, extent(dim(along)));
     keep(gather(a.value, ids, dim(along)), a.size);
+  }
+  /// The first pair along the dim, by a step for each position along another.
+  void turned(const Drawn& a, Name along) {
+    const Dim pairs = fresh(1);
+    const Value bent = add_input(Kind::real, {pairs.name}).value, step = rotary_steps(index(pairs), 10, 2);
+    const Value angles = rotary_angle(index(dim(some_dim(dims(a).size() > 1 ? dims(a).without({along}) : Names{pairs.name}))), step) + bent;
+    keep(rotary_embedding(a.value, angles, dim(along), pairs, below(2) == 0 ? RotaryPairs::half_split : RotaryPairs::interleaved), 2 * a.size);
   }
   void special() {
     const std::optional<Drawn> found = real_with_dims();

@@ -118,6 +118,7 @@ struct ChosenWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
       auto gather = op->getOperand(side).getDefiningOp<GraphOp<Gather>>();
       if (!gather || !gather->hasOneUse()) continue;
       const Name all = gather.definition().along;
+      if (all == keys) continue;
       auto softmax = gather->getOperand(0).getDefiningOp<GraphOp<Softmax>>();
       auto index = gather->getOperand(1).getDefiningOp<GraphOp<Index>>();
       if (!softmax || softmax.definition().over != all || !index || index.definition().dim != keys) continue;

@@ -124,6 +124,22 @@ Emitted mod(const Emitted& a, const Emitted& b) {
   return may_be_zero ? select(b == zero, zero, result) : result;
 }
 
+Emitted bit_and(const Emitted& a, const Emitted& b) { return integer_result<arith::AndIOp>(a, b, common_bits(a.range, b.range)); }
+Emitted bit_or(const Emitted& a, const Emitted& b) { return integer_result<arith::OrIOp>(a, b, bits(a.range, b.range)); }
+Emitted bit_xor(const Emitted& a, const Emitted& b) { return integer_result<arith::XOrIOp>(a, b, bits(a.range, b.range)); }
+
+/// Of a and b cut to what integers are shifted by; in 32 bits if that is less than 32.
+template <class Op>
+Emitted shifted(const Emitted& a, const Emitted& b, Integer (*of_corner)(Integer, Integer)) {
+  Builder& builder = *a.builder;
+  const Emitted by = minimum(maximum(b, Emitted::integer(builder, shifts.low)), Emitted::integer(builder, shifts.high));
+  const Range range = corners(a.range, shift_of(b.range), of_corner);
+  if (is_narrow_shift(by.range)) return integer_result<Op>(a, by, range);
+  return Emitted::of(builder, builder.createOrFold<Op>(wide(a), wide(by)), range);
+}
+Emitted shift_left(const Emitted& a, const Emitted& b) { return shifted<arith::ShLIOp>(a, b, shifted_left); }
+Emitted shift_right(const Emitted& a, const Emitted& b) { return shifted<arith::ShRSIOp>(a, b, shifted_right); }
+
 Emitted minimum(const Emitted& a, const Emitted& b) {
   if (a.is_boolean()) return a && b;
   if (a.is_real()) return real_result<arith::MinimumFOp>(a, b);

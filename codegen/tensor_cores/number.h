@@ -40,6 +40,11 @@ Emitted operator*(const Emitted& a, const Emitted& b);
 Emitted operator/(const Emitted& a, const Emitted& b);  ///< of reals
 Emitted floor_div(const Emitted& a, const Emitted& b);  ///< of integers, rounded down; 0 where b is 0
 Emitted mod(const Emitted& a, const Emitted& b);        ///< of integers, with the sign of b; 0 where b is 0
+Emitted bit_and(const Emitted& a, const Emitted& b);    ///< of integers, as the next two
+Emitted bit_or(const Emitted& a, const Emitted& b);
+Emitted bit_xor(const Emitted& a, const Emitted& b);
+Emitted shift_left(const Emitted& a, const Emitted& b);   ///< a * 2^b, b cut to 0 to 62
+Emitted shift_right(const Emitted& a, const Emitted& b);  ///< a / 2^b, rounded down, b cut to 0 to 62
 Emitted minimum(const Emitted& a, const Emitted& b);    ///< NaN if either is NaN; of truth values "and"
 Emitted maximum(const Emitted& a, const Emitted& b);    ///< NaN if either is NaN; of truth values "or"
 Emitted abs(const Emitted& x);

@@ -18,13 +18,13 @@ constexpr double infinity = std::numeric_limits<double>::infinity(), quiet_nan =
 
 /// Odd extents, one, and none along some dims.
 const Shape shapes[] = {
-    {{"batch", 1}, {"rows", 1}, {"columns", 1}, {"depth", 1}, {"even", 2}, {"other", 1}, {"seven", 7}},
-    {{"batch", 2}, {"rows", 5}, {"columns", 37}, {"depth", 5}, {"even", 10}, {"other", 0}, {"seven", 7}},
-    {{"batch", 3}, {"rows", 37}, {"columns", 5}, {"depth", 37}, {"even", 74}, {"other", 37}, {"seven", 7}},
-    {{"batch", 1}, {"rows", 37}, {"columns", 37}, {"depth", 5}, {"even", 6}, {"other", 5}, {"seven", 7}},
-    {{"batch", 2}, {"rows", 5}, {"columns", 0}, {"depth", 0}, {"even", 0}, {"other", 5}, {"seven", 7}},
-    {{"batch", 2}, {"rows", 0}, {"columns", 5}, {"depth", 37}, {"even", 10}, {"other", 1}, {"seven", 7}},
-    {{"batch", 0}, {"rows", 37}, {"columns", 5}, {"depth", 1}, {"even", 2}, {"other", 1}, {"seven", 7}},
+    {{"batch", 1}, {"rows", 1}, {"columns", 1}, {"depth", 1}, {"even", 2}, {"other", 1}, {"seven", 7}, {"two", 2}},
+    {{"batch", 2}, {"rows", 5}, {"columns", 37}, {"depth", 5}, {"even", 10}, {"other", 0}, {"seven", 7}, {"two", 2}},
+    {{"batch", 3}, {"rows", 37}, {"columns", 5}, {"depth", 37}, {"even", 74}, {"other", 37}, {"seven", 7}, {"two", 2}},
+    {{"batch", 1}, {"rows", 37}, {"columns", 37}, {"depth", 5}, {"even", 6}, {"other", 5}, {"seven", 7}, {"two", 2}},
+    {{"batch", 2}, {"rows", 5}, {"columns", 0}, {"depth", 0}, {"even", 0}, {"other", 5}, {"seven", 7}, {"two", 2}},
+    {{"batch", 2}, {"rows", 0}, {"columns", 5}, {"depth", 37}, {"even", 10}, {"other", 1}, {"seven", 7}, {"two", 2}},
+    {{"batch", 0}, {"rows", 37}, {"columns", 5}, {"depth", 1}, {"even", 2}, {"other", 1}, {"seven", 7}, {"two", 2}},
 };
 
 /// What an elementwise operation is tried on; no more than 37, so that each meets each.

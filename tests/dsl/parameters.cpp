@@ -1,4 +1,6 @@
 /// Variants by name and parameters from text, as tools use them.
+#include <set>
+
 #include "dsl/variants.h"
 #include "tests/dsl/values.h"
 

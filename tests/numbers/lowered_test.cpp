@@ -91,6 +91,10 @@ void check_integers(const std::vector<double>& numbers) {
   check_operation<T>("mod", numbers, [](auto a, auto b) { return Mod::apply(a, b); });
   check_operation<T>("minimum", numbers, [](auto a, auto b) { return Minimum::apply(a, b); });
   check_operation<T>("maximum", numbers, [](auto a, auto b) { return Maximum::apply(a, b); });
+  check_operation<T>("bit_and", numbers, [](auto a, auto b) { return BitAnd::apply(a, b); });
+  check_operation<T>("bit_or", numbers, [](auto a, auto b) { return BitOr::apply(a, b); });
+  check_operation<T>("bit_xor", numbers, [](auto a, auto b) { return BitXor::apply(a, b); });
+  check_operation<T>("shift_right", numbers, [](auto a, auto b) { return ShiftRight::apply(a, b); });
   check_operation<T>("abs", numbers, [](auto a, auto) { return Abs::apply(a); });
   check_operation<T>("negate", numbers, [](auto a, auto) { return Negate::apply(a); });
   check_operation<T>("less", numbers, [](auto a, auto b) { return Less::apply(a, b); });

@@ -74,6 +74,7 @@ void check_operation_of_sums(Kind kind) {
   const Array expected = interpret(kernel.graph(), inputs).outputs.at("out");
   for (std::size_t i = 0; i < got.size(); ++i) {
     const double x = static_cast<double>(static_cast<float>(expected.data[i]));
+    if (kind != Kind::real && std::abs(x) >= (kind == Kind::i32 ? 0x1p31 : 0x1p63)) continue;  // of an integer that its kind does not have nothing is promised
     if (got[i] == x || (std::isnan(got[i]) && std::isnan(x))) continue;
     CAPTURE(i / 37, i % 37, inputs.at("x0").data[i / 37], Op::arity > 1 ? inputs.at("x1").data[i % 37] : 0.0);
     if (std::abs(x) < 0x1p-120 && std::abs(got[i]) < 0x1p-120) continue;

@@ -181,6 +181,30 @@ Lowered mod(const Lowered& a, const Lowered& b) {
   });
 }
 
+Lowered bit_and(const Lowered& a, const Lowered& b) {
+  if (is_constant(a) && is_constant(b)) return Lowered::integer(a.range.low & b.range.low);
+  return integer_result(a, b, {common_bits(a.range, b.range)}, [](Expr x, Expr y) { return x & y; });
+}
+Lowered bit_or(const Lowered& a, const Lowered& b) {
+  if (is_constant(a) && is_constant(b)) return Lowered::integer(a.range.low | b.range.low);
+  return integer_result(a, b, {bits(a.range, b.range)}, [](Expr x, Expr y) { return x | y; });
+}
+Lowered bit_xor(const Lowered& a, const Lowered& b) {
+  if (is_constant(a) && is_constant(b)) return Lowered::integer(a.range.low ^ b.range.low);
+  return integer_result(a, b, {bits(a.range, b.range)}, [](Expr x, Expr y) { return x ^ y; });
+}
+
+Lowered shift_left(const Lowered& a, const Lowered& b) {
+  const Lowered by = minimum(maximum(b, Lowered::integer(shifts.low)), Lowered::integer(shifts.high));
+  const Range range = corners(a.range, shift_of(b.range), shifted_left), needed = is_narrow_shift(by.range) ? range : Range{least, greatest};
+  return integer_result(a, by, {range, needed}, [](Expr x, Expr y) { return x << y; });
+}
+Lowered shift_right(const Lowered& a, const Lowered& b) {
+  const Lowered by = minimum(maximum(b, Lowered::integer(shifts.low)), Lowered::integer(shifts.high));
+  const Range range = corners(a.range, shift_of(b.range), shifted_right), needed = is_narrow_shift(by.range) ? range : Range{least, greatest};
+  return integer_result(a, by, {range, needed}, [](Expr x, Expr y) { return x >> y; });
+}
+
 Lowered minimum(const Lowered& a, const Lowered& b) {
   if (a.is_boolean()) return a && b;
   if (Halide::Internal::graph_equal(a.expr, b.expr)) return a;

@@ -63,6 +63,11 @@ Lowered operator*(const Lowered& a, const Lowered& b);
 Lowered operator/(const Lowered& a, const Lowered& b);  ///< of reals
 Lowered floor_div(const Lowered& a, const Lowered& b);  ///< of integers, rounded down; 0 where b is 0
 Lowered mod(const Lowered& a, const Lowered& b);        ///< of integers, with the sign of b; 0 where b is 0
+Lowered bit_and(const Lowered& a, const Lowered& b);    ///< of integers, as the next two
+Lowered bit_or(const Lowered& a, const Lowered& b);
+Lowered bit_xor(const Lowered& a, const Lowered& b);
+Lowered shift_left(const Lowered& a, const Lowered& b);   ///< a * 2^b, b cut to 0 to 62
+Lowered shift_right(const Lowered& a, const Lowered& b);  ///< a / 2^b, rounded down, b cut to 0 to 62
 Lowered minimum(const Lowered& a, const Lowered& b);    ///< NaN if either is NaN; of truth values "and"
 Lowered maximum(const Lowered& a, const Lowered& b);    ///< NaN if either is NaN; of truth values "or"
 Lowered abs(const Lowered& x);

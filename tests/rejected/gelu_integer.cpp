@@ -1,0 +1,18 @@
+// expect: line 13: gelu: x is i64; it must be real (to_real converts)
+#include "dsl/graph.h"
+
+using namespace attune;
+
+struct Example {
+  constexpr void operator()(Graph& g) const {
+    auto [queries] = g.dims("queries");
+    Value x = g.input("x", {queries}, Kind::i64);
+#ifdef VALID
+    g.output("out", gelu(to_real(x)), {queries});
+#else
+    g.output("out", gelu(x), {queries});
+#endif
+  }
+};
+
+#include "tests/rejected/check.h"
