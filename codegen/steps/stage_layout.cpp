@@ -40,10 +40,11 @@ std::vector<std::string> dims_of(TensorType type) {
 
 std::vector<std::string> dims_between_stages(mlir::OpResult result) {
   std::vector<std::string> dims = dims_of(llvm::cast<TensorType>(result.getType()));
+  const bool is_table = llvm::cast<StageOp>(result.getOwner()).kind() == llvm::StringRef(PointwiseRoles::name);
   for (mlir::OpOperand& use : result.getUses()) {
     auto user = llvm::dyn_cast<StageOp>(use.getOwner());
     if (!user) continue;
-    if (const auto gathered = gathered_dim(user, use.getOperandNumber())) {
+    if (const auto gathered = gathered_dim(user, use.getOperandNumber()); is_table && gathered) {
       std::ranges::stable_partition(dims, [&](const std::string& dim) { return dim != *gathered; });
       return dims;
     }
