@@ -244,6 +244,64 @@ TEST_CASE("visited blocks are those with something visible", "[visible]") {
     }
 }
 
+TEST_CASE("rectangles of visible pairs hold each of them once", "[visible]") {
+  for (const MaskCase& mask_case : mask_cases())
+    for (const auto& [queries, keys] : {std::pair{45, 67}, std::pair{1, 131}, std::pair{150, 3}}) {
+      const Scene scene(mask_case.predicate, {{"queries", queries}, {"keys", keys}});
+      const ScoreMask mask(scene.graph, softmax_of(scene.graph), "queries", scene.extents, scene.inputs);
+      std::int64_t wrong = 0;
+      for_each_box(scene, mask, queries, keys, [&](const IndexBox& box) {
+        std::vector<int> shown(static_cast<std::size_t>(queries * keys), 0);
+        mask.each_visible(box, [&](const IndexRange& rows, const IndexRange& columns) {
+          for (std::int64_t i = rows.begin; i < rows.end; ++i)
+            for (std::int64_t j = columns.begin; j < columns.end; ++j) ++shown[static_cast<std::size_t>(i * keys + j)];
+        });
+        IndexBox pair = box;
+        for (std::int64_t i = 0; i < queries; ++i)
+          for (std::int64_t j = 0; j < keys; ++j) {
+            pair[0] = {i, i + 1};
+            pair[1] = {j, j + 1};
+            wrong += shown[static_cast<std::size_t>(i * keys + j)] != brute_count(scene, mask, pair);
+          }
+      });
+      INFO(mask_case.name << ", " << queries << " x " << keys);
+      CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("the listed blocks are those that are counted, and hold all that is visible", "[visible]") {
+  for (const MaskCase& mask_case : mask_cases()) {
+    const std::int64_t queries = 45, keys = 67;
+    const Scene scene(mask_case.predicate, {{"queries", queries}, {"keys", keys}});
+    const KeyWalk walk{softmax_of(scene.graph), "queries", {"batch", "heads"}, 12, 3, 32, 8};
+    const ScoreMask mask(scene.graph, walk.softmax, "queries", scene.extents, scene.inputs);
+    std::int64_t blocks = 0, twice = 0, missed = 0, untrue = 0;
+    for_each_box(scene, mask, queries, keys, [&](const IndexBox& all) {
+      std::vector<int> covered(static_cast<std::size_t>(queries * keys), 0);
+      for_each_visited_block(mask, walk, queries, keys, {all.begin() + 2, all.end()}, [&](const VisitedBlock& block) {
+        blocks += (block.queries.size() + 2) / 3 * ((block.keys.size() + 7) / 8);
+        for (std::int64_t i = block.queries.begin; i < block.queries.end; ++i)
+          for (std::int64_t j = block.keys.begin; j < block.keys.end; ++j) twice += ++covered[static_cast<std::size_t>(i * keys + j)] > 1;
+        IndexBox box = all;
+        box[0] = block.queries;
+        box[1] = block.keys;
+        untrue += block.is_whole && brute_count(scene, mask, box) != block.queries.size() * block.keys.size();
+      });
+      mask.each_visible(all, [&](const IndexRange& rows, const IndexRange& columns) {
+        for (std::int64_t i = rows.begin; i < rows.end; ++i)
+          for (std::int64_t j = columns.begin; j < columns.end; ++j) missed += covered[static_cast<std::size_t>(i * keys + j)] == 0;
+      });
+    });
+    std::int64_t walks = 1;
+    for (const Name dim : walk.batch.without(mask.outer())) walks *= scene.extent(dim);
+    INFO(mask_case.name);
+    CHECK(walks * blocks == count_visited_blocks(scene.graph, walk, scene.extents, scene.inputs).part);
+    CHECK(twice == 0);
+    CHECK(missed == 0);
+    CHECK(untrue == 0);
+  }
+}
+
 TEST_CASE("where only reals of a tensor or computed elements decide, nothing is known of whole blocks", "[visible]") {
   for (const MaskCase& mask_case : mask_cases()) {
     const Scene scene(mask_case.predicate, {});

@@ -6,10 +6,9 @@
 
 #include "tools/attune/commands.h"
 #include "tools/attune/file_inputs.h"
+#include "tools/attune/masked_call.h"
 #include "tools/attune/stored_scores.h"
-#include "tools/attune/trial.h"
 #include "tools/attune/work.h"
-#include "tools/measure/score_mask.h"
 
 namespace attune {
 namespace {
@@ -176,30 +175,6 @@ void explain_in_json(const Prepared& prepared, const std::string& types, const K
   fmt::print("{}\n", root.dump(2));
 }
 
-/// Pairs and blocks are counted in 64 bits.
-std::string counting_problem(const Graph& graph, const Shape& extents, bool has_inputs) {
-  for (const Node& node : graph.nodes()) {
-    double elements = 1;
-    for (const Name dim : node.type.dims) elements *= static_cast<double>(extents.find(dim)->second);
-    if (elements > 0x1p62)
-      return fmt::format("--shape: {} would have {:.3g} elements; up to {:.3g} are counted", sentence(node.type.dims).view(), elements, 0x1p62);
-  }
-  return has_inputs ? memory_problem(graph, extents, 0) : std::string();
-}
-
-/// The call that --shape and --in say, or the problem in words.
-std::string read_call(const ExplainOptions& options, const Prepared& prepared, const KernelReport& report, const FileInputs& given, Call& call) {
-  FilledShape filled = fill_shape(prepared, options.shape);
-  if (!filled.problem.empty()) return filled.problem;
-  const Graph& graph = prepared.graph.graph;
-  const bool has_inputs = !given.files.empty() || !mask_inputs(report.staged).empty();
-  if (std::string problem = counting_problem(graph, filled.extents, has_inputs); !problem.empty()) return problem;
-  Arrays inputs = has_inputs ? random_inputs(graph, filled.extents, 1) : Arrays{};
-  if (std::string problem = put_inputs(graph, given, inputs); !problem.empty()) return problem;
-  call = {filled.extents, work_of(report, filled.extents, inputs)};
-  return {};
-}
-
 int explain(const ExplainOptions& options) {
   if (options.shape.empty() && !options.inputs.empty()) return refuse("--in: explain looks at inputs of a call; --shape says its extents");
   const FileInputs given = read_inputs(options.inputs);
@@ -210,8 +185,11 @@ int explain(const ExplainOptions& options) {
   const KernelReport report = report_kernel(prepared, *prepared.targets[0]);
   if (!report.problem.empty()) return refuse(report.problem);
   Call call;
-  if (!options.shape.empty())
-    if (const std::string problem = read_call(options, prepared, report, given, call); !problem.empty()) return refuse(problem);
+  if (!options.shape.empty()) {
+    const MaskedCall masked = masked_call(prepared, report, options.shape, given);
+    if (!masked.problem.empty()) return refuse(masked.problem);
+    call = {masked.extents, work_of(report, masked.extents, masked.inputs)};
+  }
   const auto explain_in = options.is_json ? explain_in_json : explain_in_text;
   explain_in(prepared, options.types, report, options.shape.empty() ? nullptr : &call);
   return 0;

@@ -187,7 +187,7 @@ std::vector<std::string> compile_arguments(const Options& options, std::string_v
   return words;
 }
 
-ShapeAnswer parse_shape(std::string_view text, std::string_view who) {
+ShapeAnswer parse_shape(std::string_view text, std::string_view who, std::string_view what) {
   constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();  // what kernels count with
   ShapeAnswer answer;
   for (const std::string& part : split(text, ',')) {
@@ -197,7 +197,7 @@ ShapeAnswer parse_shape(std::string_view text, std::string_view who) {
     const char* end = part.data() + part.size();
     const auto [stop, error] = std::from_chars(begin, end, extent);
     if (equals == std::string::npos || equals == 0 || error != std::errc{} || stop != end || extent < 0 || extent > largest)
-      return {{}, fmt::format("{}: '{}' is not DIM=EXTENT with an extent from 0 to {}", who, part, largest)};
+      return {{}, fmt::format("{}: '{}' is not {} from 0 to {}", who, part, what, largest)};
     if (!answer.extents.emplace(part.substr(0, equals), extent).second) return {{}, fmt::format("{} {}: sets {} twice; once is right", who, part, part.substr(0, equals))};
   }
   return answer;

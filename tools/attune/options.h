@@ -55,7 +55,8 @@ struct ShapeAnswer {
   std::map<std::string, std::int64_t, std::less<>> extents;
   std::string problem;
 };
-ShapeAnswer parse_shape(std::string_view text, std::string_view who);
+/// Each is `what`: "DIM=EXTENT with an extent".
+ShapeAnswer parse_shape(std::string_view text, std::string_view who, std::string_view what = "DIM=EXTENT with an extent");
 
 /// What is wrong with the name of a size of calls, as a sentence; empty if there is such a size.
 std::string size_problem(std::string_view size);

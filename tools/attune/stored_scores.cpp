@@ -17,9 +17,8 @@ std::vector<PairDims> pairs_of(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     const auto* softmax = std::get_if<Softmax>(&node.op);
     if (softmax == nullptr) continue;
-    const Names rows = node.type.dims.without({softmax->over});
-    if (rows.empty()) continue;
-    PairDims pairs{rows.has("queries") ? Name("queries") : rows[rows.size() - 1], softmax->over, {}};
+    if (node.type.dims.size() == 1) continue;
+    PairDims pairs{queries_of(node.type.dims, softmax->over), softmax->over, {}};
     for (const Node& other : graph.nodes())
       if (const auto* concat = std::get_if<Concat>(&other.op); concat != nullptr && concat->into == pairs.keys)
         for (const Name along : concat->along) pairs.parts.unite(along);

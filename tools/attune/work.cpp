@@ -107,6 +107,22 @@ Shape extents_in(const KernelReport& report, const Shape& extents) {
   return all;
 }
 
+Name queries_of(const Names& scores, Name keys) {
+  const Names rows = scores.without({keys});
+  return rows.has("queries") || rows.empty() ? Name("queries") : rows[rows.size() - 1];
+}
+
+std::optional<KeyWalk> walk_of(const StageReport& stage, const Shape& extents) {
+  const std::optional<BlockSizes> sizes = stage.walk ? stage.schedule_for(extents).blocks : std::nullopt;
+  if (!sizes) return std::nullopt;
+  KeyWalk walk = *stage.walk;
+  walk.query_tile = sizes->query_tile;
+  walk.query_group = sizes->query_group;
+  walk.key_tile = sizes->key_tile;
+  walk.edge_tile = sizes->edge_tile;
+  return walk;
+}
+
 Work work_of(const KernelReport& report, const Shape& given, const Arrays& inputs) {
   const Shape extents = extents_in(report, given);
   // as the compiler writes the graph: there the masks of scores stand outside of a concat
@@ -117,16 +133,11 @@ Work work_of(const KernelReport& report, const Shape& given, const Arrays& input
   work.flops = matmul_flops(graph, extents, work.pairs);
   for (const StageReport& stage : report.stages) {
     work.blocks.emplace_back();
-    const std::optional<BlockSizes> sizes = stage.walk ? stage.schedule_for(extents).blocks : std::nullopt;
-    if (!sizes) continue;
-    KeyWalk walk = *stage.walk;
-    walk.query_tile = sizes->query_tile;
-    walk.query_group = sizes->query_group;
-    walk.key_tile = sizes->key_tile;
-    walk.edge_tile = sizes->edge_tile;
-    const Portion visited = count_visited_blocks(graph, walk, extents, inputs);
+    const std::optional<KeyWalk> walk = walk_of(stage, extents);
+    if (!walk) continue;
+    const Portion visited = count_visited_blocks(graph, *walk, extents, inputs);
     work.blocks.back() = visited;
-    const auto visible = std::ranges::find(work.pairs, walk.softmax, &VisiblePairs::softmax);
+    const auto visible = std::ranges::find(work.pairs, walk->softmax, &VisiblePairs::softmax);
     work.is_sparse = work.is_sparse || (visible != work.pairs.end() && hides_few_blocks(visible->pairs, visited));
   }
   return work;

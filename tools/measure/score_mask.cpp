@@ -183,4 +183,38 @@ Portion ScoreMask::count(const IndexBox& box) const {
   return portion_of(box, visible);
 }
 
+void ScoreMask::show_tile(const IndexBox& box, std::vector<Tile>& tiles, const Show& show) const {
+  for (std::size_t i = 0; i < steps_.size(); ++i) evaluate(steps_[i], box, tiles, tiles[i]);
+  const Tile& mask = tiles.back();
+  const IndexRange rows = box[row_slot], columns = box[column_slot];
+  for (std::int64_t r = 0; r < rows.size(); ++r) {
+    const auto is_visible = [&](std::int64_t c) {
+      return mask.values[static_cast<std::size_t>(r) * mask.row_stride + static_cast<std::size_t>(c) * mask.column_stride] != 0;
+    };
+    for (std::int64_t c = 0, first = 0; c < columns.size(); ++c) {
+      if (!is_visible(c)) first = c + 1;
+      else if (c + 1 == columns.size() || !is_visible(c + 1)) show({rows.begin + r, rows.begin + r + 1}, {columns.begin + first, columns.begin + c + 1});
+    }
+  }
+}
+
+void ScoreMask::show_part(const IndexBox& box, std::vector<Tile>& tiles, const Show& show) const {
+  const Seen seen = over(box, Insight::ranges);
+  if (!seen.possibly) return;
+  if (seen.certainly) return show(box[row_slot], box[column_slot]);
+  const std::size_t longer = box[row_slot].size() > box[column_slot].size() ? row_slot : column_slot;
+  if (box[longer].size() <= tile_side) return show_tile(box, tiles, show);
+  const std::int64_t middle = box[longer].begin + box[longer].size() / 2;
+  for (const IndexRange& half : {IndexRange{box[longer].begin, middle}, IndexRange{middle, box[longer].end}}) {
+    IndexBox part = box;
+    part[longer] = half;
+    show_part(part, tiles, show);
+  }
+}
+
+void ScoreMask::each_visible(const IndexBox& box, const Show& show) const {
+  std::vector<Tile> tiles(steps_.size());
+  if (box[row_slot].size() > 0 && box[column_slot].size() > 0) show_part(box, tiles, show);
+}
+
 }  // namespace attune

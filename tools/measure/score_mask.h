@@ -1,6 +1,7 @@
 /// ScoreMask: the masks of one softmax for known extents and inputs, as a truth value over boxes of queries, keys and outer dims.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -44,6 +45,10 @@ class ScoreMask {
   bool may_know_whole_blocks() const;
   /// The visible elements of a box.
   Portion count(const IndexBox& box) const;
+  /// Calls `show` with rectangles of queries and keys that are together the visible elements of a box, none of them twice. The box has one index of
+  /// each outer dim.
+  using Show = std::function<void(const IndexRange& queries, const IndexRange& keys)>;
+  void each_visible(const IndexBox& box, const Show& show) const;
 
  private:
   static constexpr std::size_t row_slot = 0, column_slot = 1, first_outer_slot = 2;  // of a box
@@ -68,6 +73,8 @@ class ScoreMask {
   static std::optional<Interval<double>> range_of(const Step& step, const IndexBox& box, std::span<const std::size_t> walked);
   void evaluate(const Step& step, const IndexBox& box, std::span<const Tile> tiles, Tile& tile) const;
   std::int64_t count_tile(const IndexBox& box, std::vector<Tile>& tiles) const;
+  void show_part(const IndexBox& box, std::vector<Tile>& tiles, const Show& show) const;
+  void show_tile(const IndexBox& box, std::vector<Tile>& tiles, const Show& show) const;
 
   Names outer_;
   std::vector<Step> steps_;  // the last one is the mask

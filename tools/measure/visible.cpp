@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tools/measure/score_mask.h"
-
 namespace attune {
 namespace {
 
@@ -80,6 +78,22 @@ bool is_over_scores(const Graph& graph, int matmul, int softmax) {
 
 std::int64_t ceil_of(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// Calls visit(queries, keys) with the blocks that the walk computes of a tile in which something may be visible, and something hidden.
+template <class Visit>
+void visit_blocks_of_tile(const ScoreMask& mask, const KeyWalk& walk, bool knows_whole_blocks, IndexBox box, Visit visit) {
+  const IndexRange rows = box[0], columns = box[1];
+  if (columns.size() == walk.key_tile && !knows_whole_blocks && mask.over(box, Insight::kernel).possibly) return visit(rows, columns);
+  for (std::int64_t edge = columns.begin; edge < columns.end; edge += walk.edge_tile) {
+    box[0] = rows;
+    box[1] = {edge, std::min(edge + walk.edge_tile, columns.end)};
+    if (!mask.over(box, Insight::kernel).possibly) continue;
+    for (std::int64_t row = rows.begin; row < rows.end; row += walk.query_group) {
+      box[0] = {row, std::min(row + walk.query_group, rows.end)};
+      if (mask.over(box, Insight::kernel).possibly) visit(box[0], box[1]);
+    }
+  }
+}
+
 /// Blocks of query_group x edge_tile, for each index of the outer dims: boxes here are of tiles of queries and of keys.
 Portion visited_blocks(const ScoreMask& mask, const KeyWalk& walk, std::int64_t queries, std::int64_t keys, const Shape& extents) {
   const bool knows_whole_blocks = mask.may_know_whole_blocks();
@@ -102,20 +116,10 @@ Portion visited_blocks(const ScoreMask& mask, const KeyWalk& walk, std::int64_t 
     return size;
   };
   visited.count = [&](const IndexBox& tile) {
-    IndexBox box = elements(tile);
-    const bool is_whole = box[1].size() == walk.key_tile;
-    if (is_whole && !knows_whole_blocks && mask.over(box, Insight::kernel).possibly) return visited.size(tile);
     std::int64_t count = 0;
-    const IndexRange rows = box[0], columns = box[1];
-    for (std::int64_t edge = columns.begin; edge < columns.end; edge += walk.edge_tile) {
-      box[0] = rows;
-      box[1] = {edge, std::min(edge + walk.edge_tile, columns.end)};
-      if (!mask.over(box, Insight::kernel).possibly) continue;
-      for (std::int64_t row = rows.begin; row < rows.end; row += walk.query_group) {
-        box[0] = {row, std::min(row + walk.query_group, rows.end)};
-        count += mask.over(box, Insight::kernel).possibly;
-      }
-    }
+    visit_blocks_of_tile(mask, walk, knows_whole_blocks, elements(tile), [&](const IndexRange& rows, const IndexRange& columns) {
+      count += ceil_of(rows.size(), walk.query_group) * ceil_of(columns.size(), walk.edge_tile);
+    });
     return count;
   };
   IndexBox all = whole_box(mask, ceil_of(queries, walk.query_tile), ceil_of(keys, walk.key_tile), extents);
@@ -152,6 +156,20 @@ Portion count_visited_blocks(const Graph& graph, const KeyWalk& walk, const Shap
   const ScoreMask mask(graph, walk.softmax, walk.queries, extents, inputs);
   const Portion blocks = visited_blocks(mask, walk, queries, keys, extents);
   return times(blocks, product(walk.batch.without(mask.outer()), extents));
+}
+
+void for_each_visited_block(const ScoreMask& mask, const KeyWalk& walk, std::int64_t queries, std::int64_t keys, const IndexBox& outer,
+                            const std::function<void(const VisitedBlock&)>& visit) {
+  const bool knows_whole_blocks = mask.may_know_whole_blocks();
+  for (std::int64_t query = 0; query < queries; query += walk.query_tile)
+    for (std::int64_t key = 0; key < keys; key += walk.key_tile) {
+      IndexBox tile{{query, std::min(query + walk.query_tile, queries)}, {key, std::min(key + walk.key_tile, keys)}};
+      tile.insert(tile.end(), outer.begin(), outer.end());
+      const Seen seen = mask.over(tile, Insight::kernel);
+      if (seen.certainly) visit({tile[0], tile[1], true});
+      else if (seen.possibly)
+        visit_blocks_of_tile(mask, walk, knows_whole_blocks, tile, [&](const IndexRange& rows, const IndexRange& columns) { visit({rows, columns, false}); });
+    }
 }
 
 }  // namespace attune

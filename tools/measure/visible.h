@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "dsl/interpret.h"
 #include "tools/measure/example.h"
 #include "tools/measure/portion.h"
+#include "tools/measure/score_mask.h"
 
 namespace attune {
 
@@ -36,5 +38,15 @@ struct KeyWalk {
 
 /// In blocks of query_group x edge_tile: those that the walk computes, of all. A larger block counts as the smaller ones in it.
 Portion count_visited_blocks(const Graph& graph, const KeyWalk& walk, const Shape& extents, const Arrays& inputs);
+
+/// Pairs that the walk computes together, and whether it knows that all of them are visible.
+struct VisitedBlock {
+  IndexRange queries, keys;
+  bool is_whole = false;
+};
+
+/// Calls `visit` with those of one place in the mask's outer dims, of so many queries and keys; `mask` is that of the walk's softmax.
+void for_each_visited_block(const ScoreMask& mask, const KeyWalk& walk, std::int64_t queries, std::int64_t keys, const IndexBox& outer,
+                            const std::function<void(const VisitedBlock&)>& visit);
 
 }  // namespace attune
