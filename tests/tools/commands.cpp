@@ -320,6 +320,8 @@ TEST_CASE("the examples of the help texts run", "[command line]") {
   std::string header(good_header);
   for (std::size_t at = 0; (at = header.find("Reach", at)) != std::string::npos; at += 11) header.replace(at, 5, "MyAttention");
   folder.write("my_attention.h", header);
+  folder.write("tokens.txt", "the\ncat\nsat\non\nit\n");
+  folder.write("key_tokens.txt", "a\nred\nmat\nwas\nunder\nthe\ncat\n");
   int count = 0;
   for (const std::string& command : commands)
     for (const Words& example : examples_of(attune_says({command, "--help"}))) {

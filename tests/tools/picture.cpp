@@ -3,10 +3,12 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <memory>
 
 #include "tests/folder.h"
+#include "tools/picture/heat_map.h"
 #include "tools/picture/mask_picture.h"
 
 namespace attune {
@@ -100,6 +102,34 @@ TEST_CASE("a picture that cannot be written or drawn is refused", "[picture]") {
   std::vector<MaskPanel> panels;
   for (int i = 0; i < 300; ++i) panels.push_back(causal_panel(1024, false));
   CHECK_THAT(draw({"causal", panels}, "mask.png", "--out").error().message, Catch::StartsWith("--out: the picture would be ") && Catch::Contains("; up to 32767 on a side"));
+}
+
+TEST_CASE("a cell of a heat map has the colour of its weight", "[picture]") {
+  const Folder folder;
+  const HeatMap map{"weights", "queries", "keys", 2, 3, {"a", "b"}, {"x", "y", "z"}, {{"heads 0", {1, 0, 0, 0.25, 0.5, 0.25}}, {"heads 1", {1, 0, 0, 0, 0, 1}}}};
+  REQUIRE(draw(map, folder / "weights.png", "--heatmap"));
+  const Pixels pixels(folder / "weights.png");
+  const int cell = 40 * 40;
+  CHECK(pixels.count(blues(1)) > 3 * cell * 3 / 4);  // less a number
+  CHECK(pixels.count(blues(1)) < 3 * cell + 16 * 2);
+  CHECK(pixels.count(blues(0.25)) > 2 * cell * 3 / 4);
+  CHECK(pixels.count(blues(0.25)) < 2 * cell + 16 * 2);
+}
+
+TEST_CASE("weights below zero and no numbers have colours of their own", "[picture]") {
+  const Folder folder;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  REQUIRE(draw({"", "queries", "keys", 1, 4, {}, {}, {{"", {-0.5, nan, 0, 2}}}}, folder / "weights.png", "--heatmap"));
+  const Pixels pixels(folder / "weights.png");
+  CHECK(pixels.count(dark_orange) > 40 * 40 / 2);
+  CHECK(pixels.count(hair) >= 40 * 40);
+  CHECK(pixels.count(blues(1)) > 40 * 40 / 2);
+}
+
+TEST_CASE("how many weights are drawn is limited", "[picture]") {
+  CHECK(heat_map_problem(4096, 4096).empty());
+  CHECK(heat_map_problem(1, 4097) == "1 x 4097 weights are too many to draw; up to 4096 x 4096 are drawn");
+  CHECK_THAT(heat_map_problem(0, 3), Catch::StartsWith("0 x 3 weights: there is nothing to draw"));
 }
 
 }  // namespace attune

@@ -12,6 +12,7 @@
 #include "tools/attune/commands.h"
 #include "tools/attune/converted.h"
 #include "tools/attune/file_inputs.h"
+#include "tools/attune/heat_maps.h"
 #include "tools/attune/kernel_file.h"
 #include "tools/attune/summary.h"
 #include "tools/attune/trial.h"
@@ -24,6 +25,7 @@ namespace {
 struct RunOptions : Options {
   std::vector<std::string> inputs, outputs;
   std::string sha256, device;
+  HeatOptions heat;
   bool is_interpreted = false;
   int threads = 0;
 };
@@ -48,8 +50,8 @@ std::string put_result(const std::string& name, const StoredArray& array, const 
 /// Calls a kernel with arrays from files.
 class FileCall {
  public:
-  FileCall(const Kernel& kernel, const std::map<std::string, std::string>& inputs, const std::map<std::string, std::string>& outputs)
-      : kernel_(kernel), inputs_(inputs), outputs_(outputs) {}
+  FileCall(const Kernel& kernel, const std::map<std::string, std::string>& inputs, const std::map<std::string, std::string>& outputs, const HeatRequest& heat)
+      : kernel_(kernel), inputs_(inputs), outputs_(outputs), heat_(heat) {}
 
   std::string run() {
     if (std::string problem = check_names(); !problem.empty()) return problem;
@@ -61,8 +63,24 @@ class FileCall {
     return write_outputs();
   }
 
+  /// The output that is drawn, after the call.
+  HeatValues drawn_output() const {
+    HeatValues drawn;
+    for (std::size_t i = 0; i < kernel_.outputs().size(); ++i) {
+      const attune_tensor_v1& t = kernel_.outputs()[i];
+      if (heat_.output != t.name) continue;
+      const StoredArray& array = arrays_[kernel_.inputs().size() + i];
+      for (int d = 0; d < t.rank; ++d) drawn.dims.emplace_back(kernel_.dims()[static_cast<std::size_t>(t.dims[d])].name);
+      drawn.extents = array.extents;
+      drawn.values = numbers(array);
+    }
+    return drawn;
+  }
+
  private:
   std::string check_names() const {
+    if (!heat_.output.empty() && !has(kernel_.outputs(), heat_.output))
+      return fmt::format("--heatmap '{}={}': kernel '{}' has no such output; it has {}", heat_.output, heat_.path, kernel_.name(), names_of(kernel_.outputs()));
     for (const attune_tensor_v1& t : kernel_.inputs())
       if (!inputs_.contains(t.name)) return fmt::format("--in: '{}' is missing; kernel '{}' has the inputs {}", t.name, kernel_.name(), names_of(kernel_.inputs()));
     for (const auto& [name, file] : inputs_)
@@ -144,11 +162,13 @@ class FileCall {
 
   const Kernel& kernel_;
   const std::map<std::string, std::string>&inputs_, &outputs_;
+  const HeatRequest& heat_;
   std::map<int, std::int64_t> extents_;
   std::vector<StoredArray> arrays_;
 };
 
-std::string interpret_files(const Graph& graph, const std::vector<std::string>& inputs, const std::map<std::string, std::string>& outputs) {
+std::string interpret_files(const Graph& graph, const std::vector<std::string>& inputs, const std::map<std::string, std::string>& outputs, const HeatRequest& heat,
+                            HeatValues& drawn) {
   const FileInputs files = read_inputs(inputs);
   if (!files.problem.empty()) return files.problem;
   const InterpretedInputs given = interpreted_inputs(graph, files);
@@ -161,8 +181,11 @@ std::string interpret_files(const Graph& graph, const std::vector<std::string>& 
   if (!result.problem.empty()) return result.problem;
   for (const auto& [name, file] : outputs)
     if (!result.outputs.contains(name)) return fmt::format("--out '{}={}': the graph has no such output", name, file);
-  for (const auto& [name, output] : result.outputs)
+  if (!heat.output.empty() && !result.outputs.contains(heat.output)) return fmt::format("--heatmap '{}={}': the graph has no such output", heat.output, heat.path);
+  for (const auto& [name, output] : result.outputs) {
+    if (name == heat.output) drawn = {{output.type.dims.begin(), output.type.dims.end()}, output.extents, output.data};
     if (std::string problem = put_result(name, stored(output.data, output.extents, attune_f64), outputs); !problem.empty()) return problem;
+  }
   return {};
 }
 
@@ -189,8 +212,23 @@ std::string kernel_file_problem(const RunOptions& options) {
   return {};
 }
 
+/// Draws what was asked for after the call: `drawn`, or where no output has them the weights of the graph's softmax. The problem in words.
+std::string draw_weights(const HeatRequest& heat, const std::string& name, const Graph* graph, const RunOptions& options, HeatValues drawn) {
+  if (!heat.is_asked()) return {};
+  if (heat.output.empty()) {
+    const FileInputs files = read_inputs(options.inputs);
+    if (!files.problem.empty()) return files.problem;
+    SoftmaxWeights weights = softmax_weights(*graph, files);
+    if (!weights.problem.empty()) return weights.problem;
+    drawn = std::move(weights.values);
+  }
+  return draw_heat_map(heat, fmt::format("{}: {}", name, heat.output.empty() ? "weights" : heat.output), drawn);
+}
+
 int run(const RunOptions& options) {
   std::map<std::string, std::string> inputs, outputs;
+  HeatRequest heat = read_heat_request(options.heat);
+  if (!heat.problem.empty()) return refuse(heat.problem);
   if (std::string problem = read_pairs(options.inputs, "--in", inputs); !problem.empty()) return refuse(problem);
   if (std::string problem = read_pairs(options.outputs, "--out", outputs); !problem.empty()) return refuse(problem);
   if (options.threads != 0)
@@ -203,13 +241,22 @@ int run(const RunOptions& options) {
   Prepared prepared;
   if (!is_file) prepared = prepare(options);
   if (!prepared.problem.empty()) return refuse(prepared.problem);
+  if (heat.is_asked() && heat.output.empty()) {
+    if (is_file) return refuse(fmt::format("--heatmap {}: the kernel file '{}' holds no graph to compute weights by; OUTPUT=FILE.png draws an output", heat.path, options.graph.graph));
+    heat.output = weights_output(prepared.graph.graph);
+  }
+  const Graph* graph = is_file ? nullptr : &prepared.graph.graph;
   if (options.is_interpreted) {
-    const std::string problem = interpret_files(prepared.graph.graph, options.inputs, outputs);
+    HeatValues drawn;
+    std::string problem = interpret_files(*graph, options.inputs, outputs, heat, drawn);
+    if (problem.empty()) problem = draw_weights(heat, prepared.graph.name, graph, options, std::move(drawn));
     return problem.empty() ? 0 : refuse(problem);
   }
   const OpenKernel open = is_file ? open_file(options.graph.graph, options.sha256, options.device) : open_kernel(prepared, options.device);
   if (!open.problem.empty()) return refuse(open.problem);
-  const std::string problem = FileCall(*open.kernel, inputs, outputs).run();
+  FileCall call(*open.kernel, inputs, outputs, heat);
+  std::string problem = call.run();
+  if (problem.empty()) problem = draw_weights(heat, std::string(open.kernel->name()), graph, options, call.drawn_output());
   return problem.empty() ? 0 : refuse(problem);
 }
 
@@ -225,11 +272,16 @@ void add_run(Program& program) {
   add_device_option(command, options->device);
   command.flag("--interpret", options->is_interpreted, "Interpret the graph in double precision; outputs are f64");
   command.number("--threads", options->threads, 1, 256, "1 to 256; as many as the machine has CPUs without it");
+  command.text("--heatmap", options->heat.picture, "FILE.png: draws attention weights; of an output that has them, else computed in double precision; OUTPUT=FILE.png draws the output");
+  command.text("--labels", options->heat.labels, "Of the heat map: a text file with a line for each row, and for each column if there are as many");
+  command.text("--key-labels", options->heat.key_labels, "Of the heat map: a text file with a line for each column");
+  command.text("--at", options->heat.places, "Of the heat map: DIM=INDEX,... of dims beside rows and columns; of others every position is a panel");
   command.footer(
       "Files may be in C or Fortran order, little- or big-endian. Reals are rounded to what the kernel takes, which a note on stderr says;\n"
       "integers must fit, and those of 0 and 1 are booleans too. Reals are never taken for integers, nor booleans for reals.\n"
       "Examples:\n"
       "  attune run causal --in q=q.npy --in k=k.npy --in v=v.npy --out out=out.npy\n"
+      "  attune run causal --in q=q.npy --in k=k.npy --in v=v.npy --heatmap weights.png --labels tokens.txt --key-labels key_tokens.txt\n"
       "  attune run kernels/causal.so --in q=q.npy --in k=k.npy --in v=v.npy --out out=out.npy --threads 2");
   command.action([options] { return run(*options); });
 }
