@@ -18,7 +18,7 @@ Manifest copy() {
   Manifest m;
   m.name = m.variant = "copy";
   m.dims = {{"n", attune_free, {}, 1}};
-  m.tensors = {{"q", attune_f32, false, {0}}, {"out", attune_f32, true, {0}}};
+  m.tensors = {{"q", attune_f32, attune_input, {0}}, {"out", attune_f32, attune_output, {0}}};
   m.steps = {{"pointwise", {0}, {1}, {0}, {{"zen4", "large: pointwise", "avx2", "amd/25", "copy_argv", attune_cpu, {}}}}};
   return m;
 }
@@ -52,9 +52,9 @@ TEST_CASE("a kernel's manifest is refused where the runtime or a C++ compiler wo
   m.variant = "x.y";
   CHECK_THAT(manifest_problem(m), Catch::StartsWith("variant 'x.y': is not a name"));
   m = copy();
-  while (m.tensors.size() < ATTUNE_MAX_TENSORS) m.tensors.insert(m.tensors.begin(), {"q" + std::to_string(m.tensors.size()), attune_f32, false, {0}});
+  while (m.tensors.size() < ATTUNE_MAX_TENSORS) m.tensors.insert(m.tensors.begin(), {"q" + std::to_string(m.tensors.size()), attune_f32, attune_input, {0}});
   CHECK(manifest_problem(m) == "");
-  m.tensors.insert(m.tensors.begin(), {"more", attune_f32, false, {0}});
+  m.tensors.insert(m.tensors.begin(), {"more", attune_f32, attune_input, {0}});
   CHECK(manifest_problem(m) == "kernel 'copy': has 65 inputs and outputs; 64 are the most");
   m = copy();
   m.dims[0] = {"n", attune_fixed, {}, ATTUNE_MAX_EXTENT + 1};
