@@ -23,7 +23,7 @@ struct RotarySteps {
 
   /// Refuses a number that is no i64, a base below 1, and a width that is odd or not from 2 to 4096.
   constexpr Text check(std::span<const Type> in) const {
-    if (in[0].kind != Kind::i64) return sentence("a pair's number is ", in[0].kind, "; it must be i64, as index gives it");
+    if (in[0].kind != Kind::i64) return sentence("the number of a pair is ", in[0].kind, "; it must be i64, as index gives it");
     if (!(base >= 1)) return sentence("base is ", base, "; it must be at least 1");
     if (width < 2 || width % 2 != 0 || width > most_width) return sentence("width is ", width, "; it must be even, from 2 to ", most_width);
     return {};

@@ -56,7 +56,7 @@ std::string problem_of_plans(const Graph& graph, const StagePlan& plan) {
     if (is_anchor(graph.node(node))) loops.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, graph.node(node).op));
   using Loops = std::vector<std::string>;
   const std::string_view kind = plan.kind();
-  const bool is_right = kind == "pointwise"     ? loops.empty()
+  const bool is_right = kind == "pointwise" || kind == "write_rows" ? loops.empty()
                         : kind == "gemm"        ? loops == Loops{"matmul"}
                         : kind == "row_softmax" ? loops == Loops{"softmax"} || loops == Loops{"softmax", "log_sum_exp"} || loops == Loops{"log_sum_exp", "softmax"}
                         : kind == "reduce"      ? loops.size() == 1 && loops[0] != "matmul" && loops[0] != "softmax"

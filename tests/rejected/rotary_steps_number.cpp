@@ -1,4 +1,4 @@
-// expect: line 13: rotary_steps: a pair's number is real; it must be i64, as index gives it
+// expect: line 13: rotary_steps: the number of a pair is real; it must be i64, as index gives it
 #include "dsl/graph.h"
 
 using namespace attune;
