@@ -18,6 +18,10 @@ constexpr int work_per_task = 256 * 1024;
 /// Columns of the tile in registers where vectors go along the contraction: with 4 rows, two loads feed four multiplications.
 constexpr int dot_columns = 4;
 
+/// Operations that are cheaper than to store an element and to load it again. Of a, which is computed again for every tile of columns: a load, perhaps
+/// widened from bf16 and scaled. Of b, which is computed once for a tile of rows, and there are few: an element of a quantised block, too.
+constexpr int cheap_of_a = 4, cheap_of_b = 12;
+
 /// Counts what an element costs to compute beyond its loads.
 class CountOperations : public Halide::Internal::IRVisitor {
  public:
@@ -27,7 +31,7 @@ class CountOperations : public Halide::Internal::IRVisitor {
   using IRVisitor::visit;
   void visit(const Halide::Internal::Call* call) override {
     if (call->call_type == Halide::Internal::Call::Image || call->call_type == Halide::Internal::Call::Halide) return;
-    ++count;
+    count += call->is_extern() ? cheap_of_b : 1;  // a function
     IRVisitor::visit(call);
   }
   void visit(const Halide::Internal::Add* op) override { binary(op); }
@@ -48,13 +52,13 @@ class CountOperations : public Halide::Internal::IRVisitor {
   }
 };
 
-/// A load, perhaps widened from bf16 and scaled: cheap enough to compute again for every tile that uses it.
-bool is_cheap(const Piece& piece) {
+/// At most so many operations beside its loads.
+bool is_cheap(const Piece& piece, int most) {
   Coordinates at;
   for (const std::string& dim : piece.dims) at[dim] = Var(dim);
   CountOperations operations;
   piece.at(at).accept(&operations);
-  return operations.count <= 4;
+  return operations.count <= most;
 }
 
 class DirectGemm {
@@ -62,8 +66,8 @@ class DirectGemm {
   DirectGemm(const Product& product, const GemmTile& tile)
       : p_(product), body_(p_.body), lanes_(tile.lanes), is_dot_(p_.b_along_over), width_(is_dot_ ? dot_columns : tile.vectors * tile.lanes),
         over_(body_.over, p_.extents, tile.lanes), columns_(body_.columns, p_.extents, width_) {
-    if (!is_cheap(body_.a) || (is_dot_ && !p_.a_along_over)) body_.a = stored(body_.a, body_.over);
-    if (!is_cheap(body_.b) || (!is_dot_ && !p_.b_along_columns)) body_.b = stored(body_.b, is_dot_ ? body_.over : body_.columns);
+    if (!is_cheap(body_.a, cheap_of_a) || (is_dot_ && !p_.a_along_over)) body_.a = stored(body_.a, body_.over);
+    if (!is_cheap(body_.b, cheap_of_b) || (!is_dot_ && !p_.b_along_columns)) body_.b = stored(body_.b, is_dot_ ? body_.over : body_.columns);
   }
 
   /// Tiles of `rows` rows, the last one padded; a single row has a tile of its own.
