@@ -1,0 +1,133 @@
+// Generates text with SmolLM2-135M-Instruct, whose layers run in Attune kernels: a text that goes on, or a conversation.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+
+#include "runtime/threads.h"
+#include "samples/text_generation/chat.h"
+#include "samples/text_generation/generator.h"
+
+namespace text_generation {
+namespace {
+
+struct Options {
+  std::filesystem::path model = TEXT_GENERATION_MODEL;
+  std::string prompt, system = std::string(default_system), weights = std::string(weight_form_names[0]);
+  bool is_chat = false, is_greedy = false;
+  double temperature = 0.2, top_p = 0.9;
+  std::uint64_t seed = 0;
+  std::int64_t tokens = 256, context = Sizes::context;
+  int threads = 0;
+};
+
+void write(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+/// "Reading: 5 tokens, 310.1 per second. Writing: 31 tokens, 21.5 per second."
+std::string summary(const Generator& generator, const Model& model) {
+  const auto of = [](const Speed& speed) { return fmt::format("{} tokens, {:.1f} per second", speed.tokens, speed.tokens_per_second()); };
+  return fmt::format("Prefill: {}. Decode: {}. Weights: {}, {:.0f} MB; {} threads.", of(generator.reading()), of(generator.writing()),
+                     weight_form_names[static_cast<std::size_t>(model.form)], static_cast<double>(model.bytes()) / 1e6, attune::num_threads());
+}
+
+/// The prompt and what follows it.
+Result<void> go_on(const Options& options, Generator& generator) {
+  write(options.prompt);
+  return generator(options.prompt, options.tokens, write);
+}
+
+/// A line of standard input, an answer, and so on until the input ends. The prompt given, if any, is the first line.
+Result<void> converse(const Options& options, Generator& generator) {
+  const bool is_terminal = isatty(STDIN_FILENO) != 0;
+  bool is_first = true;
+  std::string line = options.prompt;
+  while (true) {
+    if (line.empty() && is_terminal) write("> ");
+    if (line.empty() && !std::getline(std::cin, line)) break;
+    if (!line.empty()) {
+      if (auto done = generator(turn_of(line, is_first, options.system), options.tokens, write); !done) return done;
+      write("\n");
+      is_first = false;
+      line.clear();
+    }
+  }
+  if (is_terminal) write("\n");
+  return {};
+}
+
+Result<void> run(const Options& options) {
+  if (options.prompt.empty() && !options.is_chat)
+    return Error{"the prompt is missing; text_generation \"The capital of France is\" goes on with a text, --chat converses"};
+  if (!std::filesystem::exists(options.model))
+    return Error{fmt::format("--model: there is no file '{}'; scripts/setup installs it", options.model.string())};
+  if (options.threads > 0)
+    if (auto set = attune::set_num_threads(options.threads); !set) return Error{"--threads: " + set.error().message};
+  const auto file = Gguf::open(options.model);
+  if (!file) return file.error();
+  const auto tokenizer = Tokenizer::of(*file);
+  if (!tokenizer) return tokenizer.error();
+  if (tokenizer->vocabulary_size() != Sizes::vocabulary)
+    return Error{fmt::format("tokenizer: has {} tokens, expected {}", tokenizer->vocabulary_size(), Sizes::vocabulary)};
+  const auto form = std::ranges::find(weight_form_names, options.weights) - weight_form_names.begin();
+  const auto model = Model::of(*file, static_cast<WeightForm>(form));
+  if (!model) return model.error();
+  auto decoder = Decoder::of(*model, options.context);
+  if (!decoder) return decoder.error();
+  Sampler sampler(options.is_greedy ? 0 : options.temperature, options.top_p, options.seed);
+  Generator generator(*tokenizer, std::move(decoder).value(), [&](std::span<const float> logits) { return sampler(logits); });
+  const auto done = options.is_chat ? converse(options, generator) : go_on(options, generator);
+  fmt::print("\n\n{}\n", summary(generator, *model));
+  return done;
+}
+
+void describe(CLI::App& app, Options& options) {
+  app.description("Generates text with SmolLM2-135M-Instruct, whose layers run in Attune kernels.");
+  app.footer(
+      "Examples:\n"
+      "  text_generation --greedy \"The capital of France is\"\n"
+      "  text_generation --chat\n"
+      "  text_generation --chat --weights packed \"Tell me a story about a lighthouse.\"");
+  app.add_option("prompt", options.prompt, "The text to go on with; with --chat the first message");
+  app.add_flag("--chat", options.is_chat, "Converse: each line of standard input is a message");
+  app.add_option("--system", options.system, "What the assistant of a conversation is told of itself")->capture_default_str();
+  app.add_flag("--greedy", options.is_greedy, "Take the most likely token each time");
+  app.add_option("--temperature", options.temperature, "Below 1 likely tokens become likelier; 0 is greedy")->check(CLI::Range(0.0, 100.0))->capture_default_str();
+  app.add_option("--top-p", options.top_p, "Draw from the most likely tokens that have this share together")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  app.add_option("--seed", options.seed, "Of the random numbers; the same gives the same text")->capture_default_str();
+  app.add_option("--tokens", options.tokens, "Most tokens to write, of each answer with --chat")->check(CLI::Range(0, 1000000))->capture_default_str();
+  app.add_option("--context", options.context, "Most tokens that the model sees")
+      ->check(CLI::Range(std::int64_t{1}, Sizes::context))
+      ->capture_default_str();
+  app.add_option("--weights", options.weights, "How weights are kept: f32, bf16, or packed as the file stores them")
+      ->check(CLI::IsMember(std::vector<std::string>(weight_form_names.begin(), weight_form_names.end())))
+      ->capture_default_str();
+  app.add_option("--threads", options.threads, "Threads to compute on; as many as there are CPUs without it")->check(CLI::Range(1, 256));
+  app.add_option("--model", options.model, "GGUF file of SmolLM2-135M-Instruct")->capture_default_str();
+}
+
+}  // namespace
+}  // namespace text_generation
+
+int main(int argc, char** argv) {
+  text_generation::Options options;
+  CLI::App app;
+  text_generation::describe(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    fmt::print(stderr, "text_generation: {}\n", error.what());
+    return 2;
+  }
+  auto done = text_generation::run(options);
+  if (std::fflush(stdout) != 0 && done) done = attune::Error{"standard output: cannot be written"};
+  if (done) return 0;
+  fmt::print(stderr, "text_generation: {}\n", done.error().message);
+  return 2;
+}
