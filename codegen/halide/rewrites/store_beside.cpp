@@ -11,6 +11,19 @@ using Halide::Expr;
 /// Its arguments: the value that it stands for, the element, and the element's place as a load of it, whose index Halide has worked out by then.
 const std::string marker = "attune_storing";
 
+/// The index of a load, and its memory's name. Where lanes beyond a known extent are clamped, Halide loads the others and shuffles them.
+Expr index_of(const Expr& place, std::string& memory) {
+  if (const auto* load = place.as<Load>()) {
+    memory = load->name;
+    return load->index;
+  }
+  const auto* shuffle = place.as<Shuffle>();
+  if (shuffle == nullptr) throw Halide::InternalError("a place to store at is no load");
+  std::vector<Expr> indices;
+  for (const Expr& part : shuffle->vectors) indices.push_back(index_of(part, memory));
+  return Shuffle::make(indices, shuffle->indices);
+}
+
 /// Takes the markers out of an expression, and gathers the stores that they stand for.
 class TakeStores : public IRMutator {
  public:
@@ -22,9 +35,9 @@ class TakeStores : public IRMutator {
   Expr visit(const Call* call) override {
     if (call->name != marker) return IRMutator::visit(call);
     const Expr element = mutate(call->args[1]);
-    const auto* place = call->args[2].as<Load>();
-    if (place == nullptr) throw Halide::InternalError("a place to store at is no load");
-    Stmt store = Store::make(place->name, element, place->index, Halide::Parameter(), const_true(element.type().lanes()), ModulusRemainder());
+    std::string memory;
+    const Expr index = index_of(call->args[2], memory);
+    Stmt store = Store::make(memory, element, index, Halide::Parameter(), const_true(element.type().lanes()), ModulusRemainder());
     for (auto let = lets_.rbegin(); let != lets_.rend(); ++let)
       if (stmt_uses_var(store, let->first)) store = LetStmt::make(let->first, let->second, store);
     stores.push_back(std::move(store));
