@@ -53,10 +53,6 @@ std::vector<int> results_beside(const StageRoles& any) {
       any);
 }
 
-bool is_anchor(const Node& node) {
-  return std::visit([]<class Op>(const Op&) { return requires { Op::has_loop; }; }, node.op);
-}
-
 Users users_of(const Graph& graph) {
   Users users(graph.nodes().size());
   for (std::size_t id = 0; id < users.size(); ++id)

@@ -110,7 +110,9 @@ StageRolesAnswer find_roles(std::string_view kind, const Graph& stage);
 std::vector<int> results_beside(const StageRoles& roles);
 
 /// The operation has a loop of its own (matmul, softmax, reductions); all others are computed per element.
-bool is_anchor(const Node& node);
+inline bool is_anchor(const Node& node) {
+  return std::visit([]<class Op>(const Op&) { return requires { Op::has_loop; }; }, node.op);
+}
 
 /// The users of every node; an output counts as a user with the number -1.
 inline constexpr int output_user = -1;

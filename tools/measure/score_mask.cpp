@@ -66,9 +66,16 @@ Interval<double> ScoreMask::interval_of(const Step& step, const IndexBox& box, I
   std::vector<std::size_t> walked;  // slots along which the box has several elements
   for (std::size_t slot = 0; slot < step.strides.size(); ++slot)
     if (step.strides[slot] != 0 && box[slot].size() > 1) walked.push_back(slot);
-  const bool is_kept_by_blocks = step.is_input && step.kind != Kind::real;
-  if (!is_kept_by_blocks && (walked.size() > 1 || (insight == Insight::kernel && !walked.empty()))) return anything(step.kind, insight);
+  const bool is_kept_by_blocks = step.is_stored && step.kind != Kind::real;
+  const bool is_looked_up =
+      !step.operands.empty() && has_neighbours(step, values) && std::ranges::all_of(step.single, [&](std::size_t slot) { return box[slot].size() <= 1; });
+  if (!is_kept_by_blocks && !is_looked_up && (walked.size() > 1 || (insight == Insight::kernel && !walked.empty()))) return anything(step.kind, insight);
   return range_of(step, box, walked).value_or(anything(step.kind, insight));
+}
+
+/// Whether what is gathered lies in one row of each table or in two neighbouring ones, which a kernel looks up.
+bool ScoreMask::has_neighbours(const Step& step, std::span<const Interval<double>> values) {
+  return std::ranges::all_of(step.operands, [&](std::size_t place) { return values[place].high - values[place].low <= 1; });
 }
 
 /// From the least to the greatest element of a box of data; nothing if one is not finite.
@@ -99,9 +106,15 @@ bool ScoreMask::may_know_whole_blocks() const {
   struct Knowable {
     bool truth, falsehood;
   };
+  IndexBox least = {{0, 16}, {0, 16}};  // no schedule's blocks are smaller
+  least.resize(2 + static_cast<std::size_t>(outer_.size()), {0, 1});
+  std::vector<Interval<double>> values;
   std::vector<Knowable> known;
   for (const Step& step : steps_) {
-    const bool is_open = step.source != Source::data || (step.is_input && step.kind != Kind::real) || (!step.has_rows && !step.has_columns);
+    values.push_back(step.source == Source::data ? anything(step.kind, Insight::kernel) : interval_of(step, least, Insight::kernel, values));
+    const bool is_looked_up = !step.operands.empty() && has_neighbours(step, values);
+    const bool is_known = (step.is_stored && step.kind != Kind::real) || is_looked_up;
+    const bool is_open = step.source != Source::data || is_known || (!step.has_rows && !step.has_columns);
     Knowable k{is_open, is_open};
     if (step.source == Source::operation) {
       const auto in = [&](std::size_t i) { return known[step.operands[i]]; };

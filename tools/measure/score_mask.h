@@ -59,17 +59,19 @@ class ScoreMask {
     Kind kind = Kind::real;
     double value = 0;                   // constant
     std::size_t slot = 0;               // index: which range of a box
-    bool is_input = false;              // data: as it stands, not computed of inputs
+    bool is_stored = false;             // data: an input, or what another stage stores
     Array data;                         // data, with
     std::vector<std::int64_t> strides;  // elements from one index of a slot to the next
     AnyOp op;                           // operation
-    std::vector<std::size_t> operands;
+    std::vector<std::size_t> operands;  // of data that is gathered: the places, of one table in another
+    std::vector<std::size_t> single;    // of data that is gathered: the slots of the table itself
     bool has_rows = false, has_columns = false;  // depends on the query, on the key
   };
   class Builder;  // score_mask_builder.cpp
   struct Tile;
 
   Interval<double> interval_of(const Step& step, const IndexBox& box, Insight insight, std::span<const Interval<double>> values) const;
+  static bool has_neighbours(const Step& step, std::span<const Interval<double>> values);
   static std::optional<Interval<double>> range_of(const Step& step, const IndexBox& box, std::span<const std::size_t> walked);
   void evaluate(const Step& step, const IndexBox& box, std::span<const Tile> tiles, Tile& tile) const;
   std::int64_t count_tile(const IndexBox& box, std::vector<Tile>& tiles) const;

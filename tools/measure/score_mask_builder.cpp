@@ -4,6 +4,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "codegen/plan/stage_roles.h"
 #include "tools/measure/score_mask.h"
 
 namespace attune {
@@ -104,7 +105,9 @@ class ScoreMask::Builder {
     } else {
       const auto* input = std::get_if<Input>(&node.op);
       step.source = Source::data;
-      step.is_input = input != nullptr;
+      const bool is_pair = node.type.dims.has(queries_) && node.type.dims.has(keys_);
+      step.is_stored = input != nullptr || (is_anchor(node) && !is_pair);
+      if (std::holds_alternative<Gather>(node.op) && node.type.kind != Kind::real) add_places(id, renamed, step);
       step.data = input != nullptr ? inputs_.find(input->label)->second : computed(graph_, id, extents_, inputs_);
       step.data.type = node.type;
       for (const Name dim : node.type.dims) {
@@ -115,6 +118,18 @@ class ScoreMask::Builder {
       }
     }
     return step;
+  }
+
+  /// Of a table that is stored, or gathered itself from one.
+  void add_places(int id, const std::map<Name, Name>& renamed, Step& step) {
+    Names chosen;
+    while (const auto* gather = std::get_if<Gather>(&graph_.node(id).op)) {
+      step.operands.push_back(add(graph_.node(id).inputs[1], renamed));
+      chosen.unite(gather->along);
+      id = graph_.node(id).inputs[0];
+    }
+    if (!std::holds_alternative<Input>(graph_.node(id).op) && !is_anchor(graph_.node(id))) return step.operands.clear();
+    for (const Name dim : graph_.node(id).type.dims.without(chosen)) step.single.push_back(slot_of(role(dim, renamed)));
   }
 
   std::size_t append(const AnyOp& op, std::vector<std::size_t> operands) {

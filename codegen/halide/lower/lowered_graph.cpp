@@ -1,5 +1,6 @@
 #include "codegen/halide/lower/lowered_graph.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "codegen/halide/numbers/strict.h"
@@ -32,6 +33,14 @@ Interval<Lowered> anything(Kind kind) {
   if (kind == Kind::u8) return {Lowered::integer(0), Lowered::integer(255)};
   if (kind == Kind::i32) return {Lowered::integer(std::numeric_limits<std::int32_t>::min()), Lowered::integer(std::numeric_limits<std::int32_t>::max())};
   return {Lowered::integer(std::numeric_limits<std::int64_t>::min()), Lowered::integer(std::numeric_limits<std::int64_t>::max())};
+}
+
+/// Whether the block is a single element of the dims.
+bool is_single(const Block& block, const Names& dims) {
+  return std::ranges::all_of(dims, [&](Name dim) {
+    const Span& span = block.at(std::string(dim));
+    return Halide::Internal::equal(span.first, span.last);
+  });
 }
 
 Lowered index_of(const Halide::Expr& coordinate) { return Lowered::of(coordinate, index_range); }
@@ -78,13 +87,7 @@ Interval<Lowered> LoweredGraph::over(int node, const Block& block) const {
 Interval<Lowered> LoweredGraph::find_over(int id, const Block& block, std::map<int, Interval<Lowered>>& found) const {
   if (const auto known = found.find(id); known != found.end()) return known->second;
   const Node& node = graph_.node(id);
-  const bool is_point = [&] {
-    for (Name dim : node.type.dims) {
-      const Span& span = block.at(std::string(dim));
-      if (!Halide::Internal::equal(span.first, span.last)) return false;
-    }
-    return true;
-  }();
+  const bool is_point = is_single(block, node.type.dims);
   const auto in = [&](std::size_t i) { return find_over(node.inputs[i], block, found); };
   const auto value = std::visit(
       [&]<class Op>(const Op& op) -> Interval<Lowered> {
@@ -112,6 +115,9 @@ Interval<Lowered> LoweredGraph::find_over(int id, const Block& block, std::map<i
           if constexpr (std::is_same_v<Op, Input>)
             if (const BlockSource& known = sources_.find(op.label)->second.over; known && !is_point)
               if (const auto range = known(block)) return *range;
+          if constexpr (std::is_same_v<Op, Gather>)
+            if (!is_point)
+              if (const auto range = chosen_over(op, node, block, in(1))) return *range;
           if (!is_point) return anything(node.type.kind);
           Coordinates coordinates;
           for (const auto& [dim, span] : block) coordinates[dim] = span.first;
@@ -121,6 +127,28 @@ Interval<Lowered> LoweredGraph::find_over(int id, const Block& block, std::map<i
       node.op);
   found.emplace(id, value);
   return value;
+}
+
+/// Of a table of integers or truth values, where the places are one number or two neighbours, as those of blocks that divide the dim are: from the least
+/// to the greatest of the two rows, 0 outside of the table. Rows are looked up by single elements; nothing if they have more in the block.
+std::optional<Interval<Lowered>> LoweredGraph::chosen_over(const Gather& op, const Node& node, const Block& block, const Interval<Lowered>& ids) const {
+  const Node& table = graph_.node(node.inputs[0]);
+  const bool is_stored = std::holds_alternative<Input>(table.op);
+  if (node.type.kind == Kind::real || (is_stored && !is_single(block, table.type.dims.without({op.along})))) return std::nullopt;
+  const Lowered zero = Lowered::integer(0), one = Lowered::integer(1), end = extent(op.along);
+  const Lowered none = node.type.kind == Kind::boolean ? Lowered::boolean(false) : zero;
+  const auto row = [&](const Lowered& id) {
+    const Halide::Expr place = Halide::cast<std::int32_t>(minimum(maximum(id, zero), maximum(end - one, zero)).expr);
+    Block at = block;
+    at[std::string(op.along)] = {place, place};
+    const Interval<Lowered> inside = over(node.inputs[0], at);
+    const Lowered is_inside = id >= zero && id < end;
+    return Interval<Lowered>{select(is_inside, inside.low, none), select(is_inside, inside.high, none)};
+  };
+  const Interval<Lowered> first = row(ids.low), last = row(ids.high), unknown = anything(node.type.kind);
+  const Lowered are_neighbours = ids.high <= ids.low + one;
+  return Interval<Lowered>{select(are_neighbours, minimum(first.low, last.low), unknown.low),
+                           select(are_neighbours, maximum(first.high, last.high), unknown.high)};
 }
 
 Piece LoweredGraph::piece(int node) const {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "codegen/halide/bodies/block_ranges.h"
@@ -48,6 +49,7 @@ class LoweredGraph {
   using Found = std::map<int, Lowered>;
   Lowered find(int node, const Coordinates& coordinates, const Given& given, Found& found) const;
   Interval<Lowered> find_over(int node, const Block& block, std::map<int, Interval<Lowered>>& found) const;
+  std::optional<Interval<Lowered>> chosen_over(const Gather& op, const Node& node, const Block& block, const Interval<Lowered>& ids) const;
 
   const Graph& graph_;
   std::map<std::string, Source, std::less<>> sources_;
