@@ -7,21 +7,32 @@
 #include "dsl/parameters.h"
 #include "dsl/variants/additive.h"
 #include "dsl/variants/alibi.h"
+#include "dsl/variants/biased.h"
+#include "dsl/variants/block_diffusion.h"
 #include "dsl/variants/cached.h"
 #include "dsl/variants/causal.h"
 #include "dsl/variants/causal_offset.h"
+#include "dsl/variants/chosen_blocks.h"
+#include "dsl/variants/chosen_keys.h"
+#include "dsl/variants/chunked.h"
+#include "dsl/variants/cosine.h"
 #include "dsl/variants/cross.h"
 #include "dsl/variants/differential.h"
 #include "dsl/variants/document.h"
 #include "dsl/variants/embedded.h"
+#include "dsl/variants/general.h"
+#include "dsl/variants/global_window.h"
 #include "dsl/variants/grouped_query.h"
+#include "dsl/variants/l2_distance.h"
 #include "dsl/variants/linear_attention.h"
 #include "dsl/variants/masked.h"
 #include "dsl/variants/merge_partials.h"
 #include "dsl/variants/multi_head.h"
+#include "dsl/variants/neighbourhood.h"
 #include "dsl/variants/padded.h"
 #include "dsl/variants/prefix_lm.h"
 #include "dsl/variants/prob_weights.h"
+#include "dsl/variants/qk_norm.h"
 #include "dsl/variants/relative_bias.h"
 #include "dsl/variants/relu_attention.h"
 #include "dsl/variants/retention.h"
@@ -32,6 +43,9 @@
 #include "dsl/variants/sinks.h"
 #include "dsl/variants/sliding_window.h"
 #include "dsl/variants/soft_cap.h"
+#include "dsl/variants/strided.h"
+#include "dsl/variants/tree.h"
+#include "dsl/variants/window.h"
 
 namespace attune {
 
@@ -41,14 +55,28 @@ using AnyVariant = std::variant<
     Causal,  //
     CausalOffset,  //
     SlidingWindow,  //
+    Window,  //
     Sinks,  //
+    Strided,  //
+    Chunked,  //
     PrefixLm,  //
+    GlobalWindow,  //
+    Neighbourhood,  //
     Document,  //
+    BlockDiffusion,  //
+    Tree,  //
+    ChosenBlocks,  //
+    ChosenKeys,  //
     SoftCap,  //
     Alibi,  //
     RelativeBias,  //
+    Biased,  //
     Padded,  //
     Masked,  //
+    General,  //
+    Cosine,  //
+    QkNorm,  //
+    L2Distance,  //
     MultiHead,  //
     GroupedQuery,  //
     Cached,  //

@@ -5,16 +5,26 @@
 
 namespace attune {
 
-/// Input mask boolean [batch, queries, keys]: true where the query sees the key, in every head.
+/// Input mask boolean, of those of [batch, heads, queries, keys] that are asked for; where the scores have more dims it is the same along
+/// them. True where the query sees the key, as in ONNX, JAX and PyTorch's scaled_dot_product_attention; with `hides` where it does not, as
+/// in PyTorch's nn.MultiheadAttention. A mask of padding [batch, 1, keys] is that with queries=false.
 struct Masked {
-  static constexpr std::string_view name = "masked",
-                                    meaning = "out = softmax(q k^T / sqrt(depth), where mask[batch, i, j]) v";
-  static constexpr auto fields = std::tuple{};
+  bool batch = true, heads = false, queries = true;  ///< dims of the mask before its keys
+  bool hides = false;                                ///< true hides the key
+
+  static constexpr std::string_view
+      name = "masked",
+      meaning = "out = softmax(q k^T / sqrt(depth), where mask[batch, i, j]) v, or not mask with hides; also by head, or by key alone";
+  static constexpr auto fields = std::tuple{Field{"batch", &Masked::batch}, Field{"heads", &Masked::heads},
+                                            Field{"queries", &Masked::queries}, Field{"hides", &Masked::hides}};
 
   constexpr void operator()(Graph& g) const {
     const Attention a(g);
-    const Value is_visible = g.input("mask", {a.batch, a.queries, a.keys}, Kind::boolean);
-    a.output(mask(a.scores(), is_visible));
+    Names dims;
+    for (const auto& [is_there, dim] : {std::pair{batch, a.batch}, {heads, a.heads}, {queries, a.queries}, {true, a.keys}})
+      if (is_there) dims.add(dim.name);
+    const Value given = g.input("mask", dims, Kind::boolean);
+    a.output(mask(a.scores(), hides ? !given : given));
   }
 };
 

@@ -59,6 +59,16 @@ Prepared of_graph(const Graph& graph, const std::string& name, const KernelOptio
 
 }  // namespace
 
+std::vector<std::string> known_extents(const Graph& graph, const Arrays& inputs) {
+  const Bound bound = bind_extents(graph, inputs);
+  if (!bound.problem.empty()) throw std::runtime_error(bound.problem);
+  std::vector<std::string> known;
+  for (const auto& [dim, extent] : bound.extents)
+    for (const DimInfo& info : graph.dim_infos())
+      if (info.name() == dim && info.derivation.formula == Formula::free) known.push_back(std::string(dim) + "=" + std::to_string(extent));
+  return known;
+}
+
 KernelCase::KernelCase(const std::string& variant, const KernelOptions& options)
     : prepared_(prepared_or_throw(variant, options)), kernel_(opened_or_throw(prepared_)) {}
 

@@ -15,17 +15,6 @@
 namespace attune {
 namespace {
 
-/// "depth=8" of every dim that follows from no other: a kernel for these extents holds the code for one size of call, and takes a quarter of the time.
-std::vector<std::string> known_extents(const Graph& graph, const Arrays& inputs) {
-  const Bound bound = bind_extents(graph, inputs);
-  if (!bound.problem.empty()) throw std::runtime_error(bound.problem);
-  std::vector<std::string> known;
-  for (const auto& [dim, extent] : bound.extents)
-    for (const DimInfo& info : graph.dim_infos())
-      if (info.name() == dim && info.derivation.formula == Formula::free) known.push_back(std::string(dim) + "=" + std::to_string(extent));
-  return known;
-}
-
 /// Kernels of this machine's best target; nodes of equal graphs, extents and storage share one.
 class Kernels {
  public:

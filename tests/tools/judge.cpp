@@ -35,10 +35,16 @@ void drop_tail(const AnyOp& op, const Evaluated& at, Array& out) {
   evaluate(op, at.extents, in, out);
 }
 
+/// What is added lest a norm be divided by 0: beside numbers around 1 f32 cannot tell its sign.
+bool is_tiny(const Node& node) {
+  const auto* constant = std::get_if<Constant>(&node.op);
+  return constant != nullptr && std::abs(constant->value) < 1e-5;
+}
+
 /// Whether the fault can be planted at the node.
 bool is_possible(Fault fault, const Node& node) {
   switch (fault) {
-    case Fault::sign: return node.type.kind == Kind::real && !std::holds_alternative<Input>(node.op);
+    case Fault::sign: return node.type.kind == Kind::real && !std::holds_alternative<Input>(node.op) && !is_tiny(node);
     case Fault::off_by_one: return std::holds_alternative<Index>(node.op);
     case Fault::inverted: return node.type.kind == Kind::boolean;
     case Fault::wrong_angle: return std::holds_alternative<Sin>(node.op) || std::holds_alternative<Cos>(node.op);

@@ -1,0 +1,283 @@
+"""Writes data/: what variants give, computed in double by formulas that know nothing of Attune (plain loops over NumPy arrays).
+
+One call of `case` is one case: a variant, its parameters, its inputs, its outputs. Inputs are numbers that f32 holds. Run it to make data/ anew:
+    /usr/bin/python3 -B tests/variants/make_reference.py tests/variants/data
+"""
+
+import json
+import math
+import pathlib
+import shutil
+import sys
+
+import numpy as np
+
+random = np.random.default_rng(7)
+B, H, Q, K, D, V = 2, 3, 5, 7, 4, 3  # batch, heads, queries, keys, depth, value_depth
+cases = {}
+
+
+def case(name, inputs, outputs, **parameters):
+    """One case: `name` is the variant's, or VARIANT-WHAT; an output that is no dictionary is that called out."""
+    assert name not in cases, name
+    cases[name] = (name.split("-")[0], parameters, inputs, outputs if isinstance(outputs, dict) else {"out": outputs})
+
+
+def normal(*shape, scale=1.0):
+    return (random.standard_normal(shape) * scale).astype(np.float32)
+
+
+def integers(low, high, *shape):
+    return random.integers(low, high, shape).astype(np.int64)
+
+
+def booleans(*shape, share=0.6):
+    return random.random(shape) < share
+
+
+def qkv(queries=Q, keys=K, batch=B, heads=H, **more):
+    """q, k and v by heads, and what else a variant takes."""
+    return {"q": normal(batch, heads, queries, D), "k": normal(batch, heads, keys, D), "v": normal(batch, heads, keys, V), **more}
+
+
+def softmax(scores):
+    """Over the last dim; a row of minus infinity gives zeros."""
+    top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+    weights = np.exp(scores - np.where(np.isinf(top), 0, top))
+    total = weights.sum(axis=-1, keepdims=True)
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+
+def products(q, k):
+    return np.einsum("bhid,bhjd->bhij", q.astype(float), k.astype(float))
+
+
+def scaled(x):
+    return products(x["q"], x["k"]) / math.sqrt(x["q"].shape[-1])
+
+
+def weighted(weights, v):
+    return np.einsum("bhij,bhjd->bhid", weights, v.astype(float))
+
+
+def changed(scores, change):
+    """change(b, h, i, j, score) of every score."""
+    result = np.empty_like(scores)
+    for at in np.ndindex(*scores.shape):
+        result[at] = change(*at, scores[at])
+    return result
+
+
+def attend(x, change=lambda b, h, i, j, s: s):
+    """Scaled scores, changed, then softmax and values."""
+    return weighted(softmax(changed(scaled(x), change)), x["v"])
+
+
+def where(visible):
+    """The change that hides the pairs for which visible(b, h, i, j) is false."""
+    return lambda b, h, i, j, s: s if visible(b, h, i, j) else -np.inf
+
+
+def by_heads(x, w, bias=None):
+    y = np.einsum("btm,hdm->bhtd", x.astype(float), w.astype(float))
+    return y if bias is None else y + bias.astype(float)[None, :, None, :]
+
+
+# Masks
+
+for queries, keys in ((5, 7), (7, 5)):
+    x = qkv(queries, keys)
+    case(f"causal-{queries}x{keys}", x, attend(x, where(lambda b, h, i, j: i >= j)))
+    case(f"causal_offset-{queries}x{keys}", x, attend(x, where(lambda b, h, i, j: j <= i + keys - queries)))
+    for left, right in ((2, 0), (-1, 1), (1, -1), (0, 3)):
+        case(f"window-{queries}x{keys}_{left}_{right}".replace("-1", "all"), x,
+             attend(x, where(lambda b, h, i, j: (left < 0 or i - left <= j) and (right < 0 or j <= i + right))), left=left, right=right)
+    case(f"window-{queries}x{keys}_bottom_right", x,
+         attend(x, where(lambda b, h, i, j: i + keys - queries - 2 <= j <= i + keys - queries + 1)), left=2, right=1, alignment="bottom_right")
+
+x = qkv(11, 11)
+case("sliding_window", x, attend(x, where(lambda b, h, i, j: j <= i and i - j < 3)), window=3)
+case("window-dilated", x, attend(x, where(lambda b, h, i, j: abs(i - j) <= 6 and abs(i - j) % 3 == 0)), left=6, right=6, dilation=3)
+case("sinks", x, attend(x, where(lambda b, h, i, j: (j < 2 or i - j < 3) and j <= i)), sinks=2, window=3)
+case("strided", x, attend(x, where(lambda b, h, i, j: j <= i and (i - j < 4 or (i - j) % 4 == 0))), stride=4)
+case("chunked", x, attend(x, where(lambda b, h, i, j: i // 4 == j // 4)), chunk=4)
+case("chunked-causal", x, attend(x, where(lambda b, h, i, j: i // 4 == j // 4 and j <= i)), chunk=4, causal=True)
+case("chunked-block_causal", x, attend(x, where(lambda b, h, i, j: i // 4 >= j // 4)), chunk=4, before=True)
+
+x = qkv(12, 12)
+block_of = lambda i: i % 6 // 2
+case("block_diffusion", x, attend(x, where(lambda b, h, i, j: (block_of(i) == block_of(j) and (i < 6) == (j < 6)) or
+                                          (block_of(i) > block_of(j) and i < 6 and j >= 6) or
+                                          (block_of(i) >= block_of(j) and i >= 6 and j >= 6))), block=2)
+
+x = qkv(prefix=np.array([3, 0]))
+case("prefix_lm", x, attend(x, where(lambda b, h, i, j: j < x["prefix"][b] or i >= j)))
+x = qkv(9, 9, **{"global": booleans(B, 9, share=0.25)})
+seen = lambda b, i, j: abs(i - j) <= 1 or x["global"][b, i] or x["global"][b, j]
+case("global_window", x, attend(x, where(lambda b, h, i, j: seen(b, i, j))), window=1)
+case("global_window-causal", x, attend(x, where(lambda b, h, i, j: seen(b, i, j) and j <= i)), window=1, causal=True)
+
+# A canvas of 5 x 4 (width 5), a neighbourhood of 3 x 3: the centre is clamped one row and one column from the border.
+x = qkv(20, 20, batch=1, heads=1)
+clamp = lambda c, reach, size: min(max(c, reach), size - 1 - reach)
+case("neighbourhood", x, attend(x, where(lambda b, h, i, j: abs(clamp(i % 5, 1, 5) - j % 5) <= 1 and abs(clamp(i // 5, 1, 4) - j // 5) <= 1)),
+     width=5, kernel_width=3, kernel_height=3)
+
+x = qkv(9, 9, ids=np.array([[0, 0, 1, 1, 1, 2, 2, 2, 2], [4, 4, 4, 4, 0, 0, 3, 4, 0]]))
+case("document", x, attend(x, where(lambda b, h, i, j: x["ids"][b, i] == x["ids"][b, j])))
+case("document-causal", x, attend(x, where(lambda b, h, i, j: x["ids"][b, i] == x["ids"][b, j] and j <= i)), causal=True)
+x = qkv(9, 9, ids=np.array([[0, 0, 0, 1, 1, 1, 2, 2, 2], [0, 0, 1, 1, 2, 2, 2, 3, 3]]),
+        prefixes=np.array([[0, 0, 0, 0, 0, 0, 0, 0, 0], [-1, -1, -1, -1, 0, 0, 0, 2, 2]]))
+case("document-shared_prefix", x, attend(x, where(lambda b, h, i, j: (x["ids"][b, i] == x["ids"][b, j] and j <= i) or
+                                                  (x["ids"][b, i] != x["prefixes"][b, i] == x["ids"][b, j]))), causal=True, prefixes=True)
+x = qkv(9, 9, offsets=np.array([0, 2, 6, 9]))
+start = lambda i: max(o for o in x["offsets"] if o <= i)
+case("document-packed", x, attend(x, where(lambda b, h, i, j: start(i) <= j <= i)), causal=True, offsets=True)
+
+# A tree of 4 guesses behind 3 keys: 0 is the root of 1 and 2, 3 is below 1.
+parents = [-1, 0, 0, 1]
+ancestors = np.zeros((B, 4, 4), dtype=bool)
+for guess in range(4):
+    at = guess
+    while at >= 0:
+        ancestors[:, guess, at] = True
+        at = parents[at]
+x = qkv(4, 7, ancestors=ancestors)
+case("tree", x, attend(x, where(lambda b, h, i, j: j < 3 or x["ancestors"][b, i, j - 3])))
+
+x = qkv(7, 9, chosen=np.array([[[[0, 2], [1, 1], [2, -1]]] * H, [[[2, 1], [-1, -1], [0, 1]]] * H]))
+case("chosen_blocks", x, attend(x, where(lambda b, h, i, j: j // 4 in x["chosen"][b, h, i // 3])), query_block=3, key_block=4)
+case("chosen_blocks-causal", x, attend(x, where(lambda b, h, i, j: j // 4 in x["chosen"][b, h, i // 3] and j <= i)), query_block=3, key_block=4, causal=True)
+x = qkv(7, 9, chosen=booleans(B, H, 3, 3))
+case("chosen_blocks-mask", x, attend(x, where(lambda b, h, i, j: x["chosen"][b, h, i // 3, j // 4])), query_block=3, key_block=4, is_mask=True)
+x = {"q": normal(B, 2, H, Q, D), "k": normal(B, 2, K, D), "v": normal(B, 2, K, V),
+     "chosen": np.array([[[0, 3, 5], [6, -1, -1], [2, 1, 0], [-1, -1, -1], [4, 6, 2]], [[1, 2, 9], [0, 1, 2], [3, 4, 5], [6, 5, 4], [-1, 0, 6]]])}
+merged = {"q": x["q"].reshape(B, 2 * H, Q, D), "k": np.repeat(x["k"], H, axis=1), "v": np.repeat(x["v"], H, axis=1)}
+case("chosen_keys", x, attend(merged, where(lambda b, h, i, j: j in x["chosen"][b, i])).reshape(B, 2, H, Q, V))
+
+x = qkv(lengths=np.array([4, 0]))
+case("padded", x, attend(x, where(lambda b, h, i, j: j < x["lengths"][b])))
+x = qkv(mask=booleans(B, Q, K))
+case("masked", x, attend(x, where(lambda b, h, i, j: x["mask"][b, i, j])))
+case("masked-hides", x, attend(x, where(lambda b, h, i, j: not x["mask"][b, i, j])), hides=True)
+x = qkv(mask=booleans(B, H, Q, K))
+case("masked-heads", x, attend(x, where(lambda b, h, i, j: x["mask"][b, h, i, j])), heads=True)
+x = qkv(mask=booleans(B, K))
+case("masked-padding", x, attend(x, where(lambda b, h, i, j: x["mask"][b, j])), queries=False)
+
+# Scores
+
+x = qkv()
+case("scaled_dot_product", x, {"out": attend(x), "weights": softmax(scaled(x)), "lse": np.log(np.exp(scaled(x)).sum(axis=-1))}, weights=True, lse=True)
+case("scaled_dot_product-dot", x, weighted(softmax(products(x["q"], x["k"])), x["v"]), scaled=False)
+case("soft_cap", x, attend(x, lambda b, h, i, j, s: 0.5 * math.tanh(s / 0.5)), cap=0.5)
+slope = lambda h: 2 ** (-8 * (h + 1) / H)
+case("alibi", x, attend(x, lambda b, h, i, j, s: s + (j - i) * slope(h)))
+case("alibi-causal", x, attend(x, lambda b, h, i, j, s: s + (j - i) * slope(h) if j <= i else -np.inf), causal=True)
+x = qkv(slopes=np.abs(normal(H)))
+case("alibi-symmetric", x, attend(x, lambda b, h, i, j, s: s - float(x["slopes"][h]) * abs(i + K - Q - j)), slopes=True, symmetric=True, alignment="bottom_right")
+for name, shape in {"heads": (1, H, Q, K), "pairs": (1, 1, Q, K), "all": (B, H, Q, K), "keys": (B, 1, 1, K)}.items():
+    bias = normal(*shape)
+    dims = {d: n > 1 for d, n in zip(("batch", "heads", "queries", "keys"), shape)}
+    x = qkv(bias=bias.reshape([n for n in shape if n > 1]))
+    case(f"biased-{name}", x, weighted(softmax(scaled(x) + bias), x["v"]), **dims)
+    if name == "all":
+        x = dict(x)
+        x["factors"] = x.pop("bias")
+        case("biased-factors", x, weighted(softmax(scaled(x) * bias), x["v"]), multiplies=True, **dims)
+
+
+def t5_bucket(distance, buckets, last, causal):
+    """Of j - i, as variants of T5 define it."""
+    first, size = 0, max(-distance, 0)
+    if not causal:
+        buckets //= 2
+        first, size = buckets if distance > 0 else 0, abs(distance)
+    exact = buckets // 2
+    if size < exact:
+        return first + size
+    return first + min(buckets - 1, exact + math.floor(math.log(size / exact) / math.log(last / exact) * (buckets - exact)))
+
+
+x = qkv(25, 25, batch=1, heads=1, bias=normal(8, 1))
+case("relative_bias-t5", x, weighted(softmax(changed(products(x["q"], x["k"]), lambda b, h, i, j, s: s + x["bias"][t5_bucket(j - i, 8, 20, False), h])), x["v"]),
+     buckets=8, max_distance=20, scaled=False)
+case("relative_bias-t5_causal", x, attend(x, lambda b, h, i, j, s: s + x["bias"][t5_bucket(j - i, 8, 20, True), h] if j <= i else -np.inf),
+     buckets=8, max_distance=20, causal=True)
+x = qkv(bias=normal(5, H))
+case("relative_bias-clipped", x, attend(x, lambda b, h, i, j, s: s + x["bias"][min(max(j - i, -2), 2) + 2, h]), distances="clipped", max_distance=2)
+
+x = {**qkv(), "k": normal(B, H, K, 6), "w": normal(H, D, 6, scale=0.5)}
+case("general", x, weighted(softmax(np.einsum("bhid,hde,bhje->bhij", *(x[n].astype(float) for n in "qwk"))), x["v"]))
+x = qkv(tau=np.array([1.5, 4, 10], dtype=np.float32))
+lengths = np.einsum("bhi,bhj->bhij", *(np.sqrt((x[n].astype(float) ** 2).sum(axis=-1)) for n in "qk"))
+case("cosine", x, weighted(softmax(products(x["q"], x["k"]) / lengths * x["tau"].astype(float)[None, :, None, None]), x["v"]))
+x = qkv(wq=normal(D), wk=normal(D))
+norm = lambda y, w: w.astype(float) * y / np.sqrt((y.astype(float) ** 2).mean(axis=-1, keepdims=True) + 0.01)
+case("qk_norm", x, weighted(softmax(products(norm(x["q"], x["wq"]), norm(x["k"], x["wk"])) / math.sqrt(D)), x["v"]), epsilon=0.01)
+x = qkv()
+squares = ((x["q"].astype(float)[:, :, :, None, :] - x["k"].astype(float)[:, :, None, :, :]) ** 2).sum(axis=-1)
+case("l2_distance", x, weighted(softmax(-squares / (2 * 0.75**2)), x["v"]), sigma=0.75)
+case("l2_distance-scaled", x, weighted(softmax(-squares / (2 * math.sqrt(D))), x["v"]), scaled=True)
+
+for biases in (False, True):
+    x = {"q": normal(B, Q, D), "k": normal(B, K, 6), "v": normal(B, K, V), "wq": normal(8, D), "wk": normal(8, 6), "wa": normal(8)}
+    hidden = np.einsum("bid,ud->biu", x["q"].astype(float), x["wq"])[:, :, None] + np.einsum("bjd,ud->bju", x["k"].astype(float), x["wk"])[:, None]
+    if biases:
+        x |= {"bq": normal(8), "bk": normal(8), "lengths": np.array([5, 2])}
+        hidden = hidden + x["bq"] + x["bk"]
+    scores = np.tanh(hidden) @ x["wa"].astype(float)
+    if biases:
+        for b in range(B):
+            scores[b, :, x["lengths"][b]:] = -np.inf
+    case("additive-biases" if biases else "additive", x, np.einsum("bij,bjd->bid", softmax(scores), x["v"]), biases=biases, lengths=biases)
+
+# Shapes and layers
+
+x = {"q": normal(B, 2, H, Q, D), "k": normal(B, 2, K, D), "v": normal(B, 2, K, V)}
+merged = {"q": x["q"].reshape(B, 2 * H, Q, D), "k": np.repeat(x["k"], H, axis=1), "v": np.repeat(x["v"], H, axis=1)}
+case("grouped_query", x, attend(merged).reshape(B, 2, H, Q, V))
+
+
+def layer(x, source, memory, visible=lambda b, h, i, j: True):
+    parts = {n: by_heads(m, x["w" + n], x.get("b" + n)) for n, m in (("q", source), ("k", memory), ("v", memory))}
+    out = np.einsum("bhtd,mhd->btm", attend(parts, where(visible)), x["wo"].astype(float))
+    return out + x["bo"] if "bo" in x else out
+
+
+weights = {"wq": normal(H, D, 6, scale=0.5), "wk": normal(H, D, 6, scale=0.5), "wv": normal(H, V, 6, scale=0.5), "wo": normal(6, H, V, scale=0.5)}
+biases = {"bq": normal(H, D), "bk": normal(H, D), "bv": normal(H, V), "bo": normal(6)}
+x = {"x": normal(B, Q, 6), **weights}
+case("multi_head", x, layer(x, x["x"], x["x"]))
+x = {"x": normal(B, Q, 6), **weights, **biases, "lengths": np.array([4, 2])}
+case("multi_head-lengths", x, layer(x, x["x"], x["x"], lambda b, h, i, j: j < x["lengths"][b]), biases=True, lengths=True)
+x = {"x": normal(B, Q, 6), "memory": normal(B, K, 6), **weights, **biases}
+case("cross", x, layer(x, x["x"], x["memory"]), biases=True)
+x = {"x": normal(Q, 6), "wq": normal(D, 6, scale=0.5), "wk": normal(D, 6, scale=0.5), "wv": normal(V, 6, scale=0.5)}
+q, k, v = (x["x"].astype(float) @ x[n].T.astype(float) for n in ("wq", "wk", "wv"))
+case("single_head", x, softmax(q @ k.T) @ v)
+x = {"tokens": integers(0, 9, B, Q), "embedding": normal(9, 6), **weights}
+embedded = x["embedding"][x["tokens"]].astype(float)
+angles = np.arange(Q)[:, None] * 10000.0 ** (-(np.arange(6) // 2 * 2) / 6)
+placed = embedded + np.where(np.arange(6) % 2 == 0, np.sin(angles), np.cos(angles))
+case("embedded", x, embedded + layer(x, placed, placed))
+x = {"partial": normal(2, B, H, Q, V), "partial_lse": normal(2, B, H, Q)}
+shares = np.exp(x["partial_lse"].astype(float))
+case("merge_partials", x, {"out": np.einsum("pbhid,pbhi->bhid", x["partial"].astype(float), shares / shares.sum(axis=0)), "lse": np.log(shares.sum(axis=0))})
+
+
+def write(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, (variant, parameters, inputs, outputs) in cases.items():
+        (folder / name).mkdir(parents=True)
+        for tensor, data in {**inputs, **outputs}.items():
+            np.save(folder / name / f"{tensor}.npy", np.asarray(data))
+        text = {True: "true", False: "false"}
+        settings = [f"{key}={text.get(value, value) if isinstance(value, bool) else value}" for key, value in parameters.items()]
+        said = {"variant": variant, "settings": settings, "inputs": list(inputs), "outputs": list(outputs)}
+        (folder / name / "case.json").write_text(json.dumps(said, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    write(pathlib.Path(sys.argv[1]))
+    print(len(cases), "cases of", len({variant for variant, *_ in cases.values()}), "variants")
