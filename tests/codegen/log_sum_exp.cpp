@@ -22,7 +22,7 @@ const char* const shapes_of_every_size[] = {"queries=1,keys=1,depth=1",         
                               "batch=1,heads=1,queries=70,keys=641"};
 
 /// Attention whose scores end in a change, where base 2 cannot be folded into the query.
-struct Biased {
+struct WithBias {
   static constexpr std::string_view name = "biased";
   static constexpr auto fields = std::tuple{};
   constexpr void operator()(Graph& g) const {
@@ -75,7 +75,7 @@ TEST_CASE("the logarithm of a softmax's total comes out of every schedule", "[ls
   check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true"}, .schedule = "unfused"}), shapes_of_every_size);
   check_shapes(KernelCase("scaled_dot_product", {.settings = {"lse=true", "weights=true"}}), shapes_of_every_size);
   check_shapes(KernelCase("padded", {.settings = {"lse=true"}}), shapes_of_every_size);
-  const Graph biased = build(Biased{});
+  const Graph biased = build(WithBias{});
   check_shapes(KernelCase(biased, "biased"), shapes_of_every_size);
 }
 
