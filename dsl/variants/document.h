@@ -5,7 +5,7 @@
 
 namespace attune {
 
-/// There are as many keys as queries. Input ids i64 [batch, queries]: the document of each token, in any order. With `offsets` instead
+/// Input ids i64 [batch, queries]: the document of each token, in any order; there are as many keys as queries. With `offsets` instead
 /// offsets i64 [ends]: the first token of each document and, last, that behind the last one (indptr, cu_seqlens), the same for the whole
 /// batch; documents are numbered from 0. Tokens before the first or behind the last one see one another.
 struct Document {

@@ -18,8 +18,8 @@ struct QkNorm {
     g.require(epsilon >= 0 && epsilon < 1, "epsilon is ", epsilon, "; it must be from 0 to below 1");
     const Attention a(g);
     const Value wq = g.input("wq", {a.depth}), wk = g.input("wk", {a.depth});
-    const auto norm = [&](Value x, Value w) { return x * rsqrt(mean(x * x, a.depth) + epsilon) * w; };
-    a.output(scale(matmul(norm(a.q, wq), norm(a.k, wk), a.depth), 1 / sqrt(extent(a.depth))));
+    const Value q = rms_norm(a.q, wq, a.depth, epsilon), k = rms_norm(a.k, wk, a.depth, epsilon);
+    a.output(scale(matmul(q, k, a.depth), 1 / sqrt(extent(a.depth))));
   }
 };
 

@@ -26,12 +26,20 @@ const PictureExample& example_of(std::string_view variant) {
   const auto documents = [](std::int64_t i) { return i < 9 ? 0.0 : i < 15 ? 1.0 : 2.0; };
   static const std::map<std::string, PictureExample, std::less<>> examples = {
       {"alibi", {{"causal=true"}, {}}},
+      {"block_diffusion", {{"block=4"}, {}}},
+      {"chosen_blocks", {{"query_block=6", "key_block=4"}, {{"chosen", [](std::int64_t i) { return i * i % 6; }}}}},
+      {"chunked", {{"chunk=8", "causal=true"}, {}}},
       {"document", {{"causal=true"}, {{"ids", documents}}}},
       {"embedded", {{"lengths=true"}, {{"lengths", [](std::int64_t) { return 17; }}}}},
+      {"global_window", {{"window=3"}, {{"global", [](std::int64_t i) { return i % 11 == 2; }}}}},
+      {"neighbourhood", {{"width=6", "kernel_width=3", "kernel_height=3"}, {}}},
       {"padded", {{}, {{"lengths", [](std::int64_t) { return 17; }}}}},
       {"prefix_lm", {{}, {{"prefix", [](std::int64_t) { return 7; }}}}},
       {"sinks", {{"sinks=2", "window=7"}, {}}},
       {"sliding_window", {{"window=7"}, {}}},
+      {"strided", {{"stride=6"}, {}}},
+      {"tree", {{}, {{"ancestors", [](std::int64_t i) { return i % 7 <= i / 7 % 7 && (i / 7 + i % 7) % 2 == 0; }}}}},
+      {"window", {{"left=7", "right=3"}, {}}},
   };
   static const PictureExample none;
   const auto found = examples.find(variant);

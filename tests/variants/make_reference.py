@@ -1,6 +1,7 @@
 """Writes data/: what variants give, computed in double by formulas that know nothing of Attune (plain loops over NumPy arrays).
 
-One call of `case` is one case: a variant, its parameters, its inputs, its outputs. Inputs are numbers that f32 holds. Run it to make data/ anew:
+One call of `case` is one case: a variant, its parameters, its inputs, its outputs. Inputs are numbers that f32 holds. A new case at the end leaves the
+numbers of the others as they are. Run it to make data/ anew:
     /usr/bin/python3 -B tests/variants/make_reference.py tests/variants/data
 """
 
@@ -147,7 +148,8 @@ case("tree", x, attend(x, where(lambda b, h, i, j: j < 3 or x["ancestors"][b, i,
 
 x = qkv(7, 9, chosen=np.array([[[[0, 2], [1, 1], [2, -1]]] * H, [[[2, 1], [-1, -1], [0, 1]]] * H]))
 case("chosen_blocks", x, attend(x, where(lambda b, h, i, j: j // 4 in x["chosen"][b, h, i // 3])), query_block=3, key_block=4)
-case("chosen_blocks-causal", x, attend(x, where(lambda b, h, i, j: j // 4 in x["chosen"][b, h, i // 3] and j <= i)), query_block=3, key_block=4, causal=True)
+case("chosen_blocks-causal", x, attend(x, where(lambda b, h, i, j: j // 4 in x["chosen"][b, h, i // 3] and j <= i)),
+     query_block=3, key_block=4, causal=True)
 x = qkv(7, 9, chosen=booleans(B, H, 3, 3))
 case("chosen_blocks-mask", x, attend(x, where(lambda b, h, i, j: x["chosen"][b, h, i // 3, j // 4])), query_block=3, key_block=4, is_mask=True)
 x = {"q": normal(B, 2, H, Q, D), "k": normal(B, 2, K, D), "v": normal(B, 2, K, V),
@@ -168,14 +170,16 @@ case("masked-padding", x, attend(x, where(lambda b, h, i, j: x["mask"][b, j])), 
 # Scores
 
 x = qkv()
-case("scaled_dot_product", x, {"out": attend(x), "weights": softmax(scaled(x)), "lse": np.log(np.exp(scaled(x)).sum(axis=-1))}, weights=True, lse=True)
+case("scaled_dot_product", x, {"out": attend(x), "weights": softmax(scaled(x)), "lse": np.log(np.exp(scaled(x)).sum(axis=-1))},
+     weights=True, lse=True)
 case("scaled_dot_product-dot", x, weighted(softmax(products(x["q"], x["k"])), x["v"]), scaled=False)
 case("soft_cap", x, attend(x, lambda b, h, i, j, s: 0.5 * math.tanh(s / 0.5)), cap=0.5)
 slope = lambda h: 2 ** (-8 * (h + 1) / H)
 case("alibi", x, attend(x, lambda b, h, i, j, s: s + (j - i) * slope(h)))
 case("alibi-causal", x, attend(x, lambda b, h, i, j, s: s + (j - i) * slope(h) if j <= i else -np.inf), causal=True)
 x = qkv(slopes=np.abs(normal(H)))
-case("alibi-symmetric", x, attend(x, lambda b, h, i, j, s: s - float(x["slopes"][h]) * abs(i + K - Q - j)), slopes=True, symmetric=True, alignment="bottom_right")
+case("alibi-symmetric", x, attend(x, lambda b, h, i, j, s: s - float(x["slopes"][h]) * abs(i + K - Q - j)),
+     slopes=True, symmetric=True, alignment="bottom_right")
 for name, shape in {"heads": (1, H, Q, K), "pairs": (1, 1, Q, K), "all": (B, H, Q, K), "keys": (B, 1, 1, K)}.items():
     bias = normal(*shape)
     dims = {d: n > 1 for d, n in zip(("batch", "heads", "queries", "keys"), shape)}
@@ -200,8 +204,8 @@ def t5_bucket(distance, buckets, last, causal):
 
 
 x = qkv(25, 25, batch=1, heads=1, bias=normal(8, 1))
-case("relative_bias-t5", x, weighted(softmax(changed(products(x["q"], x["k"]), lambda b, h, i, j, s: s + x["bias"][t5_bucket(j - i, 8, 20, False), h])), x["v"]),
-     buckets=8, max_distance=20, scaled=False)
+biased = changed(products(x["q"], x["k"]), lambda b, h, i, j, s: s + x["bias"][t5_bucket(j - i, 8, 20, False), h])
+case("relative_bias-t5", x, weighted(softmax(biased), x["v"]), buckets=8, max_distance=20, scaled=False)
 case("relative_bias-t5_causal", x, attend(x, lambda b, h, i, j, s: s + x["bias"][t5_bucket(j - i, 8, 20, True), h] if j <= i else -np.inf),
      buckets=8, max_distance=20, causal=True)
 x = qkv(bias=normal(5, H))
@@ -232,11 +236,53 @@ for biases in (False, True):
             scores[b, :, x["lengths"][b]:] = -np.inf
     case("additive-biases" if biases else "additive", x, np.einsum("bij,bjd->bid", softmax(scores), x["v"]), biases=biases, lengths=biases)
 
+# Weights that no softmax makes, or that are changed behind it
+
+sees = np.tril(np.ones((Q, K)))
+sigmoid = lambda s: 1 / (1 + np.exp(-s))
+x = qkv()
+case("sigmoid_attention", x, weighted(sigmoid(scaled(x)), x["v"]))
+case("sigmoid_attention-causal", x, weighted(sigmoid(scaled(x) + 0.5 - math.log(K)) * sees, x["v"]), bias=0.5, key_bias=True, causal=True)
+case("relu_attention", x, weighted(np.maximum(scaled(x), 0) / K, x["v"]))
+case("relu_attention-squared", x, weighted(np.maximum(scaled(x), 0) ** 2 / K * sees, x["v"]), squared=True, causal=True)
+x = qkv(log_gamma=-np.abs(normal(H)))
+decay = np.exp(x["log_gamma"].astype(float)[:, None, None] * (np.arange(Q)[:, None] - np.arange(K)[None])) * sees
+case("retention", x, weighted(scaled(x) * decay, x["v"]))
+total = np.maximum(np.abs((scaled(x) * decay).sum(axis=-1, keepdims=True)), 1)
+case("retention-normalised", x, weighted(scaled(x) * decay / total, x["v"]), normalised=True)
+x = qkv()
+case("linear_attention", x, weighted(products(x["q"], x["k"]), x["v"]))
+elu = lambda y: np.where(y > 0, y + 1, np.exp(np.minimum(y.astype(float), 0)))
+linear = products(elu(x["q"]), elu(x["k"])) * sees
+case("linear_attention-causal", x, weighted(linear / linear.sum(axis=-1, keepdims=True), x["v"]), feature_map="elu_plus_1", normalised=True, causal=True)
+x = qkv(sink=normal(H, 1))
+exps = np.exp(scaled(x))
+case("sink_logit", x, weighted(exps / (exps.sum(axis=-1, keepdims=True) + np.exp(x["sink"].astype(float))[None, :, :, None]), x["v"]))
+x = qkv()
+exps = np.exp(scaled(x)) * sees
+case("sink_logit-off_by_one", x, weighted(exps / (exps.sum(axis=-1, keepdims=True) + 1), x["v"]), learned=False, causal=True)
+x = qkv(other_q=normal(B, H, Q, D), other_k=normal(B, H, K, D), **{"lambda": normal(H)})
+other = softmax(products(x["other_q"], x["other_k"]) / math.sqrt(D)) * x["lambda"].astype(float)[None, :, None, None]
+case("differential", x, weighted(softmax(scaled(x)) - other, x["v"]))
+x = qkv(prob_weights=normal(B, H, Q, K))
+case("prob_weights", x, weighted(softmax(scaled(x)) * x["prob_weights"], x["v"]))
+
 # Shapes and layers
 
 x = {"q": normal(B, 2, H, Q, D), "k": normal(B, 2, K, D), "v": normal(B, 2, K, V)}
 merged = {"q": x["q"].reshape(B, 2 * H, Q, D), "k": np.repeat(x["k"], H, axis=1), "v": np.repeat(x["v"], H, axis=1)}
 case("grouped_query", x, attend(merged).reshape(B, 2, H, Q, V))
+
+x = {"q": normal(B, 2, H, 2, D), "k": normal(B, 2, 2, D), "v": normal(B, 2, 2, V), "k_cache": normal(B, 2, K, D), "v_cache": normal(B, 2, K, V),
+     "position": np.array([0, 4])}
+written = {"k_cache": x["k_cache"].copy(), "v_cache": x["v_cache"].copy()}
+for b, position in enumerate(x["position"]):
+    written["k_cache"][b, :, position:position + 2] = x["k"][b]
+    written["v_cache"][b, :, position:position + 2] = x["v"][b]
+merged = {"q": x["q"].reshape(B, 2 * H, 2, D), "k": np.repeat(written["k_cache"], H, axis=1), "v": np.repeat(written["v_cache"], H, axis=1)}
+for name, window in {"cached": 0, "cached-window": 3}.items():
+    out = attend(merged, where(lambda b, h, i, j: j <= x["position"][b] + i and (window == 0 or j > x["position"][b] + i - window)))
+    case(name, x, {"out": out.reshape(B, 2, H, 2, V), **written}, window=window)
 
 
 def layer(x, source, memory, visible=lambda b, h, i, j: True):
@@ -263,15 +309,18 @@ placed = embedded + np.where(np.arange(6) % 2 == 0, np.sin(angles), np.cos(angle
 case("embedded", x, embedded + layer(x, placed, placed))
 x = {"partial": normal(2, B, H, Q, V), "partial_lse": normal(2, B, H, Q)}
 shares = np.exp(x["partial_lse"].astype(float))
-case("merge_partials", x, {"out": np.einsum("pbhid,pbhi->bhid", x["partial"].astype(float), shares / shares.sum(axis=0)), "lse": np.log(shares.sum(axis=0))})
+merged = np.einsum("pbhid,pbhi->bhid", x["partial"].astype(float), shares / shares.sum(axis=0))
+case("merge_partials", x, {"out": merged, "lse": np.log(shares.sum(axis=0))})
 
 
 def write(folder):
     shutil.rmtree(folder, ignore_errors=True)
     for name, (variant, parameters, inputs, outputs) in cases.items():
         (folder / name).mkdir(parents=True)
-        for tensor, data in {**inputs, **outputs}.items():
+        for tensor, data in inputs.items():
             np.save(folder / name / f"{tensor}.npy", np.asarray(data))
+        for tensor, data in outputs.items():
+            np.save(folder / name / f"{tensor}.expected.npy", np.asarray(data))
         text = {True: "true", False: "false"}
         settings = [f"{key}={text.get(value, value) if isinstance(value, bool) else value}" for key, value in parameters.items()]
         said = {"variant": variant, "settings": settings, "inputs": list(inputs), "outputs": list(outputs)}

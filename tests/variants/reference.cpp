@@ -49,7 +49,7 @@ ReferenceCase read_case(const std::filesystem::path& folder) {
   const auto said = nlohmann::json::parse(std::ifstream(folder / "case.json"));
   ReferenceCase c{folder.filename().string(), said.at("variant"), said.at("settings"), {}, {}};
   for (const std::string tensor : said.at("inputs")) c.inputs[tensor] = read_tensor(folder / (tensor + ".npy"));
-  for (const std::string tensor : said.at("outputs")) c.outputs[tensor] = read_tensor(folder / (tensor + ".npy"));
+  for (const std::string tensor : said.at("outputs")) c.outputs[tensor] = read_tensor(folder / (tensor + ".expected.npy"));
   return c;
 }
 
