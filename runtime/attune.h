@@ -20,7 +20,7 @@ struct attune_kernel;  /* one of its kernels, as long as it is open */
 /* A strided view. Extents and strides are listed outermost first; strides count elements. */
 struct attune_tensor {
   const char* name; /* of the input or output; null in calls by order */
-  void* data;       /* kernels do not write to inputs */
+  void* data;       /* kernels do not write to inputs, but to those that they update: caches, "updated" in attune_describe */
   int32_t storage;  /* enum attune_storage */
   int32_t rank;
   const int64_t* extents;

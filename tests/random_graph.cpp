@@ -230,7 +230,11 @@ class Drawing : RandomValues {
     const std::int64_t extent = extents_.at(from), start = static_cast<std::int64_t>(below(static_cast<std::size_t>(extent) + 1));
     const std::int64_t step = 1 + static_cast<std::int64_t>(below(3)), taken = (extent - start + step - 1) / step;
     const Steps steps{start, step, below(2) == 0 ? 0 : taken};
-    keep(slice(a.value, dim(from), steps, fresh(taken)), a.size);
+    const Dim into = fresh(taken);
+    const Value part = slice(a.value, dim(from), steps, into);
+    keep(part, a.size);
+    const Value first = constant(g(), static_cast<std::int64_t>(below(static_cast<std::size_t>(extent) + 3)) - 2);
+    if (below(2) == 0) keep(write_rows(a.value, dim(from), part, into, first, below(2) == 0), a.size);
   }
   void parted() {
     const std::optional<Drawn> found = find([&](const Drawn& d) { return dims(d).size() >= 2; });

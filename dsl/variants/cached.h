@@ -12,8 +12,8 @@ struct Cached {
   std::int64_t window = 0;  ///< each token sees itself and the window - 1 before it; 0: all
 
   static constexpr std::string_view name = "cached",
-                                    meaning = "k and v are written to k_cache and v_cache from row position[batch] on, in place; out = softmax(q k_cache^T / sqrt(depth), "
-                                              "where j <= position + i, and j > position + i - window if there is one) v_cache";
+                                    meaning = "out = softmax(q k_cache^T / sqrt(depth), where j <= position[batch] + i, and j > position[batch] + i - window if there is one) "
+                                              "v_cache, k and v having been written to k_cache and v_cache from row position[batch] on, in place";
   static constexpr auto fields = std::tuple{Field{"window", &Cached::window}};
 
   constexpr void operator()(Graph& g) const {
