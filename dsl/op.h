@@ -131,6 +131,8 @@ struct Operand {
 //   static constexpr double roundings = 4      how many times 2^-24 of itself a result of kernels may be off; without it once
 //   double roundings(const DimExtents&) const  the same where it depends on extents
 //   double rounded_size(const DimExtents&, double result) const  what is rounded in the result's stead, if that may be smaller than its parts
+//   void rounded_reference(const DimExtents&, in, out, rounded) const  the reference of an operation that rounds on its way: rounded(x, size) is x, moved
+//                                              by a rounding of a number of that size
 
 /// The operation has one meaning over many numbers: `apply`.
 template <class Op>

@@ -23,6 +23,7 @@
 #include "dsl/ops/mask.h"
 #include "dsl/ops/matmul.h"
 #include "dsl/ops/mean.h"
+#include "dsl/ops/recurrence.h"
 #include "dsl/ops/reduce.h"
 #include "dsl/ops/reshape.h"
 #include "dsl/ops/rms_norm.h"
@@ -41,7 +42,7 @@ namespace attune {
 using AnyOp = std::variant<
     // primitives
     Constant, Input, Index, Extent, Matmul, Softmax, LogSumExp, ReduceSum, ReduceMax, Concat, Rename, Split, Merge, Slice,
-    Gather, WriteRows, Dropout,
+    Gather, WriteRows, Dropout, Recurrence, RecurrenceState,
     // pointwise
     Add, Subtract, Multiply, Divide, FloorDiv, Mod, Negate, Abs, Minimum, Maximum,     //
     BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight,                                      //

@@ -112,6 +112,7 @@ class Rounder {
     storage_.push_back(storage_of(at, storage_, rounding_));
     if (at.type.kind != Kind::real || std::holds_alternative<Input>(at.op)) return;
     if (!summed_over(at.op).empty()) return round_sum(node, at);
+    if (round_on_the_way(node, at)) return;
     if (std::holds_alternative<Softmax>(at.op) && has_several_readers(node)) round_kept_weights(node);
     if (std::holds_alternative<WriteRows>(at.op)) return round_stored(node);
     const double roundings = roundings_of(at.op, node.extents), relative = unit * roundings;
@@ -163,6 +164,22 @@ class Rounder {
         if (!is_f32(node.lanes[0].data[i])) x = in_range(x + errors.data[i] * signs_.next());
       }
   }
+  /// Computes the lanes anew if the operation rounds before its result.
+  bool round_on_the_way(const Evaluated& node, const Node& at) {
+    return std::visit(
+        [&]<class Op>(const Op& op) {
+          const auto rounded = [&](double x, double size) { return std::isfinite(x) ? in_range(x + size * unit * signs_.next()) : x; };
+          if constexpr (requires(Array& out) { op.rounded_reference(node.extents, node.in[0], out, rounded); }) {
+            for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)
+              if (!node.lanes[lane].data.empty()) op.rounded_reference(node.extents, node.in[lane], node.lanes[lane], rounded);
+            return true;
+          } else {
+            return false;
+          }
+        },
+        at.op);
+  }
+
   /// Of the rounding of weights before a product with values, or 0.
   double unit_of_weights(const Node& at) const {
     if (!std::holds_alternative<Matmul>(at.op)) return 0;

@@ -33,6 +33,7 @@
 #include "dsl/variants/prefix_lm.h"
 #include "dsl/variants/prob_weights.h"
 #include "dsl/variants/qk_norm.h"
+#include "dsl/variants/recurrent_attention.h"
 #include "dsl/variants/relative_bias.h"
 #include "dsl/variants/relu_attention.h"
 #include "dsl/variants/retention.h"
@@ -90,7 +91,8 @@ using AnyVariant = std::variant<
     LinearAttention,  //
     SinkLogit,  //
     Differential,  //
-    ProbWeights>;
+    ProbWeights,  //
+    RecurrentAttention>;
 
 /// Calls `visit(variant)` with every variant, its parameters at their defaults, in the order of the list.
 template <class Visit>

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "schedules/chunked_scan/chunked_scan.h"
 #include "schedules/gemm/gemm.h"
 #include "schedules/gpu/gpu.h"
 #include "schedules/mma/mma.h"
@@ -30,12 +31,14 @@ std::vector<ExtentLimit> rows_up_to(const Gemm& body, std::int64_t small_up_to) 
   for (const std::string& dim : body.rows) limits.push_back({dim, 0, small_up_to});
   return limits;
 }
+std::vector<ExtentLimit> tokens_up_to(const RecurrenceBody& body, std::int64_t small_up_to) { return {{body.along, 0, small_up_to}}; }
 
 constexpr std::array online_softmax_sizes = {
     SizeOfCall<OnlineSoftmax>{SizeClass::tiny, queries_and_keys_up_to},
     SizeOfCall<OnlineSoftmax>{SizeClass::few, few_queries_of_many_keys},
     SizeOfCall<OnlineSoftmax>{SizeClass::small, queries_up_to},
 };
+constexpr std::array recurrence_sizes = {SizeOfCall<RecurrenceBody>{SizeClass::small, tokens_up_to}};
 constexpr std::array gemm_sizes = {SizeOfCall<Gemm>{SizeClass::small, rows_up_to}};
 
 constexpr std::array online_softmax_schedules = {
@@ -53,6 +56,10 @@ constexpr std::array row_softmax_schedules = {
     Schedule<RowSoftmax>{"row_softmax", false, row_softmax_parameters, nullptr, row_softmax},
     Schedule<RowSoftmax>{"gpu_row_softmax", true, gpu_row_softmax_parameters, nullptr, gpu_row_softmax},
 };
+constexpr std::array recurrence_schedules = {
+    Schedule<RecurrenceBody>{"chunked_scan", false, chunked_scan_parameters, chunked_scan_problem, chunked_scan},
+    Schedule<RecurrenceBody>{"gpu_scan", true, gpu_scan_parameters, nullptr, gpu_scan},
+};
 constexpr std::array pointwise_schedules = {
     Schedule<Pointwise>{"pointwise", false, pointwise_parameters, nullptr, pointwise},
     Schedule<Pointwise>{"gpu_pointwise", true, gpu_pointwise_parameters, nullptr, gpu_pointwise},
@@ -67,6 +74,8 @@ std::span<const Schedule<Gemm>> schedules() { return gemm_schedules; }
 template <>
 std::span<const Schedule<RowSoftmax>> schedules() { return row_softmax_schedules; }
 template <>
+std::span<const Schedule<RecurrenceBody>> schedules() { return recurrence_schedules; }
+template <>
 std::span<const Schedule<Pointwise>> schedules() { return pointwise_schedules; }
 
 template <>
@@ -75,6 +84,8 @@ template <>
 std::span<const SizeOfCall<Gemm>> sizes_of_calls() { return gemm_sizes; }
 template <>
 std::span<const SizeOfCall<RowSoftmax>> sizes_of_calls() { return {}; }
+template <>
+std::span<const SizeOfCall<RecurrenceBody>> sizes_of_calls() { return recurrence_sizes; }
 template <>
 std::span<const SizeOfCall<Pointwise>> sizes_of_calls() { return {}; }
 

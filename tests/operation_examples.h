@@ -193,6 +193,28 @@ struct OperationExamples {
     put(dropout(x, 0, offset, seed));
   }
 
+  Value example(const Recurrence&) { return recurrence(k, k, scores, {.log_decay = -0.1}, keys, depth); }
+  void cases(const Recurrence&) {
+    const Value q = bounded({batch, rows, depth}), k = bounded({batch, rows, depth}), v = bounded({batch, rows, columns});
+    const Value decay = bounded({batch, rows}), beta = bounded({batch, rows}), initial = bounded({batch, depth, columns});
+    put(recurrence(q, k, v, {}, rows, depth));
+    put(recurrence(q, k, v, {.log_decay = decay * 0.0625, .beta = beta * 0.0625, .initial = initial}, rows, depth));
+    put(recurrence(q, k, bounded({columns, rows}), {.log_decay = k * 0.0625}, rows, depth));
+    const auto [result, state] = recurrence_with_state(bounded({even, rows, depth}), k * 0.125, v, {.log_decay = -0.1, .beta = beta * 0.0625}, rows, depth);
+    put(result + 1);
+    put(state);
+  }
+  /// Where an infinite number meets zeros, one sum is NaN whose other form is infinite: kernels may take either (docs/language.md).
+  Value bounded(std::initializer_list<Dim> dims) { return minimum(maximum(input(dims), -4), 4); }
+
+  Value example(const RecurrenceState&) { return recurrence_state(k, scores, {.beta = 0.5}, keys, depth); }
+  void cases(const RecurrenceState&) {
+    const Value k = bounded({batch, rows, depth}), v = bounded({batch, columns, rows});
+    put(recurrence_state(k, v, {}, rows, depth));
+    put(recurrence_state(k * 0.125, v, {.log_decay = bounded({rows}) * 0.0625, .beta = 0.125, .initial = bounded({columns})}, rows, depth));
+    put(recurrence_state(k, bounded({rows}), {.log_decay = -0.5}, rows, depth));
+  }
+
   Value example(const Scale&) { return scale(scores, 1 / sqrt(extent(depth))); }
   void cases(const Scale&) { put(scale(input({rows, columns}), input({columns}))); }
 

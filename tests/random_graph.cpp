@@ -29,11 +29,11 @@ class Drawing : RandomValues {
  private:
   void step() {
     using Step = void (Drawing::*)();
-    constexpr std::array<Step, 17> steps = {&Drawing::arithmetic, &Drawing::arithmetic, &Drawing::function,    &Drawing::comparison,
+    constexpr std::array<Step, 18> steps = {&Drawing::arithmetic, &Drawing::arithmetic, &Drawing::function,    &Drawing::comparison,
                                             &Drawing::logic,      &Drawing::selection,  &Drawing::contraction, &Drawing::contraction,
                                             &Drawing::layer,      &Drawing::reduction,  &Drawing::softmaxed,   &Drawing::joined,
                                             &Drawing::renamed,    &Drawing::parted,     &Drawing::chosen,      &Drawing::dropped,
-                                            &Drawing::sliced};
+                                            &Drawing::sliced,     &Drawing::carried};
     const bool has_room = g().nodes().size() < Graph::max_nodes / 2 && fresh_count_ + free_names.size() < Graph::max_dims - 4;
     if (has_room) (this->*steps[below(steps.size())])();
   }
@@ -198,6 +198,24 @@ class Drawing : RandomValues {
     if (is_summed) keep(matmul(weights, add_input(Kind::real, of_values).value, over), 2);
     if (below(3) == 0) keep(weights, 1);
     keep(logarithm, size);
+  }
+  /// A recurrence whose state stays small, or its last state, or both of one stage.
+  void carried() {
+    const std::optional<Drawn> found = find([&](const Drawn& d) { return kind(d) == Kind::real && dims(d).size() > 1; });
+    if (!found) return;
+    const Drawn& a = *found;
+    const Name along = dims(a)[0], over = dims(a)[1];
+    Names of_values{along};
+    for (Name name : free_names)
+      if (!dims(a).has(name) && of_values.size() == 1) of_values.add(name);
+    if (!fits(dims(a), of_values)) return;
+    const Value key = tanh(a.value) * 0.25, value = add_input(Kind::real, of_values).value;
+    const RecurrentParts parts = {.log_decay = below(2) == 0 ? Operand(key - 0.25) : Operand(-0.25), .beta = below(2) == 0 ? 0.5 : 0.0};
+    const double size = static_cast<double>(extents_.at(along)) + 1;
+    const auto [result, state] = recurrence_with_state(key, key, value, parts, dim(along), dim(over));
+    const std::uint64_t which = below(3);
+    if (which < 2) keep(result, size * static_cast<double>(extents_.at(over)));
+    if (which > 0) keep(state, size);
   }
   /// Minus infinity where it is not visible, also where that widens the value.
   Value masked(const Drawn& a, const Drawn& visible) {

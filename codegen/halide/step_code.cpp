@@ -139,6 +139,8 @@ class StepPipelining {
   Body finished(Body body) const {
     if constexpr (requires { body.log_sum_exp; })
       if (body.log_sum_exp) finish(body.log_sum_exp->finish, output(1).element);
+    if constexpr (requires { body.state; })
+      if (body.state) finish(body.state->finish, output(1).element);
     const Element element = output(0).element;
     if constexpr (requires { body.finish; })
       finish(body.finish, element);

@@ -48,6 +48,8 @@ std::vector<int> results_beside(const StageRoles& any) {
       [](const auto& roles) -> std::vector<int> {
         if constexpr (requires { roles.log_sum_exp; })
           if (roles.log_sum_exp >= 0) return {roles.log_sum_exp};
+        if constexpr (requires { roles.recurrence; })
+          if (roles.recurrence >= 0 && roles.state >= 0) return {roles.state};
         return {};
       },
       any);

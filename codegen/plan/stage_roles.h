@@ -37,6 +37,15 @@ struct GemmRoles {
   static std::optional<Claim> claim(const Planning& planning, int node);
 };
 
+/// A recurrence, and what changes its result element by element; beside it the state after the last token, or -1. Of a state that no recurrence is
+/// computed with, the state alone.
+struct RecurrenceRoles {
+  static constexpr std::string_view name = "recurrence";
+  int recurrence = -1, state = -1;
+  static std::optional<RecurrenceRoles> find(const Graph& stage);
+  static std::optional<Claim> claim(const Planning& planning, int node);
+};
+
 /// A softmax whose weights are stored, and beside them the logarithm of what it divides by (log_sum_exp), or -1.
 struct RowSoftmaxRoles {
   static constexpr std::string_view name = "row_softmax";
@@ -91,7 +100,7 @@ struct WriteRowsRoles {
 };
 
 /// In the order in which they are asked for a node: the first that claims it has it.
-using StageRoles = std::variant<OnlineSoftmaxRoles, WeightedSumRoles, GemmRoles, RowSoftmaxRoles, ReduceRoles, WriteRowsRoles, PointwiseRoles>;
+using StageRoles = std::variant<OnlineSoftmaxRoles, WeightedSumRoles, GemmRoles, RowSoftmaxRoles, RecurrenceRoles, ReduceRoles, WriteRowsRoles, PointwiseRoles>;
 
 std::string_view name_of(const StageRoles& roles);
 /// Those of a stage that computes scores in tiles; null of others.

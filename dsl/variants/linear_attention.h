@@ -3,12 +3,9 @@
 #pragma once
 
 #include "dsl/variants/attention.h"
+#include "dsl/variants/feature_map.h"
 
 namespace attune {
-
-/// What is made of queries and keys: nothing, or elu(x) + 1, which is positive.
-enum class FeatureMap { identity, elu_plus_1 };
-constexpr std::array<std::string_view, 2> enumerators(FeatureMap) { return {"identity", "elu_plus_1"}; }
 
 struct LinearAttention {
   FeatureMap feature_map = FeatureMap::identity;  ///< f
@@ -21,15 +18,11 @@ struct LinearAttention {
 
   constexpr void operator()(Graph& g) const {
     const Attention a(g);
-    const Value q = features(a.q), k = features(a.k);
+    const Value q = features_of(feature_map, a.q), k = features_of(feature_map, a.k);
     g.output("out", causal ? of_weights(a, q, k) : of_sums(a, q, k), {a.batch, a.heads, a.queries, a.value_depth});
   }
 
  private:
-  constexpr Value features(Value x) const {
-    if (feature_map == FeatureMap::identity) return x;
-    return select(x > 0, x + 1, exp(minimum(x, 0)));
-  }
   constexpr Value of_sums(const Attention& a, Value q, Value k) const {
     const Value result = matmul(q, matmul(k, a.v, a.keys), a.depth);
     return normalised ? divided(result, matmul(q, sum(k, a.keys), a.depth)) : result;

@@ -25,6 +25,10 @@ Stored gpu_gemm(const Gemm& body, const Extents& extents, const Machine& machine
 std::vector<Parameter> gpu_row_softmax_parameters(const Machine& machine, SizeClass size);
 Stored gpu_row_softmax(const RowSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
+/// A block of threads carries on the states of `block_columns` columns, token by token.
+std::vector<Parameter> gpu_scan_parameters(const Machine& machine, SizeClass size);
+Stored gpu_scan(const RecurrenceBody& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
+
 /// A block of threads keeps the state of `block_rows` x `thread_rows` queries in registers and walks the blocks of `block_columns` x `thread_keys` keys in
 /// which something may be visible; operands pass through shared memory, `over_chunk` elements of the contracted dims and `value_chunk` values a
 /// thread at once. A thread has up to `thread_values` columns of the result; where the result has more than a block's, the scores are computed again.

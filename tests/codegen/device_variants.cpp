@@ -14,9 +14,14 @@ namespace {
 /// single variants have.
 constexpr const char* small_tiles = "gpu_online_softmax,block_columns=4,block_rows=4,thread_rows=2,thread_keys=2,thread_values=4,over_chunk=16,value_chunk=1";
 
+/// The schedule, of variants that have scores.
+std::string if_attention(std::string_view variant, const std::string& schedule) {
+  return variant == "merge_partials" || variant == "recurrent_attention" ? std::string() : schedule;
+}
+
 void check_variant(const std::string& target, std::string_view variant, const std::string& types) {
   CAPTURE(variant, types);
-  const KernelCase kernel(std::string(variant), {.target = target, .types = types, .schedule = variant == "merge_partials" ? "" : small_tiles});
+  const KernelCase kernel(std::string(variant), {.target = target, .types = types, .schedule = if_attention(variant, small_tiles)});
   // Most of the time of a call on OpenCL goes by its launches, so that there are two calls: one of single elements, one of odd extents.
   for (const char* shape : {"batch=1,heads=1,group=1,queries=1,keys=1,tokens=1,memory_tokens=1,depth=1",
                             "batch=1,heads=3,group=2,queries=5,keys=37,tokens=7,memory_tokens=37,depth=5,value_depth=3,model=9"})
@@ -34,7 +39,7 @@ void check_few_queries(const std::string& target, const std::string& schedule) {
   if (const std::string problem = device_problem(target); !problem.empty()) return skip(problem);
   for (const std::string_view variant : names_of_variants()) {
     CAPTURE(variant);
-    const KernelCase kernel(std::string(variant), {.target = target, .schedule = variant == "merge_partials" ? "" : schedule});
+    const KernelCase kernel(std::string(variant), {.target = target, .schedule = if_attention(variant, schedule)});
     const char* shape = "batch=2,heads=2,group=3,queries=3,keys=300,tokens=3,memory_tokens=300,depth=17,value_depth=9,model=9";
     CHECK(kernel.difference(fitting(shape, kernel.graph()), 1) == "");
   }

@@ -20,7 +20,7 @@ struct Subject {
 const std::vector<Subject> subjects = {
     {"online_softmax", "causal"},        {"online_softmax", "sliding_window", {"window=9"}}, {"online_softmax", "padded"},
     {"online_softmax", "grouped_query"}, {"online_softmax", "additive"},                     {"gemm"},
-    {"row_softmax"},                     {"pointwise"},
+    {"row_softmax"},                     {"pointwise"},                                     {"recurrence", "recurrent_attention"},
 };
 
 /// One stage of the kind, and nothing else.

@@ -59,6 +59,8 @@ std::string problem_of_plans(const Graph& graph, const StagePlan& plan) {
   const bool is_right = kind == "pointwise" || kind == "write_rows" ? loops.empty()
                         : kind == "gemm"        ? loops == Loops{"matmul"}
                         : kind == "row_softmax" ? loops == Loops{"softmax"} || loops == Loops{"softmax", "log_sum_exp"} || loops == Loops{"log_sum_exp", "softmax"}
+                        : kind == "recurrence"  ? loops == Loops{"recurrence"} || loops == Loops{"recurrence_state"} || loops == Loops{"recurrence", "recurrence_state"} ||
+                                                     loops == Loops{"recurrence_state", "recurrence"}
                         : kind == "reduce"      ? loops.size() == 1 && loops[0] != "matmul" && loops[0] != "softmax"
                                                 : loops.size() >= 2;
   std::string text = std::string(plan.kind()) + " of";
@@ -101,6 +103,8 @@ TEST_CASE("the logarithm of what a softmax divides by comes out of its stage", "
   CHECK(kinds("padded", {"lse=true", "clears_padding=true"}) == "online_softmax");
   CHECK(kinds("scaled_dot_product", {"lse=true"}, false) == "gemm row_softmax gemm");
   CHECK(kinds("merge_partials") == "row_softmax reduce");
+  CHECK(kinds("recurrent_attention", {"state=true"}) == "recurrence");
+  CHECK(kinds("recurrent_attention", {"state=true"}, false) == "recurrence");
 
   OneHead a;
   const Value scores = a.scores();

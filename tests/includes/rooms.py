@@ -56,6 +56,7 @@ ROOMS = (
     template("whole_rows", "attention of a handful of queries and keys"),
     template("gemm", "products"),
     template("row_softmax", "softmax of stored scores"),
+    template("chunked_scan", "recurrences"),
     template("pointwise", "everything elementwise"),
     template("gpu", "the templates for devices"),
     Room("schedules/mma", "the parameters of tensor cores' schedules", ("schedules/records/", "codegen/targets/"), (OUTSIDE,)),

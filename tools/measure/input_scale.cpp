@@ -100,6 +100,35 @@ double factor_for(const Deviations& d) {
   return power < least_power ? 1 : std::max(smallest, std::pow(d.whole, -1 / power));
 }
 
+/// The real inputs that operand `place` of a recurrence is made of take the factor, unless an operand before has given them one.
+void scale_operand(const Graph& graph, const Node& node, std::size_t place, double factor, Scales& scales, std::vector<bool>& settled) {
+  const auto operand = static_cast<std::size_t>(node.operands()[place]);
+  std::vector<bool> needed = needed_by(graph, static_cast<int>(operand));
+  needed[operand] = true;
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    const auto* input = std::get_if<Input>(&graph.node(static_cast<int>(i)).op);
+    if (!needed[i] || settled[i] || input == nullptr || graph.node(static_cast<int>(i)).type.kind != Kind::real) continue;
+    scales.at(std::string(input->label)) *= factor;
+    settled[i] = true;
+  }
+}
+
+/// Of what a recurrence multiplies its state with, token by token.
+void scale_recurrences(const Graph& graph, const Shape& extents, Scales& scales, std::vector<bool>& settled) {
+  for (const Node& node : graph.nodes())
+    std::visit(
+        [&]<class Op>(const Op& op) {
+          if constexpr (std::is_same_v<Op, Recurrence> || std::is_same_v<Op, RecurrenceState>) {
+            const auto root = [&](Name dim) { return 1 / std::sqrt(std::max(1.0, static_cast<double>(extents.find(dim)->second))); };
+            constexpr auto key = static_cast<std::size_t>(Op::arity) - (recurrent::operand_count - recurrent::key);
+            scale_operand(graph, node, key, root(op.over), scales, settled);
+            scale_operand(graph, node, key + recurrent::log_decay - recurrent::key, root(op.along), scales, settled);
+            scale_operand(graph, node, key + recurrent::beta - recurrent::key, 0.5, scales, settled);
+          }
+        },
+        node.op);
+}
+
 }  // namespace
 
 Scales input_scales(const Graph& described, const Shape& extents) {
@@ -108,6 +137,7 @@ Scales input_scales(const Graph& described, const Shape& extents) {
   for (const Node& node : graph.nodes())
     if (const auto* input = std::get_if<Input>(&node.op); input != nullptr && node.type.kind == Kind::real) scales.emplace(input->label, 1.0);
   std::vector<bool> settled(graph.nodes().size(), false);
+  scale_recurrences(graph, extents, scales, settled);
   for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
     if (!saturates(graph.node(id).op)) continue;
     std::vector<bool> scaled = needed_by(graph, id);

@@ -16,8 +16,8 @@
 namespace attune {
 
 void add_late_rewrites(Halide::Pipeline& pipeline, const Stored& stored, Device device) {
-  // Results beside the first get their stores before anything looks for stores.
-  if (!stored.beside.empty()) store_beside(pipeline);
+  // What is stored elsewhere gets its stores before anything looks for stores.
+  store_beside(pipeline);
   // Behind Halide's bounds, which are not to see what the numbers stand for; before the steps that read loops' extents.
   define_numbers(pipeline, stored.numbers);
   turn_last_first(pipeline, stored.func, stored.last_first);

@@ -73,7 +73,7 @@ struct Visibility {
 /// Extent of every dim: a constant where it is known, otherwise an expression of the inputs' extents.
 using Extents = std::map<std::string, Halide::Expr>;
 
-/// One number for each row of a softmax, stored beside the stage's first result: its dims outermost first, and what is stored of it.
+/// A result beside a stage's first, as one number for each row of a softmax: its dims outermost first, and what is stored of it.
 struct RowResult {
   std::vector<std::string> out;
   std::function<Halide::Expr(Halide::Expr value, const Coordinates&)> finish;  ///< a cast; may be empty
@@ -132,6 +132,24 @@ struct RowPlaces {
   std::function<Halide::Expr(const Coordinates&)> place, is_written;
 };
 
+/// For each token t along `along`, with S the state over batch, columns and `over`:
+///   S' = e^log_decay[t] S      S = S' + key[t] (value[t] - beta[t] sum over `over` of S' * key[t])      out[t] = finish( sum over `over` of S * query[t] )
+struct RecurrenceBody {
+  static constexpr std::string_view name = "recurrence";
+  std::string along, over;
+  std::vector<std::string> batch;    ///< dims of the state that key, log_decay, beta or query have, too
+  std::vector<std::string> columns;  ///< its other dims: a state is carried on for each column in the same way
+  std::vector<std::string> group;    ///< dims that the query alone has
+  Piece query;                       ///< empty: `out` is of the state after the last token
+  Piece key, value;
+  Piece log_decay, beta;             ///< empty where they are 0
+  bool has_channel_decay = false;    ///< log_decay has `over`
+  Piece initial;
+  std::function<Halide::Expr(Halide::Expr result, const Coordinates&)> finish;  ///< may be empty
+  std::vector<std::string> out;
+  std::optional<RowResult> state = {};  ///< after the last token, beside a result
+};
+
 /// Everything elementwise, sums included: one Func over `out`.
 struct Pointwise {
   static constexpr std::string_view name = "pointwise";
@@ -141,6 +159,6 @@ struct Pointwise {
 };
 
 /// What templates take.
-using StageBody = std::variant<OnlineSoftmax, Gemm, RowSoftmax, Pointwise>;
+using StageBody = std::variant<OnlineSoftmax, Gemm, RowSoftmax, RecurrenceBody, Pointwise>;
 
 }  // namespace attune

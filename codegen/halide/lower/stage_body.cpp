@@ -92,6 +92,22 @@ std::function<Halide::Expr(Halide::Expr, Halide::Expr, const Coordinates&)> comb
   };
 }
 
+/// The operand, or nothing if it is 0.
+Piece piece_unless_zero(const LoweredGraph& values, int node) {
+  const auto* constant = std::get_if<Constant>(&values.graph().node(node).op);
+  return constant != nullptr && constant->value == 0 ? Piece{} : values.piece(node);
+}
+
+/// Sorts the dims of a recurrence's state, and those that its query alone has.
+void add_state_dims(const LoweredGraph& values, const Names& state, std::span<const int> operands, RecurrenceBody& stage) {
+  Names shared;
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (const std::size_t place = i + recurrent::operand_count - operands.size(); place != recurrent::value && place != recurrent::initial)
+      shared.unite(values.graph().node(operands[i]).type.dims);
+  for (const std::string& dim : strings(state))
+    if (dim != stage.over) (shared.has(dim) ? stage.batch : stage.columns).push_back(dim);
+}
+
 }  // namespace
 
 OnlineSoftmax body_of(const AttentionRoles& roles, const LoweredGraph& values, const ResultDims& results) {
@@ -156,6 +172,35 @@ RowSoftmax body_of(const RowSoftmaxRoles& roles, const LoweredGraph& values, con
   const Node& node = values.graph().node(roles.softmax);
   RowSoftmax stage{values.piece(node.inputs[0]), std::string(std::get<Softmax>(node.op).over), results[0], {}};
   if (roles.log_sum_exp >= 0) stage.log_sum_exp = RowResult{results[1], {}};
+  return stage;
+}
+
+RecurrenceBody body_of(const RecurrenceRoles& roles, const LoweredGraph& values, const ResultDims& results) {
+  const Graph& graph = values.graph();
+  const bool has_query = roles.recurrence >= 0;
+  const Node& node = graph.node(has_query ? roles.recurrence : roles.state);
+  RecurrenceBody stage;
+  std::visit([&]<class Op>(const Op& op) {
+    if constexpr (requires { op.along; op.over; }) stage.along = op.along, stage.over = op.over;
+  }, node.op);
+  const std::span<const int> operands = node.operands(), of_state = operands.last(recurrent::operand_count - 1);
+  std::vector<Type> types;
+  for (const int operand : of_state) types.push_back(graph.node(operand).type);
+  const Names state = recurrent::dims_of_all(types, {stage.along});
+  add_state_dims(values, state, operands, stage);
+  if (has_query) {
+    stage.query = values.piece(operands[0]);
+    stage.group = strings(graph.node(operands[0]).type.dims.without(state).without({stage.along, stage.over}));
+    stage.finish = change(values, {roles.recurrence}, result_of(values));
+    if (roles.state >= 0) stage.state = RowResult{results[1], {}};
+  }
+  stage.key = values.piece(of_state[0]);
+  stage.value = values.piece(of_state[1]);
+  stage.log_decay = piece_unless_zero(values, of_state[2]);
+  stage.has_channel_decay = graph.node(of_state[2]).type.dims.has(stage.over);
+  stage.beta = piece_unless_zero(values, of_state[3]);
+  stage.initial = values.piece(of_state[4]);
+  stage.out = results[0];
   return stage;
 }
 

@@ -1,5 +1,6 @@
 #include "codegen/halide/rewrites/store_beside.h"
 
+#include <map>
 #include <utility>
 
 namespace attune {
@@ -10,6 +11,8 @@ using Halide::Expr;
 
 /// Its arguments: the value that it stands for, the element, and the element's place as a load of it, whose index Halide has worked out by then.
 const std::string marker = "attune_storing";
+/// The element, and its place.
+const std::string marker_over = "attune_storing_over";
 
 /// The index of a load, and its memory's name. Where lanes beyond a known extent are clamped, Halide loads the others and shuffles them.
 Expr index_of(const Expr& place, std::string& memory) {
@@ -60,6 +63,7 @@ class StoreBeside : public IRMutator {
   using IRMutator::visit;
 
   Stmt visit(const Store* op) override {
+    if (const Stmt over = store_over(op); over.defined()) return over;
     TakeStores take;
     const Expr value = take.mutate(op->value);
     if (take.stores.empty()) return op;
@@ -69,6 +73,7 @@ class StoreBeside : public IRMutator {
   Stmt visit(const LetStmt* op) override {
     TakeStores take;
     const Expr value = take.mutate(op->value);
+    known_[op->name] = op->value;
     if (take.stores.empty()) return IRMutator::visit(op);
     return before(std::move(take.stores), LetStmt::make(op->name, value, mutate(op->body)));
   }
@@ -77,6 +82,29 @@ class StoreBeside : public IRMutator {
     stores.push_back(s);
     return Block::make(stores);
   }
+
+  /// What is stored over a state in the store's stead; undefined if it is any other store. What reads the place, too, has made a name of it.
+  Stmt store_over(const Store* op) {
+    Expr value = op->value;
+    std::vector<const Let*> lets;
+    for (const Let* let = value.as<Let>(); let != nullptr; let = value.as<Let>()) {
+      lets.push_back(let);
+      known_[let->name] = let->value;
+      value = let->body;
+    }
+    const auto* call = value.as<Call>();
+    if (call == nullptr || call->name != marker_over) return {};
+    Expr place = call->args[1];
+    for (const auto* name = place.as<Variable>(); name != nullptr && known_.contains(name->name); name = place.as<Variable>()) place = known_.at(name->name);
+    std::string memory;
+    const Expr index = index_of(place, memory);
+    Stmt store = Store::make(memory, call->args[0], index, Halide::Parameter(), op->predicate, ModulusRemainder());
+    for (auto let = lets.rbegin(); let != lets.rend(); ++let)
+      if (stmt_uses_var(store, (*let)->name)) store = LetStmt::make((*let)->name, (*let)->value, store);
+    return store;
+  }
+
+  std::map<std::string, Expr> known_;  // names have one value each by then
 };
 
 }  // namespace
@@ -92,17 +120,23 @@ Expr storing(const Expr& value, const Expr& element, const Halide::FuncRef& plac
   return Call::make(value.type(), marker, {value, element, Expr(place)}, Call::Extern);
 }
 
+Expr storing_over(const Expr& element, const Halide::FuncRef& place) { return Call::make(element.type(), marker_over, {element, Expr(place)}, Call::Extern); }
+
+Expr behind(const Expr& call, const Expr& value) { return Call::make(value.type(), Call::return_second, {call, value}, Call::Intrinsic); }
+
 bool stores_beside(const Function& function) {
   struct FindMarker : IRGraphVisitor {
     bool is_found = false;
     using IRGraphVisitor::visit;
     void visit(const Call* call) override {
-      is_found = is_found || call->name == marker;
+      is_found = is_found || call->name == marker || call->name == marker_over;
       IRGraphVisitor::visit(call);
     }
   } find;
   if (function.has_pure_definition())
     for (const Expr& value : function.values()) value.accept(&find);
+  for (const Definition& update : function.updates())
+    for (const Expr& value : update.values()) value.accept(&find);
   return find.is_found;
 }
 

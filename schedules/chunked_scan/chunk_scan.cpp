@@ -1,0 +1,120 @@
+#include "schedules/chunked_scan/chunk_scan.h"
+
+#include "codegen/halide/numbers/strict.h"
+#include "codegen/halide/rewrites/store_beside.h"
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::select;
+
+namespace attune {
+
+ChunkScan::ChunkScan(const RecurrenceBody& of, const Extents& extents, const ScanTile& cut)
+    : StateScan(of, extents, cut), padded_width(Halide::Internal::simplify(tiles_of(width, tile.rows) * tile.rows)) {
+  define_operands();
+  if (body.log_decay) define_decays();
+  define_written();
+  if (body.query) define_read();
+  define_carried();
+  define_results(read, carried);
+}
+
+void ChunkScan::define_operands() {
+  Coordinates place = at(n, 0, token(j));
+  place[body.over] = clamped(d, width, false);
+  key(d, j, m, n) = select(is_token(j) && d < width, Halide::cast<float>(body.key.at(place)), 0.f);
+  key_by_token(j, d, m, n) = key(d, j, m, n);
+  if (has_delta()) beta(j, m, n) = select(is_token(j), Halide::cast<float>(body.beta.at(place)), 0.f);
+  if (!body.query) return;
+  Coordinates of_row = at(n, 0, token(row()));
+  of_row[body.over] = clamped(d, width, false);
+  group.place(g, of_row);
+  query(d, r, b, g, m, n) = Halide::cast<float>(body.query.at(of_row));
+}
+
+void ChunkScan::define_decays() {
+  decay(j, m, n) = select(is_token(j), exp(body.log_decay.element(at(n, 0, token(j)))).expr, 1.f);
+  const Halide::Var i("i");
+  fade(j, i, m, n) = select(j == i, 1.f, 0.f);
+  const RDom later(1, tile.tokens() - 1, "later");
+  fade(j, later, m, n) = select(j < later, fade(j, later - 1, m, n) * decay(later, m, n), fade(j, later, m, n));
+  fading_key(d, j, m, n) = key(d, j, m, n) * fade(j, tile.tokens() - 1, m, n);
+}
+
+Expr ChunkScan::past(const Expr& i) const { return decay.defined() ? fade(0, i, m, n) * decay(0, m, n) : Expr(); }
+
+Expr ChunkScan::faded(const Expr& earlier, const Expr& later, const Expr& product) const {
+  return decay.defined() ? product * fade(earlier, later, m, n) : product;
+}
+
+void ChunkScan::add_past(Func sum, const std::vector<Expr>& place, const std::function<Expr(Expr)>& weight, const Func& of) {
+  const RDom before({{0, tile.rows}, {0, tile.row_blocks}}, "before");
+  RDom whole = before;
+  whole.where(before.y < b);
+  sum(place) += weight(whole.y * tile.rows + whole.x) * of(c, whole.x, whole.y, m, n);
+  const RDom own(0, tile.rows, "own");
+  sum(place) = select(own.x <= r, sum(place) + weight(b * tile.rows + own.x) * of(c, own.x, b, m, n), sum(place));
+}
+
+void ChunkScan::define_written() {
+  const Coordinates place = at(n, c, token(row()));
+  const Expr value = select(is_token(row()), Halide::cast<float>(body.value.at(place)), 0.f);
+  if (!has_delta()) {
+    written(c, r, b, m, n) = value;
+    return;
+  }
+  const RDom over(0, width, "overlap_over");
+  overlap(j, r, b, m, n) = 0.f;
+  overlap(j, r, b, m, n) += key(over, row(), m, n) * key_by_token(j, over, m, n);
+  erase(j, r, b, m, n) = select(j < row(), beta(row(), m, n) * faded(j, row(), overlap(j, r, b, m, n)), 0.f);
+  // forward substitution on the rows of the identity
+  const Halide::Var i("i");
+  inverse(j, i, m, n) = select(j == i, 1.f, 0.f);
+  erased = RDom({{0, tile.tokens()}, {0, tile.tokens()}}, "erased");
+  erased.where(erased.x < erased.y);
+  inverse(j, erased.y, m, n) -= erase(erased.x, erased.y % tile.rows, erased.y / tile.rows, m, n) * inverse(j, erased.x, m, n);
+
+  const RDom held_over(0, width, "held_over");
+  held(c, r, b, m, n) = 0.f;
+  held(c, r, b, m, n) += key(held_over, row(), m, n) * state(c, held_over, n);
+  const Expr own_beta = beta(row(), m, n), of_past = decay.defined() ? own_beta * past(row()) : own_beta;
+  rest(c, r, b, m, n) = select(strict_equal(own_beta, 0.f), value, value - of_past * held(c, r, b, m, n));
+  solved(c, r, b, m, n) = 0.f;
+  add_past(solved, {c, r, b, m, n}, [&](const Expr& earlier) { return inverse(earlier, row(), m, n); }, rest);
+  written(c, r, b, m, n) = solved(c, r, b, m, n);
+}
+
+void ChunkScan::define_read() {
+  const RDom over(0, width, "products_over");
+  products(j, r, b, g, m, n) = 0.f;
+  products(j, r, b, g, m, n) += query(over, r, b, g, m, n) * key_by_token(j, over, m, n);
+  scores(j, r, b, g, m, n) = faded(j, row(), products(j, r, b, g, m, n));
+  const RDom sums_over(0, width, "sums_over");
+  const std::vector<Expr> place = {c, r, b, g, m, n};
+  sums(c, r, b, g, m, n) = 0.f;
+  sums(place) += query(sums_over, r, b, g, m, n) * state(c, sums_over, n);
+  if (decay.defined()) sums(place) *= past(row());
+  add_past(sums, place, [&](const Expr& earlier) { return scores(earlier, r, b, g, m, n); }, written);
+  read(place) = sums(place);
+}
+
+void ChunkScan::define_carried() {
+  const RDom written_by({{0, tile.rows}, {0, tile.row_blocks}}, "written_by");
+  const Expr token_of = written_by.y * tile.rows + written_by.x;
+  gain(c, d, m, n) = 0.f;
+  gain(c, d, m, n) += (decay.defined() ? fading_key(d, token_of, m, n) : key(d, token_of, m, n)) * written(c, written_by.x, written_by.y, m, n);
+  // The state is read before it changes: of all groups, of which there may be none.
+  done(m, n) = 0;
+  if (body.query) {
+    const RDom readers(0, group.extent(), "readers");
+    done(m, n) = behind(read(0, 0, 0, readers, m, n), 0);
+  }
+  carried_over = RDom(0, padded_width, "carried_over");
+  Expr kept = state(c, carried_over, n);
+  if (decay.defined()) kept = kept * past(tile.tokens() - 1);
+  carried(c, m, n) = 0.f;
+  carried(c, m, n) = storing_over(behind(done(m, n), kept) + gain(c, carried_over, m, n), state(c, carried_over, n));
+}
+
+}  // namespace attune

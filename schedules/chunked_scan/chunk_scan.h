@@ -1,0 +1,48 @@
+/// A recurrence chunk by chunk, in products: the WY form of Yang et al., "Parallelizing Linear Transformers with the Delta Rule", 2024, section 3.
+#pragma once
+
+#include "schedules/common/state_scan.h"
+
+namespace attune {
+
+/// With S the state before a chunk, i and j tokens of it, a their decays, fade(j, i) = a_(j+1) .. a_i for j <= i and 0 for later j, past_i = a_0 .. a_i:
+///   erase(j, i)  = beta_i fade(j, i) (k_i . k_j) for j < i                        inverse = (1 + erase)^-1
+///   rest_i       = v_i - beta_i past_i S^T k_i                                     written_i = sum_{j <= i} inverse(j, i) rest_j
+///   read_i       = past_i S^T q_i + sum_{j <= i} fade(j, i) (q_i . k_j) written_j
+///   S            = past_last S + sum_j fade(j, last) k_j written_j^T
+/// Without beta, written is v. Factors of decays are products, never quotients: none overflows that the recurrence's own would not, and a decay of 0 is exact.
+/// A sum over j <= i leaves later tokens out altogether: their infinities and NaN reach no earlier token.
+struct ChunkScan : StateScan {
+  ChunkScan(const RecurrenceBody& body, const Extents& extents, const ScanTile& tile);
+
+  const Halide::Expr padded_width;  ///< whole blocks of rows of the state
+  const Halide::Var j{"past_token"};
+  Halide::Func key{"key"}, key_by_token{"key_by_token"}, query{"query"};  // [d, j, m, n], [j, d, m, n], [d, r, b, g, m, n]
+  Halide::Func decay{"decay"}, fade{"fade"}, fading_key{"fading_key"};    // [j, m, n], [j, i, m, n], [d, j, m, n]; of no decay undefined
+  Halide::Func beta{"beta"}, overlap{"overlap"}, erase{"erase"};          // [j, m, n], [j, r, b, m, n], the same
+  Halide::Func inverse{"inverse"};                                        // [j, i, m, n]
+  Halide::Func held{"held"}, rest{"rest"};                                // [c, r, b, m, n]
+  Halide::Func solved{"solved"}, written{"written"};                      // the same
+  Halide::Func products{"products"}, scores{"scores"};                    // [j, r, b, g, m, n]
+  Halide::Func sums{"sums"}, read{"read"};                                // [c, r, b, g, m, n]
+  Halide::Func gain{"gain"}, done{"done"}, carried{"carried"};            // [c, d, m, n], [m, n], [c, m, n]
+  Halide::RDom erased, carried_over;                                      ///< pairs of tokens, the earlier one first; channels
+
+ private:
+  bool has_delta() const { return static_cast<bool>(body.beta); }
+  Halide::Expr row() const { return b * tile.rows + r; }
+  Halide::Expr token(const Halide::Expr& of_chunk) const { return m * tile.tokens() + of_chunk; }
+  Halide::Expr is_token(const Halide::Expr& of_chunk) const { return token(of_chunk) < tokens; }
+  /// a_0 .. a_i; undefined of no decay.
+  Halide::Expr past(const Halide::Expr& i) const;
+  Halide::Expr faded(const Halide::Expr& earlier, const Halide::Expr& later, const Halide::Expr& product) const;
+  /// Adds sum_{j <= row} weight(j) * written(j) to a Func over [c, r, b, ..]: whole blocks of rows before that of the row, then its own.
+  void add_past(Halide::Func sum, const std::vector<Halide::Expr>& place, const std::function<Halide::Expr(Halide::Expr)>& weight, const Halide::Func& of);
+  void define_operands();
+  void define_decays();
+  void define_written();
+  void define_read();
+  void define_carried();
+};
+
+}  // namespace attune

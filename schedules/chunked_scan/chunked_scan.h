@@ -1,0 +1,22 @@
+/// The stage template of a recurrence.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/halide/bodies/stage.h"
+#include "codegen/targets/machine.h"
+#include "schedules/records/parameters.h"
+
+namespace attune {
+
+/// `chunk`: tokens that are taken together in products; 1 goes token by token, as all calls do whose decay is by channel. `vectors`: of the columns of a
+/// state how many a task has; `register_rows` x `register_vectors` sums of a product are in registers at once.
+std::vector<Parameter> chunked_scan_parameters(const Machine& machine, SizeClass size);
+/// `vectors` is a multiple of `register_vectors`.
+std::string chunked_scan_problem(const Machine& machine, const std::vector<Parameter>& values);
+
+/// The result and the last state, scheduled and stored whole. All extents may be 0 and unknown.
+Stored chunked_scan(const RecurrenceBody& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
+
+}  // namespace attune

@@ -1,0 +1,25 @@
+/// A recurrence token by token: the Funcs that templates for CPUs and for devices schedule.
+#pragma once
+
+#include "schedules/common/state_scan.h"
+
+namespace attune {
+
+/// Chunks of one token:
+///   held = sum_d key * decay * state      written = value - beta * held      state = decay * state + key * written      read = sum_d query * state
+struct TokenScan : StateScan {
+  TokenScan(const RecurrenceBody& body, const Extents& extents, int columns, bool is_by_column);
+
+  Halide::Func key{"key"}, query{"query"};                            // [d, m, n], [d, g, m, n]
+  Halide::Func decay{"decay"};                                        // [m, n] or, by channel, [d, m, n]
+  Halide::Func held{"held"}, written{"written"}, carried{"carried"};  // [c, m, n]
+  Halide::Func read{"read"};                                          // [c, r, b, g, m, n]
+
+ private:
+  void define_operands();
+  void define_token();
+  /// The state behind the decay of the token.
+  Halide::Expr kept(const Halide::Expr& channel) const;
+};
+
+}  // namespace attune
