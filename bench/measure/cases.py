@@ -69,10 +69,39 @@ def make_inputs(row, shape, manifest):
             fan_in = "key_depth" if name == "wk" and "key_depth" in shape else "depth" if name == "wq" and "model" not in shape else fan_in
             size = shape["heads"] * shape["value_depth"] if name == "wo" else shape[fan_in] if fan_in else 1
             x = (random.standard_normal(extents) / numpy.sqrt(size)).astype("float32")
+            if row.kernel == "recurrent_attention":
+                x = of_state(name, x)
             inputs[name] = from_bf16(to_bf16(x)) if tensor["type"] == "bf16" else x
         else:
             raise Problem(f"row '{row.name}': no inputs are known for '{name}', a {tensor['type']}")
     return inputs
+
+
+def of_state(name, x):
+    """Standard normal numbers as a recurrence may have them: keys of length 1, decays around 0.93, beta between 0 and 1."""
+    if name == "k":
+        return x / numpy.linalg.norm(x, axis=-1, keepdims=True)
+    return numpy.float32(-0.1) * abs(x) if name == "log_decay" else numpy.float32(1) / (1 + numpy.exp(-x)) if name == "beta" else x
+
+
+def has_delta(row):
+    return row.parameters.get("rule", "gated_delta") in ("delta", "gated_delta")
+
+
+def recurrence(row, inputs, at):
+    """The result of recurrent_attention for the tokens `at`, in double."""
+    q, k, v = (inputs[n].astype("float64") for n in "qkv")
+    state, wanted = numpy.zeros((*k.shape[:2], k.shape[3], v.shape[3])), []
+    for t in range(k.shape[2]):
+        if "log_decay" in inputs:
+            state = state * numpy.exp(inputs["log_decay"][:, :, t].astype("float64"))[..., None, None]
+        written = v[:, :, t]
+        if has_delta(row):
+            written = inputs["beta"][:, :, t, None].astype("float64") * (written - numpy.einsum("bhdc,bhd->bhc", state, k[:, :, t]))
+        state = state + k[:, :, t, :, None] * written[:, :, None]
+        if t in at:
+            wanted.append(numpy.einsum("bhdc,bhd->bhc", state, q[:, :, t]) / numpy.sqrt(q.shape[-1]))
+    return numpy.stack(wanted, 2)
 
 
 def softmax(scores):
@@ -141,6 +170,10 @@ def difference(row, inputs, result):
         wanted = multi_head(row, inputs, at) if row.kernel == "multi_head" else additive(inputs, at)
         return abs(result[:, at].reshape(wanted.shape) - wanted).max(), 1e-5 + 64 * eps * max(1, abs(wanted).max())
     q, k, v = (inputs[n] for n in "qkv")
+    if row.kernel == "recurrent_attention":
+        at = sampled(q.shape[2])
+        wanted = recurrence(row, inputs, at)
+        return abs(result[:, :, at] - wanted).max(), 1e-5 + 4 * k.shape[2] ** 0.5 * eps * max(1, abs(wanted).max())
     if row.kernel == "grouped_query":  # its query heads one behind the other
         q, result = q.reshape(q.shape[0], -1, *q.shape[3:]), result.reshape(result.shape[0], -1, *result.shape[3:])
         k, v = (x.repeat(q.shape[1] // x.shape[1], 1) for x in (k, v))
@@ -158,7 +191,9 @@ def check(row, inputs, who, result):
 
 
 def pairs(row, inputs, shape):
-    """The visible pairs of one head."""
+    """The visible pairs of one head; of a recurrence its tokens."""
+    if row.kernel == "recurrent_attention":
+        return shape["tokens"]
     queries, keys = shape["queries"], shape["keys"]
     j, count = numpy.arange(keys)[None, :], 0
     if visible(row, inputs, numpy.arange(1)[:, None], j) is None:
@@ -188,6 +223,8 @@ def work(row, inputs, shape):
     if row.kernel in LINEAR_STRUCTS:
         hidden = shape["hidden"] if row.kernel == "Linear" else shape["panels"] * shape["column"]
         return 2 * shape["rows"] * hidden * shape["model"]
+    if row.kernel == "recurrent_attention":  # what going token by token takes
+        return 2 * (3 if has_delta(row) else 2) * shape["batch"] * shape["heads"] * shape["tokens"] * shape["depth"] * shape["value_depth"]
     both = 2 * (shape["depth"] + shape["value_depth"]) * shape["batch"] * shape["heads"]
     if row.kernel == "multi_head":
         tokens = shape["tokens"]

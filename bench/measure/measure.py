@@ -157,7 +157,7 @@ class Bench:
     def growth(self, row):
         kernel, calls, pairs = Kernel(self.attune, row), {}, []
         for length in row.lengths:
-            shape = row.shape | {"queries": length, "keys": length}
+            shape = row.shape | {"queries": length, "keys": length, "tokens": length}
             inputs = cases.make_inputs(row, shape, kernel.manifest)
             call = kernel.bind(inputs, shape)
             cases.check(row, inputs, "attune", call.result())

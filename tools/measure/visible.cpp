@@ -127,6 +127,29 @@ Portion visited_blocks(const ScoreMask& mask, const KeyWalk& walk, std::int64_t 
   return portion_of(all, visited);
 }
 
+/// Of changing a state by all tokens; `operands` are those of the state, from the key on.
+double state_flops(const Graph& graph, Name along, std::span<const int> operands, const Shape& extents) {
+  std::vector<Type> types;
+  for (const int operand : operands) types.push_back(graph.node(operand).type);
+  const auto* beta = std::get_if<Constant>(&graph.node(operands[recurrent::beta - recurrent::key]).op);
+  const double products = beta != nullptr && beta->value == 0 ? 1 : 2;
+  return 2 * products * static_cast<double>(product(recurrent::dims_of_all(types, {along}), extents)) * static_cast<double>(extent_of(along, extents));
+}
+
+/// Of a recurrence, or of a state that none is computed with; 0 of other nodes.
+double recurrence_flops(const Graph& graph, int id, const Shape& extents) {
+  const Node& node = graph.node(id);
+  if (const auto* of = std::get_if<Recurrence>(&node.op)) {
+    const double read = 2.0 * static_cast<double>(product(node.type.dims, extents)) * static_cast<double>(extent_of(of->over, extents));
+    return read + state_flops(graph, of->along, node.operands().subspan(1), extents);
+  }
+  const auto* of = std::get_if<RecurrenceState>(&node.op);
+  const auto has_same_state = [&](const Node& other) {
+    return std::holds_alternative<Recurrence>(other.op) && std::ranges::equal(other.operands().subspan(1), node.operands());
+  };
+  return of == nullptr || std::ranges::any_of(graph.nodes(), has_same_state) ? 0 : state_flops(graph, of->along, node.operands(), extents);
+}
+
 }  // namespace
 
 std::vector<VisiblePairs> count_visible_pairs(const Graph& graph, const Shape& extents, const Arrays& inputs) {
@@ -139,6 +162,7 @@ std::vector<VisiblePairs> count_visible_pairs(const Graph& graph, const Shape& e
 double matmul_flops(const Graph& graph, const Shape& extents, const std::vector<VisiblePairs>& visible) {
   double flops = 0;
   for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
+    flops += recurrence_flops(graph, id, extents);
     const auto* matmul = std::get_if<Matmul>(&graph.node(id).op);
     if (matmul == nullptr) continue;
     double own = 2.0 * static_cast<double>(product(graph.node(id).type.dims, extents)) * static_cast<double>(product(matmul->over, extents));
