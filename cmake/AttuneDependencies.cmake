@@ -24,6 +24,16 @@ find_package(fmt REQUIRED)
 find_package(mimalloc REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
+# ONNX's protobuf definitions, compiled, in the full form that ONNX-ML has. They are of proto2: what later versions add is kept or skipped.
+find_package(Protobuf REQUIRED)
+find_library(attune_onnx_proto onnx_proto REQUIRED)
+find_path(attune_onnx_include onnx/onnx_pb.h REQUIRED)
+add_library(attune_onnx_definitions INTERFACE)
+add_library(attune::onnx_definitions ALIAS attune_onnx_definitions)
+target_include_directories(attune_onnx_definitions SYSTEM INTERFACE "${attune_onnx_include}")
+target_compile_definitions(attune_onnx_definitions INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
+target_link_libraries(attune_onnx_definitions INTERFACE "${attune_onnx_proto}" protobuf::libprotobuf)
+
 add_library(attune::halide SHARED IMPORTED)
 set_target_properties(attune::halide PROPERTIES
   IMPORTED_LOCATION "${ATTUNE_HALIDE}/lib64/libHalide.so"

@@ -1,23 +1,47 @@
 /// ONNX's node tests: the interpreter gives what ONNX expects of the same node.
-#include "tests/dsl/values.h"
-#include "tests/onnx/onnx_case.h"
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "tools/onnx/ready_case.h"
 
 namespace attune {
-TEST_CASE("ONNX's node tests of attention and rotary embedding", "[onnx]") {
-  const std::vector<std::filesystem::path> folders = onnx_cases();
-  REQUIRE(folders.size() == 90);
+namespace {
+
+/// Holds the interpreter's outputs of the folder's cases against the expected ones; how many cases there are.
+std::size_t check_interpreter(const std::filesystem::path& cases) {
+  const std::vector<std::filesystem::path> folders = case_folders(cases);
   for (const std::filesystem::path& folder : folders) {
-    const OnnxCase node = read_onnx_case(folder);
-    INFO(node.name);
-    const OnnxGraph said = node_graph(node);
-    const Arrays got = outputs_of(said.graph, said.inputs);
-    REQUIRE(got.size() == node.outputs.size());
-    for (const auto& [name, expected] : node.outputs) {
-      REQUIRE(got.contains(name));
-      CHECK(got.at(name).extents == expected.extents);
-      CHECK(onnx_difference(node, name, got.at(name).data) == "");
-    }
+    ReadyCase ready = ready_case(folder);
+    INFO(ready.one.name);
+    REQUIRE(ready.problem == "");
+    find_rounding(ready.one, ready.node.graph, ready.inputs);
+    const Interpretation got = interpret(ready.node.graph, ready.inputs);
+    REQUIRE(got.problem == "");
+    REQUIRE(got.outputs.size() == ready.one.outputs.size());
+    for (const auto& [name, array] : got.outputs) CHECK(output_difference(ready.one, name, array.extents, array.data).text == "");
   }
+  return folders.size();
+}
+
+}  // namespace
+
+TEST_CASE("ONNX's node tests of attention and rotary embedding", "[onnx]") { CHECK(check_interpreter(ATTUNE_ONNX_CASES) == 90); }
+
+TEST_CASE("the interpreter gives what ONNX's reference gave of attributes that its node tests lack", "[onnx]") { CHECK(check_interpreter(ATTUNE_ONNX_MADE_CASES) == 13); }
+
+TEST_CASE("a case is failed by numbers that are wrong", "[onnx]") {
+  const ReadyCase ready = ready_case(std::filesystem::path(ATTUNE_ONNX_CASES) / "attention_4d_fp16");
+  const Interpretation got = interpret(ready.node.graph, ready.inputs);
+  Array y = got.outputs.at("Y");
+  y.data[5] += 0.01;
+  const OutputDifference difference = output_difference(ready.one, "Y", y.extents, y.data);
+  CHECK(difference.differing == 1);
+  CHECK_THAT(difference.text, Catch::StartsWith("Y: 1 of 192 elements differ; worst at 5: got "));
+  y.data[5] = HUGE_VAL;
+  CHECK(output_difference(ready.one, "Y", y.extents, y.data).worst == HUGE_VAL);
+  y.extents = {3};
+  CHECK(output_difference(ready.one, "Y", y.extents, y.data).text == "Y: is [3], expected [2 x 3 x 4 x 8]");
 }
 
 }  // namespace attune

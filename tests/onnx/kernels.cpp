@@ -9,8 +9,8 @@
 
 #include "tests/codegen/kernel_case.h"
 #include "tests/folder.h"
-#include "tests/onnx/onnx_case.h"
 #include "tools/attune/mlir_text.h"
+#include "tools/onnx/ready_case.h"
 
 namespace attune {
 namespace {
@@ -18,13 +18,14 @@ namespace {
 /// Kernels of this machine's best target; nodes of equal graphs, extents and storage share one.
 class Kernels {
  public:
-  const KernelCase& of(const OnnxGraph& said, const std::string& storage) {
+  const KernelCase& of(const ReadyCase& ready) {
     Prepared prepared;
     prepared.graph.name = "node";
-    prepared.graph.graph = said.graph;
+    prepared.graph.graph = ready.node.graph;
     const MlirText module = mlir_text(prepared, false);
     if (!module.problem.empty()) throw std::runtime_error(module.problem);
-    const KernelOptions options{.types = storage, .set = known_extents(said.graph, said.inputs)};
+    const std::string storage(ready.one.node.inputs.begin()->second.element->storage);  // the cases have one for all reals
+    const KernelOptions options{.types = storage, .set = known_extents(ready.node.graph, ready.inputs)};
     std::string key = storage + "\n" + module.text;
     for (const std::string& extent : options.set) key += extent + "\n";
     std::optional<KernelCase>& kernel = kernels_[key];
@@ -39,14 +40,13 @@ class Kernels {
 };
 
 /// Why the node has no kernel, or how its outputs differ; empty if they agree.
-std::string problem_of(const OnnxCase& node, Kernels& kernels) {
-  const OnnxGraph said = node_graph(node);
+std::string problem_of(const ReadyCase& ready, Kernels& kernels) {
   try {
-    const KernelCase& kernel = kernels.of(said, node.storage);
-    const auto got = kernel.outputs(kernel.extents_of(said.inputs), said.inputs);
-    if (got.size() != node.outputs.size()) return "has other outputs";
+    const KernelCase& kernel = kernels.of(ready);
+    const auto got = kernel.outputs(kernel.extents_of(ready.inputs), ready.inputs);
+    if (got.size() != ready.one.outputs.size()) return "has other outputs";
     std::string problem;
-    for (const auto& [name, values] : got) problem += onnx_difference(node, name, values);
+    for (const auto& [name, values] : got) problem += output_difference(ready.one, name, ready.one.outputs.at(name).extents, values).text;
     return problem;
   } catch (const std::runtime_error& error) {
     return error.what();
@@ -57,11 +57,13 @@ std::string problem_of(const OnnxCase& node, Kernels& kernels) {
 void check_nodes(std::string_view beginning) {
   Kernels kernels;
   std::size_t nodes = 0;
-  for (const std::filesystem::path& folder : onnx_cases()) {
+  for (const std::filesystem::path& folder : case_folders(ATTUNE_ONNX_CASES)) {
     if (!folder.filename().string().starts_with(beginning)) continue;
-    const OnnxCase node = read_onnx_case(folder);
-    INFO(node.name);
-    CHECK(problem_of(node, kernels) == "");
+    ReadyCase ready = ready_case(folder);
+    INFO(ready.one.name);
+    REQUIRE(ready.problem == "");
+    find_rounding(ready.one, ready.node.graph, ready.inputs);
+    CHECK(problem_of(ready, kernels) == "");
     ++nodes;
   }
   CHECK(nodes > 0);
@@ -84,11 +86,11 @@ TEST_CASE("kernels of ONNX's other attention nodes give what ONNX expects", "[on
 TEST_CASE("kernels of ONNX's rotary nodes give what ONNX expects", "[onnx]") { check_nodes(beginnings[4]); }
 
 TEST_CASE("every node of ONNX is tried in a kernel once", "[onnx]") {
-  for (const std::filesystem::path& folder : onnx_cases()) {
+  for (const std::filesystem::path& folder : case_folders(ATTUNE_ONNX_CASES)) {
     const std::string name = folder.filename().string();
     CAPTURE(name);
     CHECK(std::ranges::count_if(beginnings, [&](std::string_view beginning) { return name.starts_with(beginning); }) == 1);
-    CHECK(read_onnx_case(folder).name == name);
+    CHECK(read_case(folder).name == name);
   }
 }
 

@@ -13,5 +13,6 @@ void add_check(Program& program);
 void add_bench(Program& program);
 void add_tune(Program& program);
 void add_explain(Program& program);
+void add_conformance(Program& program);
 
 }  // namespace attune

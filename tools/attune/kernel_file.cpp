@@ -73,7 +73,7 @@ void add_device_option(const Command& command, std::string& device) {
   command.text("--device", device, "Whose code runs: cpu, opencl, cuda, vulkan, a device of their drivers as cuda:1 or cuda:H100, or one of the kernel's targets; the CPU's comes first without it");
 }
 
-OpenKernel open_kernel(const Prepared& prepared, const std::string& device) {
+OpenKernel open_kernel(const Prepared& prepared, const std::string& device, std::optional<SizeClass> size, int jobs) {
   const auto is_for_here = [](const TargetInfo* target) { return target->device != Device::cpu || runs_here(*target); };
   if (std::ranges::none_of(prepared.targets, is_for_here))
     return {{}, fmt::format("target '{}': this machine cannot run it; it runs {}", prepared.targets[0]->name, names_of_targets_here())};
@@ -81,7 +81,7 @@ OpenKernel open_kernel(const Prepared& prepared, const std::string& device) {
   if (!folder.exists()) return {{}, no_scratch_folder(folder)};
   CodesFolder codes = kept_codes();
   if (!codes.problem.empty()) return {{}, std::move(codes.problem)};
-  const KernelFile file = compile_kernel(prepared, {.directory = folder.path().string(), .is_shared = true, .codes_folder = codes.path});
+  const KernelFile file = compile_kernel(prepared, {.directory = folder.path().string(), .is_shared = true, .size = size, .jobs = jobs, .codes_folder = codes.path});
   if (!file.problem.empty()) return {{}, file.problem};
   const Result<Library> library = Library::open(file.files.back());
   if (!library) return {{}, library.error().message};

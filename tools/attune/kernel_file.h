@@ -28,12 +28,12 @@ struct KernelFileOptions {
 KernelFile compile_kernel(const Prepared& prepared, const KernelFileOptions& file);
 
 /// A kernel that was compiled into a temporary folder and opened; or the problem in words. With a device, as Kernel::on takes it, its code
-/// alone.
+/// alone; with a size of call that for it alone. `jobs` processes compile at once, or as many as this machine has CPUs.
 struct OpenKernel {
   std::optional<Kernel> kernel;
   std::string problem;
 };
-OpenKernel open_kernel(const Prepared& prepared, const std::string& device = {});
+OpenKernel open_kernel(const Prepared& prepared, const std::string& device = {}, std::optional<SizeClass> size = {}, int jobs = 0);
 
 /// The kernel of an open file; the same device.
 OpenKernel kernel_of(const Library& library, std::string_view name, const std::string& device);

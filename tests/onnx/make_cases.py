@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""Makes conformance cases of Attention, RotaryEmbedding and FlexAttention by ONNX's reference, with random attributes, shapes and numbers.
+
+    pip install onnx==1.23.2
+    tests/onnx/make_cases.py FOLDER --count 100 --seed 1
+
+Each case is a folder as docs/onnx.md describes. The reference runs in the type of the inputs, 16-bit ones included. `attune conformance FOLDER` runs them.
+"""
+
+import argparse
+import json
+import pathlib
+
+import ml_dtypes
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
+
+DTYPES = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "float64": np.float64}
+PROTO = {"float32": TensorProto.FLOAT, "float16": TensorProto.FLOAT16, "bfloat16": TensorProto.BFLOAT16, "float64": TensorProto.DOUBLE,
+         "bool": TensorProto.BOOL, "int64": TensorProto.INT64, "int32": TensorProto.INT32, "int8": TensorProto.INT8}
+
+
+def name_of(array):
+    return next((n for n, t in DTYPES.items() if array.dtype == t), str(array.dtype))
+
+
+class Case:
+    """A node with its inputs by formal name, None where one is left out; `outputs` are the formal names wanted, None likewise."""
+
+    def __init__(self, op, opset, attributes, inputs, outputs, domain=""):
+        self.op, self.opset, self.attributes, self.inputs, self.outputs, self.domain = op, opset, attributes, inputs, outputs, domain
+
+    def model(self):
+        node = helper.make_node(self.op, [n if a is not None else "" for n, a in self.inputs.items()], [n or "" for n in self.outputs], domain=self.domain,
+                                **{k: v for k, v in self.attributes.items()})
+        given = [helper.make_tensor_value_info(n, PROTO[name_of(a)], a.shape) for n, a in self.inputs.items() if a is not None]
+        made = [helper.make_tensor_value_info(n, PROTO[name_of(self.inputs[next(iter(self.inputs))])], None) for n in self.outputs if n]
+        opsets = [helper.make_opsetid("", 26 if self.domain else self.opset)] + ([helper.make_opsetid(self.domain, 1)] if self.domain else [])
+        return helper.make_model(helper.make_graph([node], "case", given, made), opset_imports=opsets)
+
+    def write(self, folder):
+        model = self.model()
+        evaluator = ReferenceEvaluator(model)
+        with np.errstate(all="ignore"):
+            results = evaluator.run(None, {n: a for n, a in self.inputs.items() if a is not None})
+        results = dict(zip([n for n in self.outputs if n], results))
+        folder.mkdir(parents=True)
+        has_graph = any(isinstance(v, onnx.GraphProto) for v in self.attributes.values())
+        if has_graph:
+            onnx.save(model, folder / "model.onnx")
+
+        def tensors(names, arrays, prefix):
+            listed = []
+            for i, (name, array) in enumerate(zip(names, arrays)):
+                if array is None:
+                    listed.append(None)
+                    continue
+                array = np.asarray(array)
+                file = f"{prefix}{i}_{name}.npy"
+                np.save(folder / file, array.view(np.uint16) if array.dtype == ml_dtypes.bfloat16 else array)
+                listed.append({"name": name, "file": file, "dtype": name_of(array), "shape": list(array.shape)})
+            return listed
+
+        numbers = {k: v for k, v in self.attributes.items() if not isinstance(v, onnx.GraphProto)}
+        case = {"case": folder.name, "op": self.op, "domain": self.domain, "opset": self.opset, "attributes": numbers,
+                "inputs": tensors(self.inputs.keys(), self.inputs.values(), "in"),
+                "outputs": tensors(self.outputs, [results.get(n) for n in self.outputs], "out"), "rtol": 1e-3, "atol": 1e-7}
+        (folder / "case.json").write_text(json.dumps(case, indent=1))
+
+
+def some(rng, *choices):
+    return choices[rng.integers(len(choices))]
+
+
+def attention(rng):
+    opset = int(some(rng, 23, 24, 25))
+    dtype = DTYPES[some(rng, "float32", "float32", "float32", "float16", "bfloat16")]
+    batch, kv_heads, group = int(rng.integers(1, 4)), int(rng.integers(1, 4)), int(some(rng, 1, 1, 2, 3))
+    queries, fresh, depth, value_depth = (int(rng.integers(1, n)) for n in (8, 8, 10, 10))
+    heads = kv_heads * group
+    attributes = {}
+    if rng.random() < 0.5:
+        attributes["is_causal"] = 1
+    if rng.random() < 0.3:
+        attributes["scale"] = float(some(rng, 0.25, 1.0, 0.01))
+    if rng.random() < 0.3:
+        attributes["softcap"] = float(some(rng, 0.5, 2.0, 30.0))
+    if rng.random() < 0.1 and dtype == np.float32:
+        attributes["softmax_precision"] = int(some(rng, 1, 11))
+    if opset >= 25:
+        for side in ("left_window_size", "right_window_size"):
+            if rng.random() < 0.6:
+                attributes[side] = int(rng.integers(-1, 4))
+
+    def normal(*shape):
+        return (rng.standard_normal(shape) * some(rng, 1, 1, 3)).astype(dtype)
+
+    q, k, v = normal(batch, heads, queries, depth), normal(batch, kv_heads, fresh, depth), normal(batch, kv_heads, fresh, value_depth)
+    if rng.random() < 0.4:
+        q, k, v = (np.ascontiguousarray(x.transpose(0, 2, 1, 3)).reshape(batch, x.shape[2], -1) for x in (q, k, v))
+        attributes |= {"q_num_heads": heads, "kv_num_heads": kv_heads}
+    inputs = {"Q": q, "K": k, "V": v, "attn_mask": None, "past_key": None, "past_value": None}
+    keys = fresh
+    if rng.random() < 0.4:
+        past = int(rng.integers(1, 6))
+        inputs["past_key"], inputs["past_value"] = normal(batch, kv_heads, past, depth), normal(batch, kv_heads, past, value_depth)
+        keys += past
+    elif opset >= 24 and rng.random() < 0.5:
+        inputs["nonpad_kv_seqlen"] = rng.integers(0, keys + 1, batch).astype(np.int64)
+    if rng.random() < 0.6:
+        whole = [batch, heads, queries, keys]
+        shape = [n if rng.random() < 0.7 else 1 for n in whole[:3]] + [keys]
+        if "is_causal" in attributes:
+            shape[2] = queries  # the reference takes the number of queries from the mask
+        if rng.random() < 0.3:
+            shape[3] = int(rng.integers(1, keys + 1))
+        shape = shape[int(rng.integers(0, 3 if "is_causal" in attributes else 4)):]
+        kind = some(rng, "bool", "real", "hiding")
+        mask = rng.random(shape) < 0.7 if kind == "bool" else rng.standard_normal(shape).astype(dtype)
+        if kind == "hiding":
+            mask[rng.random(shape) < 0.3] = -np.inf
+        inputs["attn_mask"] = mask
+    outputs = ["Y", None, None, None]
+    if inputs.get("nonpad_kv_seqlen") is None and inputs["past_key"] is not None:
+        outputs[1:3] = ["present_key", "present_value"]
+    if rng.random() < 0.5:
+        outputs[3] = "qk_matmul_output"
+        # the reference gives capped scores for mode 0, where the specification says raw ones
+        attributes["qk_matmul_output_mode"] = int(rng.integers(1 if "softcap" in attributes else 0, 4))
+    return Case("Attention", opset, attributes, inputs, outputs)
+
+
+def rotary(rng):
+    dtype = DTYPES[some(rng, "float32", "float32", "float16", "bfloat16")]
+    batch, heads, tokens, half = (int(rng.integers(1, n)) for n in (4, 4, 7, 7))
+    depth, turned = 2 * half, 2 * half
+    attributes = {"interleaved": int(rng.integers(0, 2))}
+    if rng.random() < 0.4:
+        turned = 2 * int(rng.integers(1, half + 1))
+        attributes["rotary_embedding_dim"] = turned
+    x = rng.standard_normal((batch, heads, tokens, depth)).astype(dtype)
+    if rng.random() < 0.4:
+        x = np.ascontiguousarray(x.transpose(0, 2, 1, 3)).reshape(batch, tokens, -1)
+        attributes["num_heads"] = heads
+    has_positions = rng.random() < 0.5
+    angles = rng.uniform(0, 6, (20, turned // 2) if has_positions else (batch, tokens, turned // 2))
+    inputs = {"X": x, "cos_cache": np.cos(angles).astype(dtype), "sin_cache": np.sin(angles).astype(dtype),
+              "position_ids": rng.integers(0, 20, (batch, tokens)).astype(np.int64) if has_positions else None}
+    return Case("RotaryEmbedding", 23, attributes, inputs, ["Y"])
+
+
+class Body:
+    """A subgraph of one input `x`, grown node by node."""
+
+    def __init__(self, dtype):
+        self.dtype, self.nodes, self.constants = dtype, [], []
+
+    def constant(self, array):
+        name = f"c{len(self.constants)}"
+        self.constants.append(onnx.numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+    def __call__(self, op, *inputs, **attributes):
+        name = f"t{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, list(inputs), [name], **attributes))
+        return name
+
+    def graph(self, output):
+        shape = ["B", "H", "L", "S"]
+        self.nodes[-1].output[0] = output
+        return helper.make_graph(self.nodes, "body", [helper.make_tensor_value_info("x", self.dtype, shape)],
+                                 [helper.make_tensor_value_info(output, self.dtype, shape)], self.constants)
+
+
+def positions(body):
+    shape = body("Shape", "x")
+    zero, one = body.constant(np.int64(0)), body.constant(np.int64(1))
+    found = []
+    for axis, column in ((2, [1, 1, -1, 1]), (3, [1, 1, 1, -1])):
+        extent = body("Gather", shape, body.constant(np.int64(axis)), axis=0)
+        found.append(body("Reshape", body("Range", zero, extent, one), body.constant(np.array(column, np.int64))))
+    return found
+
+
+def score_mod(rng, real, dtype, shape):
+    body = Body(dtype)
+    value = "x"
+    for kind in rng.permutation(["cap", "bias", "alibi", "causal", "window", "table"])[:int(rng.integers(1, 4))]:
+        if kind == "cap":
+            cap = body.constant(real(2.0))
+            value = body("Mul", body("Tanh", body("Div", value, cap)), cap)
+        if kind == "bias":
+            value = body("Add", value, body.constant(real(rng.standard_normal())))
+        if kind == "table":
+            value = body("Add", body.constant(rng.standard_normal(shape[int(rng.integers(0, 4)):]).astype(real)), value)
+        if kind in ("alibi", "causal", "window"):
+            i, j = positions(body)
+        if kind == "alibi":
+            slopes = body.constant(rng.random((shape[1], 1, 1)).astype(real))
+            value = body("Sub", value, body("Mul", slopes, body("Abs", body("Cast", body("Sub", i, j), to=dtype))))
+        if kind == "causal":
+            value = body("Where", body("GreaterOrEqual", i, j), value, body.constant(real(-np.inf)))
+        if kind == "window":
+            near = body("Less", body("Abs", body("Sub", i, j)), body.constant(np.int64(3)))
+            value = body("Where", body("Or", near, body("Equal", j, body.constant(np.int64(0)))), value, body.constant(real(-1e4)))
+    return body.graph("scores_out")
+
+
+def prob_mod(rng, real, dtype, shape):
+    body = Body(dtype)
+    if rng.random() < 0.5:
+        body("Mul", "x", body.constant(real(rng.random())))
+    else:
+        body("Where", body.constant(rng.random((shape[2], shape[3])) < 0.8), "x", body.constant(real(0)))
+    return body.graph("probs_out")
+
+
+def flex(rng):
+    name = some(rng, "float32", "float32", "float16", "bfloat16")
+    dtype = DTYPES[name]
+    batch, kv_heads, group = int(rng.integers(1, 3)), int(rng.integers(1, 4)), int(some(rng, 1, 2, 3))
+    queries, keys, depth, value_depth = (int(rng.integers(1, n)) for n in (8, 8, 9, 9))
+    keys = max(keys, queries)
+    attributes = {"scale": float(some(rng, 0.25, 1.0))} if rng.random() < 0.4 else {}
+    shape = (batch, kv_heads * group, queries, keys)
+    if rng.random() < 0.8:
+        attributes["score_mod"] = score_mod(rng, np.float32, TensorProto.FLOAT, shape)
+    if rng.random() < 0.5:
+        attributes["prob_mod"] = prob_mod(rng, np.float32, TensorProto.FLOAT, shape)
+    inputs = {n: rng.standard_normal(s).astype(dtype) for n, s in (("Q", (*shape[:3], depth)), ("K", (batch, kv_heads, keys, depth)), ("V", (batch, kv_heads, keys, value_depth)))}
+    return Case("FlexAttention", 1, attributes, inputs, ["Y"], "ai.onnx.preview")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=["attention", "rotary", "flex"])
+    options = parser.parse_args()
+    rng = np.random.default_rng(options.seed)
+    makers = {"attention": attention, "rotary": rotary, "flex": flex}
+    for i in range(options.count):
+        which = options.only or some(rng, "attention", "attention", "attention", "rotary", "flex")
+        makers[which](rng).write(options.folder / f"{which}_{i:03}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+#include "tools/onnx/case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "dsl/splitmix64.h"
+#include "tools/npy.h"
+#include "tools/onnx/model.h"
+#include "tools/onnx/operators.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// What is wrong with the files: caught where the case is read.
+struct WrongCase : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+NpyType npy_type_of(const OnnxElement& element) {
+  switch (element.number) {
+    case 1: return NpyType::f32;
+    case 11: return NpyType::f64;
+    case 10: return NpyType::f16;
+    case 16:
+    case 4: return NpyType::u16;
+    case 9: return NpyType::boolean;
+    case 3: return NpyType::i8;
+    case 2: return NpyType::u8;
+    case 5: return NpyType::i16;
+    case 6: return NpyType::i32;
+    case 12: return NpyType::u32;
+    case 7: return NpyType::i64;
+    default: return NpyType::u64;
+  }
+}
+
+const OnnxElement& element_of(const json& tensor, const std::string& who) {
+  const std::string dtype = tensor.at("dtype").get<std::string>();
+  const OnnxElement* element = find_element(dtype);
+  if (element == nullptr) throw WrongCase(fmt::format("{}: dtype '{}' is none of {}", who, dtype, onnx_element_names()));
+  return *element;
+}
+
+Array read_array(const fs::path& folder, const json& tensor, const OnnxElement& element, const std::string& who) {
+  const std::string file = tensor.at("file").get<std::string>();
+  const Result<NpyArray> read = read_npy(folder / file);
+  if (!read) throw WrongCase(fmt::format("{}: {}", who, read.error().message));
+  if (read->type != npy_type_of(element)) throw WrongCase(fmt::format("{}: '{}' holds {}; dtype {} is stored as {}", who, file, name_of(read->type), element.name, name_of(npy_type_of(element))));
+  const auto shape = tensor.at("shape").get<std::vector<std::int64_t>>();
+  if (read->shape != shape) throw WrongCase(fmt::format("{}: '{}' holds {}; the case says {}", who, file, shape_text(read->shape), shape_text(shape)));
+  Array array;
+  array.extents = shape;
+  array.data = onnx_numbers(element, read->data);
+  array.type.kind = element.kind;
+  if (const auto wrong = std::ranges::find_if_not(array.data, [&](double x) { return holds(element.kind, x); }); wrong != array.data.end())
+    throw WrongCase(fmt::format("{}: '{}' holds {}; integers are exact up to 2^53", who, file, *wrong));
+  return array;
+}
+
+OnnxAttribute attribute_of_json(const std::string& name, const json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? 1.0 : 0.0;
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_object()) throw WrongCase(fmt::format("attribute '{}': is {}; a number, a text or a graph is right", name, value.dump()));
+  SubgraphAnswer graph = subgraph_of_json(value.dump());
+  if (!graph.problem.empty()) throw WrongCase(fmt::format("attribute '{}': {}", name, graph.problem));
+  return std::make_shared<const OnnxSubgraph>(std::move(graph.graph));
+}
+
+/// The attributes that the node of the folder's model has and case.json does not.
+void add_model_attributes(const fs::path& folder, OnnxNode& node) {
+  std::error_code ignored;
+  const fs::path file = folder / "model.onnx";
+  if (!fs::exists(file, ignored)) return;
+  ModelAnswer model = read_model(file.string());
+  if (!model.problem.empty()) throw WrongCase(model.problem);
+  const auto& operations = model.model.graph.operations;
+  const auto found = std::ranges::find_if(operations, [&](const OnnxOperation& operation) { return operation.op == node.op; });
+  if (found == operations.end()) throw WrongCase(fmt::format("'model.onnx': has no node of operator '{}', as the case says", node.op));
+  for (const auto& [name, value] : found->attributes) node.attributes.try_emplace(name, value);
+}
+
+void read_tensors(const fs::path& folder, const json& parsed, OnnxCase& one) {
+  for (const json& tensor : parsed.at("inputs")) {
+    if (tensor.is_null()) continue;
+    const std::string name = tensor.at("name").get<std::string>(), who = fmt::format("input '{}'", name);
+    const OnnxElement& element = element_of(tensor, who);
+    one.inputs[name] = read_array(folder, tensor, element, who);
+    if (!one.node.inputs.emplace(name, OnnxTensor{&element, one.inputs[name].extents, {}, {}}).second) throw WrongCase(fmt::format("{}: is there twice", who));
+    one.unit = std::max(one.unit, element.unit);
+  }
+  for (const json& tensor : parsed.at("outputs")) {
+    if (tensor.is_null()) continue;
+    const std::string name = tensor.at("name").get<std::string>(), who = fmt::format("output '{}'", name);
+    const OnnxElement& element = element_of(tensor, who);
+    one.outputs[name] = read_array(folder, tensor, element, who);
+    one.node.outputs.push_back(name);
+    one.unit = std::max(one.unit, element.unit);
+  }
+}
+
+void read_into(const fs::path& folder, OnnxCase& one) {
+  std::ifstream file(folder / "case.json");
+  if (!file) throw WrongCase("case.json: cannot be read");
+  const json parsed = json::parse(file);
+  one.name = parsed.value("case", one.name);
+  one.node.op = parsed.at("op").get<std::string>();
+  one.node.domain = parsed.value("domain", std::string());
+  one.node.opset = parsed.at("opset").get<std::int64_t>();
+  one.relative = parsed.value("rtol", one.relative), one.absolute = parsed.value("atol", one.absolute);
+  if (find_operator(one.node.op, one.node.domain) == nullptr) throw WrongCase(node_graph(one.node).problem);
+  for (const auto& [name, value] : parsed.at("attributes").items())
+    if (!value.is_null()) one.node.attributes.emplace(name, attribute_of_json(name, value));
+  add_model_attributes(folder, one.node);
+  read_tensors(folder, parsed, one);
+  if (const OnnxElement* precision = find_element(static_cast<int>(one.node.integer("softmax_precision"))); precision != nullptr) one.unit = std::max(one.unit, precision->unit);
+}
+
+/// What the expected numbers of an output are off by.
+double rounding_of(const OnnxCase& one, const std::string& output, const Array& expected) {
+  if (const auto moved = one.moved.find(output); moved != one.moved.end()) return std::max(6 * one.unit, 4 * moved->second);
+  double largest = 1;
+  for (const double x : expected.data)
+    if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+  return 6 * one.unit * largest;
+}
+
+OnnxCase refused_case(const fs::path& folder, std::string problem) {
+  OnnxCase none;
+  none.name = folder.filename().string();
+  none.problem = std::move(problem);
+  return none;
+}
+
+}  // namespace
+
+std::vector<fs::path> case_folders(const fs::path& folder) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  if (fs::exists(folder / "case.json", error)) folders.push_back(folder);
+  for (fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end; !error && entry != end; entry.increment(error))
+    if (entry->path().filename() == "case.json" && entry->path().parent_path() != folder) folders.push_back(entry->path().parent_path());
+  std::ranges::sort(folders);
+  return folders;
+}
+
+OnnxCase read_case(const fs::path& folder) {
+  OnnxCase one;
+  one.name = folder.filename().string();
+  try {
+    read_into(folder, one);
+    return one;
+  } catch (const json::exception& error) {
+    return refused_case(folder, fmt::format("case.json: {}", error.what()));
+  } catch (const WrongCase& error) {
+    return refused_case(folder, error.what());
+  }
+}
+
+void find_rounding(OnnxCase& one, const Graph& graph, const Arrays& inputs) {
+  if (one.unit <= 0x1p-24) return;
+  constexpr int lanes = 5;
+  SplitMix64 random(1);
+  const auto shift = [&](const Evaluated& at) {
+    if (at.graph.node(at.node).type.kind != Kind::real || at.in.empty()) return;
+    for (Array& lane : at.lanes.subspan(1))
+      for (double& x : lane.data)
+        if (std::isfinite(x)) x += x * one.unit * 4 * (static_cast<double>(random.next() >> 11) * 0x1p-53 - 0.5);
+  };
+  const WalkedGraph walked = walk(graph, inputs, lanes, shift);
+  if (!walked.problem.empty()) return;
+  for (const auto& [name, exact] : walked.lanes[0]) {
+    double& moved = one.moved[name];
+    for (std::size_t lane = 1; lane < lanes; ++lane)
+      for (std::size_t i = 0; i < exact.data.size(); ++i)
+        if (const double distance = std::abs(walked.lanes[lane].at(name).data[i] - exact.data[i]); std::isfinite(distance)) moved = std::max(moved, distance);
+  }
+}
+
+OutputDifference output_difference(const OnnxCase& one, const std::string& output, const std::vector<std::int64_t>& extents, const std::vector<double>& got) {
+  const Array& expected = one.outputs.at(output);
+  OutputDifference difference{got.size(), 0, 0, {}};
+  if (extents != expected.extents) {
+    difference.text = fmt::format("{}: is {}, expected {}", output, shape_text(extents), shape_text(expected.extents));
+    return difference;
+  }
+  const double rounding = rounding_of(one, output, expected);
+  std::size_t worst = 0;
+  double worst_excess = -HUGE_VAL;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double a = got[i], b = expected.data[i];
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    const double distance = std::isfinite(a) && std::isfinite(b) ? std::abs(a - b) : HUGE_VAL;
+    const double excess = distance - (one.absolute + one.relative * std::abs(b) + rounding);
+    difference.worst = std::max(difference.worst, distance);
+    difference.differing += !(excess <= 0);
+    if (!(excess <= worst_excess)) worst = i, worst_excess = excess;
+  }
+  if (difference.differing != 0)
+    difference.text = fmt::format("{}: {} of {} elements differ; worst at {}: got {:.6g}, expected {:.6g}", output, difference.differing, got.size(), worst, got[worst], expected.data[worst]);
+  return difference;
+}
+
+}  // namespace attune

@@ -1,0 +1,48 @@
+/// A conformance case: a node with arrays for its inputs and what ONNX expects of its outputs, read from a folder. docs/onnx.md has the format.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dsl/interpret.h"
+#include "tools/onnx/node.h"
+
+namespace attune {
+
+/// Arrays by the formal names of the operator; those of a graph's other extents are the same memory.
+struct OnnxCase {
+  std::string name;
+  OnnxNode node;
+  Arrays inputs, outputs;
+  double relative = 1e-3, absolute = 1e-7;  ///< what the case allows: absolute + relative * |expected|
+  double unit = 0;                          ///< of the coarsest type that its arithmetic rounds to
+  std::map<std::string, double, std::less<>> moved = {};  ///< by how much such rounding moves each output; only of 16-bit types
+  std::string problem;                      ///< what is wrong with the files, in words; then nothing else but the name is set
+};
+
+/// The folders at or below `folder` that hold a case.json, sorted.
+std::vector<std::filesystem::path> case_folders(const std::filesystem::path& folder);
+
+/// The case in a folder. A graph of an attribute stands in case.json, or the whole node is that of the folder's model.onnx.
+OnnxCase read_case(const std::filesystem::path& folder);
+
+/// Fills `moved` of a case whose arithmetic rounds to 16 bits: the graph is interpreted once as it is and a few times with every intermediate moved at
+/// random by up to two units of its size, since ONNX has a few more of them than the graph. `inputs` are those of the graph.
+void find_rounding(OnnxCase& one, const Graph& graph, const Arrays& inputs);
+
+/// How an output compares with the case's. Each element may differ by absolute + relative * |expected| and, for what the expected numbers are off by,
+///
+///   6 * unit * max(1, the largest finite |expected|)    of f32: a few roundings of a number as large as the result, or, of weights, as 1
+///   max(6 * unit, 4 * moved)                            of 16-bit types: ONNX's reference rounds every intermediate to the type, and draws may be unlucky
+///
+/// 6 * unit of float16 is 1.5e-3 and of bfloat16 1.2e-2. Infinities and NaN agree with themselves alone.
+struct OutputDifference {
+  std::size_t elements = 0, differing = 0;
+  double worst = 0;  ///< the largest difference; infinite where one alone is finite
+  std::string text;  ///< how it differs, in words; empty if it does not
+};
+OutputDifference output_difference(const OnnxCase& one, const std::string& output, const std::vector<std::int64_t>& extents, const std::vector<double>& got);
+
+}  // namespace attune

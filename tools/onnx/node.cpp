@@ -1,0 +1,26 @@
+#include "tools/onnx/node.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace attune {
+
+std::string shape_text(const std::vector<std::int64_t>& extents) { return fmt::format("[{}]", fmt::join(extents, " x ")); }
+
+std::int64_t element_count(const std::vector<std::int64_t>& extents) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : extents) count *= extent;
+  return count;
+}
+
+bool OnnxNode::wants(std::string_view output) const { return std::ranges::find(outputs, output) != outputs.end(); }
+
+double OnnxNode::number(std::string_view attribute, double missing) const {
+  const auto found = attributes.find(attribute);
+  if (found == attributes.end()) return missing;
+  const double* number = std::get_if<double>(&found->second);
+  return number == nullptr ? missing : *number;
+}
+
+}  // namespace attune

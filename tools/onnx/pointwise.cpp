@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tools/onnx/translator.h"
+
+namespace attune {
+namespace {
+
+using Numbers = std::span<const double>;
+using Values = std::span<const Value>;
+
+/// An elementwise operator on numbers that are known, and on values; the kind of its result.
+enum class Gives { same, real, boolean };
+struct Pointwise {
+  std::string_view op;
+  int least = 1, most = 1;
+  Gives gives = Gives::same;
+  double (*number)(Numbers) = nullptr;
+  Value (*value)(Values) = nullptr;
+};
+
+bool has_reals(Value x) { return kind_of(x) == Kind::real; }
+Value as_real(Value x) { return has_reals(x) ? x : to_real(x); }
+
+/// ONNX divides integers towards zero.
+Value quotient(Values x) {
+  if (has_reals(x[0])) return x[0] / x[1];
+  const Value down = floor_div(x[0], x[1]);
+  return select((mod(x[0], x[1]) != 0) && ((x[0] < 0) != (x[1] < 0)), down + 1, down);
+}
+
+bool is_hidden(Value x) {
+  const auto* constant = std::get_if<Constant>(&x.graph->node(x.id).op);
+  return constant != nullptr && constant->value == -HUGE_VAL;
+}
+/// A choice between scores and minus infinity is a mask, which kernels look into; of dims that the scores lack it is none.
+Value chosen(Values x) {
+  const auto hides = [&](Value scores) { return dims_of(x[0]).without(dims_of(scores)).empty(); };
+  if (is_hidden(x[2]) && hides(x[1])) return mask(x[1], x[0]);
+  if (is_hidden(x[1]) && hides(x[2])) return mask(x[2], !x[0]);
+  return select(x[0], x[1], x[2]);
+}
+
+template <class Op>
+Value folded_over(Values x, Op op) {
+  Value result = x[0];
+  for (std::size_t i = 1; i < x.size(); ++i) result = op(result, x[i]);
+  return result;
+}
+
+double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
+
+constexpr Pointwise rows[] = {
+    {"Abs", 1, 1, Gives::same, [](Numbers x) { return std::abs(x[0]); }, [](Values x) { return abs(x[0]); }},
+    {"Add", 2, 2, Gives::same, [](Numbers x) { return x[0] + x[1]; }, [](Values x) { return x[0] + x[1]; }},
+    {"And", 2, 2, Gives::boolean, [](Numbers x) { return x[0] * x[1]; }, [](Values x) { return x[0] && x[1]; }},
+    {"Cos", 1, 1, Gives::real, [](Numbers x) { return std::cos(x[0]); }, [](Values x) { return cos(x[0]); }},
+    {"Div", 2, 2, Gives::same, nullptr, quotient},
+    {"Equal", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] == x[1]); }, [](Values x) { return kind_of(x[0]) == Kind::boolean ? (x[0] && x[1]) || (!x[0] && !x[1]) : x[0] == x[1]; }},
+    {"Erf", 1, 1, Gives::real, [](Numbers x) { return std::erf(x[0]); }, [](Values x) { return erf(x[0]); }},
+    {"Exp", 1, 1, Gives::real, [](Numbers x) { return std::exp(x[0]); }, [](Values x) { return exp(x[0]); }},
+    {"Greater", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] > x[1]); }, [](Values x) { return x[0] > x[1]; }},
+    {"GreaterOrEqual", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] >= x[1]); }, [](Values x) { return x[0] >= x[1]; }},
+    {"Identity", 1, 1, Gives::same, [](Numbers x) { return x[0]; }, [](Values x) { return x[0]; }},
+    {"Less", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] < x[1]); }, [](Values x) { return x[0] < x[1]; }},
+    {"LessOrEqual", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] <= x[1]); }, [](Values x) { return x[0] <= x[1]; }},
+    {"Log", 1, 1, Gives::real, [](Numbers x) { return std::log(x[0]); }, [](Values x) { return log(x[0]); }},
+    {"Max", 1, max_operands, Gives::same, [](Numbers x) { return *std::ranges::max_element(x); }, [](Values x) { return folded_over(x, [](Value a, Value b) { return maximum(a, b); }); }},
+    {"Min", 1, max_operands, Gives::same, [](Numbers x) { return *std::ranges::min_element(x); }, [](Values x) { return folded_over(x, [](Value a, Value b) { return minimum(a, b); }); }},
+    {"Mod", 2, 2, Gives::same, [](Numbers x) { return x[0] - std::floor(x[0] / x[1]) * x[1]; }, [](Values x) { return mod(x[0], x[1]); }},
+    {"Mul", 2, 2, Gives::same, [](Numbers x) { return x[0] * x[1]; }, [](Values x) { return x[0] * x[1]; }},
+    {"Neg", 1, 1, Gives::same, [](Numbers x) { return -x[0]; }, [](Values x) { return -x[0]; }},
+    {"Not", 1, 1, Gives::boolean, [](Numbers x) { return double(x[0] == 0); }, [](Values x) { return !x[0]; }},
+    {"Or", 2, 2, Gives::boolean, [](Numbers x) { return std::max(x[0], x[1]); }, [](Values x) { return x[0] || x[1]; }},
+    {"Pow", 2, 2, Gives::real, [](Numbers x) { return std::pow(x[0], x[1]); }, [](Values x) { return pow(as_real(x[0]), as_real(x[1])); }},
+    {"Reciprocal", 1, 1, Gives::real, [](Numbers x) { return 1 / x[0]; }, [](Values x) { return 1 / x[0]; }},
+    {"Relu", 1, 1, Gives::same, [](Numbers x) { return std::max(x[0], 0.0); }, [](Values x) { return maximum(x[0], 0); }},
+    {"Sigmoid", 1, 1, Gives::real, [](Numbers x) { return 1 / (1 + std::exp(-x[0])); }, [](Values x) { return sigmoid(x[0]); }},
+    {"Sign", 1, 1, Gives::same, [](Numbers x) { return sign(x[0]); }, [](Values x) { return select(x[0] > 0, x[0] * 0 + 1, select(x[0] < 0, x[0] * 0 - 1, x[0])); }},
+    {"Sin", 1, 1, Gives::real, [](Numbers x) { return std::sin(x[0]); }, [](Values x) { return sin(x[0]); }},
+    {"Softplus", 1, 1, Gives::real, [](Numbers x) { return std::log1p(std::exp(x[0])); }, [](Values x) { return maximum(x[0], 0) + log(1 + exp(-abs(x[0]))); }},
+    {"Sqrt", 1, 1, Gives::real, [](Numbers x) { return std::sqrt(x[0]); }, [](Values x) { return sqrt(x[0]); }},
+    {"Sub", 2, 2, Gives::same, [](Numbers x) { return x[0] - x[1]; }, [](Values x) { return x[0] - x[1]; }},
+    {"Tanh", 1, 1, Gives::real, [](Numbers x) { return std::tanh(x[0]); }, [](Values x) { return tanh(x[0]); }},
+    {"Where", 3, 3, Gives::same, [](Numbers x) { return x[0] != 0 ? x[1] : x[2]; }, chosen},
+    {"Xor", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] != x[1]); }, [](Values x) { return (x[0] || x[1]) && !(x[0] && x[1]); }},
+};
+
+/// The numbers of the result, if those of all operands are known and of one shape or single.
+std::optional<std::vector<double>> folded(Translator& t, const Pointwise& row, const std::vector<Term>& operands, Kind kind) {
+  std::size_t count = 1;
+  for (const Term& operand : operands) {
+    if (!operand.numbers || operand.numbers->empty()) return {};
+    if (operand.numbers->size() != 1 && count != 1 && (operand.numbers->size() != count || operand.axes.size() != operands[0].axes.size())) return {};
+    count = std::max(count, operand.numbers->size());
+  }
+  std::vector<double> result(count), at(operands.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t n = 0; n < operands.size(); ++n) at[n] = (*operands[n].numbers)[operands[n].numbers->size() == 1 ? 0 : i];
+    if (row.number != nullptr) result[i] = row.number(at);
+    else if (kind == Kind::real) result[i] = at[0] / at[1];
+    else if (at[1] == 0) return t.fail("an integer is divided by 0"), result;
+    else result[i] = std::trunc(at[0] / at[1]);
+  }
+  return result;
+}
+
+Term pointwise(Translator& t, const OnnxOperation& operation, std::span<const Term* const> given, std::int64_t) {
+  const Pointwise& row = *std::ranges::find(rows, std::string_view(operation.op), &Pointwise::op);
+  std::vector<Term> operands;
+  for (const Term* operand : given) {
+    if (operand == nullptr) return t.fail("an input is left out"), Term{};
+    operands.push_back(*operand);
+  }
+  Term result;
+  result.kind = row.gives == Gives::same ? operands.back().kind : row.gives == Gives::real ? Kind::real : Kind::boolean;
+  result.axes = t.broadcast(operands);
+  result.numbers = folded(t, row, operands, result.kind);
+  if (operation.op == "Identity") result.extents_of = operands[0].extents_of;
+  if (!t.emits() || !t.problem().empty() || (result.numbers && result.numbers->size() != 1)) return result;
+  std::vector<Value> values;
+  for (const Term& operand : operands) values.push_back(t.value_of(operand));
+  result.value = row.value(values);
+  return result;
+}
+
+constexpr auto term_rules = [] {
+  std::array<TermRule, std::size(rows)> rules;
+  for (std::size_t i = 0; i < rules.size(); ++i) rules[i] = {rows[i].op, rows[i].least, rows[i].most, pointwise};
+  return rules;
+}();
+
+}  // namespace
+
+std::span<const TermRule> pointwise_rules() { return term_rules; }
+
+}  // namespace attune
