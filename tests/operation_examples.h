@@ -245,7 +245,7 @@ struct OperationExamples {
   Value example(const RotarySteps&) { return rotary_steps(index(width), 10000, 64); }
   void cases(const RotarySteps&) {
     for (const std::int64_t width : {2, 10}) put(rotary_steps(input({rows}, Kind::i64), 500000, width));
-    put(rotary_steps(index(columns), 10000, 64));
+    put(rotary_steps(index(columns), 10000, 64) + input({columns}, Kind::i64));
   }
 
   Value example(const RotaryEmbedding&) { return rotary_embedding(q, rotary_angle(index(queries), steps), depth, width, RotaryPairs::interleaved); }

@@ -123,7 +123,7 @@ struct ChosenWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
       auto index = gather->getOperand(1).getDefiningOp<GraphOp<Index>>();
       if (!softmax || softmax.definition().over != all || !index || index.definition().dim != keys) continue;
       if (!begins_with(all, keys, op->getParentOfType<mlir::func::FuncOp>()) || dims_of(op->getOperand(1 - side)).has(all)) continue;
-      const Maker maker{op, rewriter};
+      const Maker maker{softmax, rewriter};  // which has the dim
       std::array<mlir::Value, 2> operands;
       operands[side] = gather->getOperand(0);
       operands[1 - side] = placed(op->getOperand(1 - side), keys, all, maker);

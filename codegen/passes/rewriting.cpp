@@ -33,11 +33,15 @@ bool reaches_softmax(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
 mlir::Value add_operation(const AnyOp& op, mlir::ValueRange operands, mlir::Operation* like, mlir::OpBuilder& builder) {
   llvm::SmallVector<Type> types;
   KnownExtents known;
+  const auto know = [&](mlir::Value value) {
+    for (const TypeDim& dim : llvm::cast<TensorType>(value.getType()).dims())
+      if (dim.extent != 0) known.emplace(dim.name.str(), dim.extent);
+  };
   for (mlir::Value operand : operands) {
     types.push_back(type_of(operand.getType()));
-    for (const TypeDim& dim : llvm::cast<TensorType>(operand.getType()).dims())
-      if (dim.extent != 0) known.emplace(dim.name.str(), dim.extent);
+    know(operand);
   }
+  know(like->getResult(0));  // an index has no operands
   add_derived(op, {types.data(), types.size()}, known);
   const Element element = llvm::cast<TensorType>(like->getResult(0).getType()).element();
   const Element reals = element == Element::real ? Element::real : Element::f32;
