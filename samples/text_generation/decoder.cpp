@@ -22,7 +22,8 @@ namespace {
 using attune::Kernel;
 using attune::Tensor;
 
-constexpr std::int64_t lane = Sizes::lane, model_blocks = Sizes::model / lane, hidden_blocks = Sizes::hidden / lane, vocabulary_blocks = Sizes::vocabulary / lane;
+constexpr std::int64_t lane = Sizes::lane, model_blocks = Sizes::model / lane, hidden_blocks = Sizes::hidden / lane;
+constexpr std::int64_t vocabulary_blocks = Sizes::vocabulary / lane;
 constexpr std::int64_t pairs = Sizes::depth / 2, cache_row = Sizes::kv_heads * Sizes::depth;
 
 struct Manifests {
@@ -69,8 +70,8 @@ Result<Decoder::Compiled> Decoder::compiled_for(WeightForm form) {
 }
 
 Decoder::Decoder(const Model& model, Compiled compiled, std::int64_t capacity) : model_(model), compiled_(std::move(compiled)), capacity_(capacity) {
-  for (std::int64_t i = 0; i < Sizes::layers; ++i)
-    caches_.push_back({std::make_unique_for_overwrite<float[]>(at(capacity * cache_row)), std::make_unique_for_overwrite<float[]>(at(capacity * cache_row))});
+  const auto memory = [&] { return std::make_unique_for_overwrite<float[]>(at(capacity * cache_row)); };
+  for (std::int64_t i = 0; i < Sizes::layers; ++i) caches_.push_back({memory(), memory()});
   logits_.resize(at(Sizes::vocabulary));
 }
 
@@ -108,7 +109,8 @@ Result<void> Decoder::read_tile(std::span<const Token> tokens) {
   const std::vector<std::int64_t> ids(tokens.begin(), tokens.end());
   std::vector<std::int64_t> positions(ids.size());
   std::iota(positions.begin(), positions.end(), position_);
-  const std::array<Tensor, 3> angles = {Tensor(positions, {count}), Tensor(std::span(cosine_), {count, pairs}), Tensor(std::span(sine_), {count, pairs})};
+  const std::array<Tensor, 3> angles = {Tensor(positions, {count}), Tensor(std::span(cosine_), {count, pairs}),
+                                        Tensor(std::span(sine_), {count, pairs})};
   if (auto done = call(compiled_.angles, angles); !done) return done;
   std::vector<Tensor> embedded = {{ids, {count}}};
   append(embedded, model_.embedding, {vocabulary_blocks, model_blocks});

@@ -64,7 +64,8 @@ Gguf::Value list_of(GgufBytes& bytes) {
     for (Kept<T>& number : numbers) number = static_cast<Kept<T>>(bytes.number<T>());
     list = std::move(numbers);
   });
-  if (!is_known) bytes.fail(fmt::format("has a list of values of type {} before byte {}; lists of numbers and texts are known", type, bytes.offset()));
+  if (!is_known)
+    bytes.fail(fmt::format("has a list of values of type {} before byte {}; lists of numbers and texts are known", type, bytes.offset()));
   return list;
 }
 
@@ -173,10 +174,11 @@ Result<void> Gguf::read() {
   const auto step = static_cast<std::size_t>(alignment), first = (bytes.offset() + step - 1) / step * step;
   const std::span<const std::byte> data = file_.bytes().subspan(std::min(first, file_.bytes().size()));
   for (Described& tensor : all) {
-    if (tensor.offset % step != 0) return error(fmt::format("tensor '{}' begins at byte {}, which is no multiple of {}", tensor.name, tensor.offset, step));
+    if (tensor.offset % step != 0)
+      return error(fmt::format("tensor '{}' begins at byte {}, which is no multiple of {}", tensor.name, tensor.offset, step));
     if (tensor.offset > data.size() || tensor.size > data.size() - tensor.offset)
-      return error(fmt::format("is cut off: tensor '{}' takes {} bytes from {} on, of {} that follow the header", tensor.name, tensor.size, tensor.offset,
-                               data.size()));
+      return error(fmt::format("is cut off: tensor '{}' takes {} bytes from {} on, of {} that follow the header", tensor.name, tensor.size,
+                               tensor.offset, data.size()));
     const auto part = data.subspan(static_cast<std::size_t>(tensor.offset), static_cast<std::size_t>(tensor.size));
     if (!tensors_.emplace(tensor.name, StoredTensor{tensor.storage->type, std::move(tensor.shape), part}).second)
       return error(fmt::format("has the tensor '{}' twice", tensor.name));

@@ -46,7 +46,8 @@ class GgufBytes {
 
  private:
   bool has(std::uint64_t size, std::string_view what) {
-    if (!problem_ && size > left()) fail(fmt::format("is cut off: {} of {} bytes begins at byte {}, and the file ends at {}", what, size, offset_, bytes_.size()));
+    if (!problem_ && size > left())
+      fail(fmt::format("is cut off: {} of {} bytes begins at byte {}, and the file ends at {}", what, size, offset_, bytes_.size()));
     return !problem_;
   }
   const std::byte* take(std::size_t size) {

@@ -29,10 +29,10 @@ void write(std::string_view text) {
   std::fflush(stdout);
 }
 
-/// "Reading: 5 tokens, 310.1 per second. Writing: 31 tokens, 21.5 per second."
+/// "Prefill: 5 tokens, 96.5 per second. Decode: 28 tokens, 23.9 per second. Weights: f32, 538 MB; threads: 2."
 std::string summary(const Generator& generator, const Model& model) {
   const auto of = [](const Speed& speed) { return fmt::format("{} tokens, {:.1f} per second", speed.tokens, speed.tokens_per_second()); };
-  return fmt::format("Prefill: {}. Decode: {}. Weights: {}, {:.0f} MB; {} threads.", of(generator.reading()), of(generator.writing()),
+  return fmt::format("Prefill: {}. Decode: {}. Weights: {}, {:.0f} MB; threads: {}.", of(generator.reading()), of(generator.writing()),
                      weight_form_names[static_cast<std::size_t>(model.form)], static_cast<double>(model.bytes()) / 1e6, attune::num_threads());
 }
 
@@ -97,10 +97,16 @@ void describe(CLI::App& app, Options& options) {
   app.add_flag("--chat", options.is_chat, "Converse: each line of standard input is a message");
   app.add_option("--system", options.system, "What the assistant of a conversation is told of itself")->capture_default_str();
   app.add_flag("--greedy", options.is_greedy, "Take the most likely token each time");
-  app.add_option("--temperature", options.temperature, "Below 1 likely tokens become likelier; 0 is greedy")->check(CLI::Range(0.0, 100.0))->capture_default_str();
-  app.add_option("--top-p", options.top_p, "Draw from the most likely tokens that have this share together")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  app.add_option("--temperature", options.temperature, "Below 1 likely tokens become likelier; 0 is greedy")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  app.add_option("--top-p", options.top_p, "Draw from the most likely tokens that have this share together")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   app.add_option("--seed", options.seed, "Of the random numbers; the same gives the same text")->capture_default_str();
-  app.add_option("--tokens", options.tokens, "Most tokens to write, of each answer with --chat")->check(CLI::Range(0, 1000000))->capture_default_str();
+  app.add_option("--tokens", options.tokens, "Most tokens to write, of each answer with --chat")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
   app.add_option("--context", options.context, "Most tokens that the model sees")
       ->check(CLI::Range(std::int64_t{1}, Sizes::context))
       ->capture_default_str();

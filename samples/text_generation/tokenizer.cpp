@@ -16,7 +16,7 @@ std::uint64_t pair_of(Token left, Token right) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 | static_cast<std::uint32_t>(right);
 }
 
-/// GPT-2's alphabet, in which vocabularies write bytes: a printable character stands for itself, the others, in their order, for those from U+0100 on.
+/// GPT-2's alphabet, in which vocabularies write bytes: a printable character stands for itself, those from U+0100 on for the others in their order.
 class Alphabet {
  public:
   Alphabet() {
@@ -31,7 +31,8 @@ class Alphabet {
     std::string bytes;
     while (!text.empty()) {
       Character character = 0;
-      const auto size = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()), &character);
+      const auto* bytes_left = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+      const auto size = utf8proc_iterate(bytes_left, static_cast<utf8proc_ssize_t>(text.size()), &character);
       const auto found = size > 0 ? bytes_.find(character) : bytes_.end();
       if (found == bytes_.end()) return std::nullopt;
       bytes += found->second;
@@ -93,7 +94,8 @@ Result<void> Tokenizer::read_merges(const std::vector<std::string>& merges) {
   for (std::size_t rank = 0; rank < merges.size(); ++rank) {
     const std::string& merge = merges[rank];
     const std::size_t space = merge.find(' ');
-    const auto left = alphabet.bytes_of(merge.substr(0, space)), right = alphabet.bytes_of(space == std::string::npos ? "" : merge.substr(space + 1));
+    const auto left = alphabet.bytes_of(merge.substr(0, space));
+    const auto right = alphabet.bytes_of(space == std::string::npos ? "" : merge.substr(space + 1));
     const auto found = [&](const std::optional<std::string>& text) { return text ? ids.find(*text) : ids.end(); };
     const auto a = found(left), b = found(right), whole = found(left && right ? std::optional(*left + *right) : std::nullopt);
     if (a == ids.end() || b == ids.end() || whole == ids.end())
