@@ -1,7 +1,7 @@
 """Writes data/: what variants give, computed in double by formulas that know nothing of Attune (plain loops over NumPy arrays).
 
-One call of `case` is one case: a variant, its parameters, its inputs, its outputs. Inputs are numbers that f32 holds. A new case at the end leaves the
-numbers of the others as they are. Run it to make data/ anew:
+One call of `case` is one case: a variant, its parameters, its inputs, its outputs. Inputs are numbers that f32 holds.
+A new case at the end leaves the numbers of the others as they are. Run it to make data/ anew:
     /usr/bin/python3 -B tests/variants/make_reference.py tests/variants/data
 """
 
@@ -252,9 +252,10 @@ total = np.maximum(np.abs((scaled(x) * decay).sum(axis=-1, keepdims=True)), 1)
 case("retention-normalised", x, weighted(scaled(x) * decay / total, x["v"]), normalised=True)
 x = qkv()
 case("linear_attention", x, weighted(products(x["q"], x["k"]), x["v"]))
-elu = lambda y: np.where(y > 0, y + 1, np.exp(np.minimum(y.astype(float), 0)))
+elu = lambda y: np.where(y > 0, y.astype(float) + 1, np.exp(np.minimum(y.astype(float), 0)))
 linear = products(elu(x["q"]), elu(x["k"])) * sees
-case("linear_attention-causal", x, weighted(linear / linear.sum(axis=-1, keepdims=True), x["v"]), feature_map="elu_plus_1", normalised=True, causal=True)
+linear = linear / linear.sum(axis=-1, keepdims=True)
+case("linear_attention-causal", x, weighted(linear, x["v"]), feature_map="elu_plus_1", normalised=True, causal=True)
 x = qkv(sink=normal(H, 1))
 exps = np.exp(scaled(x))
 case("sink_logit", x, weighted(exps / (exps.sum(axis=-1, keepdims=True) + np.exp(x["sink"].astype(float))[None, :, :, None]), x["v"]))
@@ -311,6 +312,29 @@ x = {"partial": normal(2, B, H, Q, V), "partial_lse": normal(2, B, H, Q)}
 shares = np.exp(x["partial_lse"].astype(float))
 merged = np.einsum("pbhid,pbhi->bhid", x["partial"].astype(float), shares / shares.sum(axis=0))
 case("merge_partials", x, {"out": merged, "lse": np.log(shares.sum(axis=0))})
+
+def recurrent(x, rule):
+    """Token by token, by ONNX's LinearAttention; the state is [depth, value_depth]."""
+    q, k, v = (x[n].astype(float) for n in "qkv")
+    out, state = np.zeros(v.shape), np.zeros((*k.shape[:2], k.shape[-1], v.shape[-1]))
+    for t in range(k.shape[2]):
+        if rule.startswith("gated"):
+            state = state * np.exp(x["log_decay"].astype(float))[:, :, t, None, None]
+        written = v[:, :, t]
+        if rule.endswith("delta"):
+            written = x["beta"].astype(float)[:, :, t, None] * (written - np.einsum("bhdv,bhd->bhv", state, k[:, :, t]))
+        state = state + np.einsum("bhd,bhv->bhdv", k[:, :, t], written)
+        out[:, :, t] = np.einsum("bhdv,bhd->bhv", state, q[:, :, t]) / math.sqrt(D)
+    return out
+
+
+for rule in ("linear", "gated", "delta", "gated_delta"):
+    x = {"q": normal(B, H, 9, D), "k": normal(B, H, 9, D, scale=0.5), "v": normal(B, H, 9, V)}
+    if rule.startswith("gated"):
+        x["log_decay"] = -np.abs(normal(B, H, 9))
+    if rule.endswith("delta"):
+        x["beta"] = random.random((B, H, 9)).astype(np.float32)
+    case(f"recurrent_attention-{rule}", x, recurrent(x, rule), rule=rule)
 
 
 def write(folder):
