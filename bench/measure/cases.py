@@ -34,7 +34,7 @@ def change_scores(row, inputs, scores, i, j):
 def visible(row, inputs, i, j):
     """Which of the pairs [i, j] are visible, or None if all are."""
     window = row.parameters.get("window")
-    if row.kernel == "causal":
+    if row.kernel in ("causal", "retention"):
         return j <= i
     if row.kernel == "sliding_window":
         return (j <= i) & (i - j < window)
@@ -111,6 +111,18 @@ def softmax(scores):
     return weights / numpy.where(total > 0, total, 1)
 
 
+def weights_of(row, inputs, scores, i, j):
+    """The weights that the variant makes of the scores, which are -inf where nothing is visible."""
+    if row.kernel == "sigmoid_attention":
+        return 1 / (1 + numpy.exp(-scores))
+    if row.kernel == "relu_attention":
+        return numpy.maximum(scores, 0) / scores.shape[-1]
+    if row.kernel == "retention":
+        decay = numpy.exp(numpy.minimum(inputs["log_gamma"].astype("float64"), 0)[:, None, None] * numpy.maximum(i - j, 0))
+        return numpy.where(numpy.isfinite(scores), scores, 0) * decay
+    return softmax(scores)
+
+
 def sampled(queries):
     return numpy.unique(numpy.linspace(0, queries - 1, SAMPLED_QUERIES).astype("int64"))
 
@@ -124,7 +136,13 @@ def attention(row, inputs, q, k, v, at):
     seen = visible(row, inputs, i, j)
     if seen is not None:
         scores = numpy.where(seen, scores, -numpy.inf)
-    return softmax(scores) @ v, largest * abs(v).max(), abs(v).max()
+    weights = weights_of(row, inputs, scores, i, j)
+    if row.kernel == "differential":
+        other_q, other_k = inputs["other_q"][:, :, at].astype("float64"), inputs["other_k"].astype("float64")
+        weights = weights - inputs["lambda"][:, None, None] * softmax(other_q @ other_k.swapaxes(-1, -2) / numpy.sqrt(q.shape[-1]))
+    # a rounding of a score costs a weight's share of the row's sum, which softmax makes 1
+    total = max(1, abs(weights).sum(-1).max())
+    return weights @ v, largest * abs(v).max() * total, abs(v).max() * total
 
 
 def layer_weights(row, inputs):
@@ -229,4 +247,5 @@ def work(row, inputs, shape):
     if row.kernel == "multi_head":
         tokens = shape["tokens"]
         return both * tokens * tokens + 2 * both * tokens * shape["model"]
-    return both * shape.get("group", 1) * pairs(row, inputs, shape)
+    softmaxes = 2 if row.kernel == "differential" else 1
+    return both * softmaxes * shape.get("group", 1) * pairs(row, inputs, shape)

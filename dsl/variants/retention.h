@@ -16,7 +16,11 @@ struct Retention {
   constexpr void operator()(Graph& g) const {
     const Attention a(g);
     const Value log_gamma = minimum(g.input("log_gamma", {a.heads}), 0);
-    const Value decay = exp(to_real(index(a.queries) - index(a.keys)) * log_gamma);
+    // the powers of every distance i - j there is, from queries down to -keys, once and not for each pair; negative ones are of no visible pair
+    const Dim span = g.dim("span");
+    const Value distance = concat({{extent(a.queries) - index(a.queries), a.queries}, {-index(a.keys), a.keys}}, span);
+    const Value powers = exp(to_real(maximum(distance, 0)) * log_gamma);  // [span, heads]
+    const Value decay = gather(powers, extent(a.queries) - (index(a.queries) - index(a.keys)), span);
     const Value weights = a.causal(a.scores() * decay);
     const Value sums = matmul(weights, a.v, a.keys);
     const Value result = normalised ? sums / maximum(abs(sum(weights, a.keys)), 1) : sums;

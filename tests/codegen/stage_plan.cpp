@@ -222,8 +222,8 @@ TEST_CASE("weights that no softmax makes are computed with their matmul", "[plan
   CHECK(kinds("sigmoid_attention") == "weighted_sum");
   CHECK(kinds("sigmoid_attention", {"causal=true", "key_bias=true"}) == "weighted_sum");
   CHECK(kinds("relu_attention", {"squared=true"}) == "weighted_sum");
-  CHECK(kinds("retention") == "weighted_sum");
-  CHECK(kinds("retention", {"normalised=true"}) == "weighted_sum");
+  CHECK(kinds("retention") == "pointwise weighted_sum");
+  CHECK(kinds("retention", {"normalised=true"}) == "pointwise weighted_sum");
   CHECK(kinds("linear_attention", {"causal=true", "normalised=true", "feature_map=elu_plus_1"}) == "weighted_sum");
   CHECK(kinds("sigmoid_attention", {}, false) == "gemm gemm");
   SECTION("but a plain chain of products is as the graph has it") {
