@@ -89,6 +89,29 @@ std::span<const SizeOfCall<RecurrenceBody>> sizes_of_calls() { return recurrence
 template <>
 std::span<const SizeOfCall<Pointwise>> sizes_of_calls() { return {}; }
 
+Stored built(const Schedule<OnlineSoftmax>& schedule, const OnlineSoftmax& body, const Extents& extents, const Machine& machine,
+             const std::vector<Parameter>& parameters) {
+  if (body.value) return schedule.build(body, extents, machine, parameters);
+  const std::string column = "column of ones";  // no dim of a graph has such a name
+  Extents with_column = extents;
+  with_column[column] = 1;
+  OnlineSoftmax whole = body;
+  whole.value = {{}, [](const Coordinates&) { return Lowered::real(1); }};
+  whole.value_depth = column;
+  whole.out.push_back(column);
+  Stored sums = schedule.build(whole, with_column, machine, parameters);
+  const auto element = [func = sums.func, dims = body.out](const Coordinates& at) {
+    std::vector<Halide::Expr> place{0};
+    for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) place.push_back(at.at(*dim));
+    return Lowered{func(place)};
+  };
+  const Pointwise without_column{{body.out, element}, body.out};
+  Stored stored = machine.is_gpu() ? gpu_pointwise(without_column, extents, machine, gpu_pointwise_parameters(machine, SizeClass::large))
+                                   : pointwise(without_column, extents, machine, pointwise_parameters(machine, SizeClass::large));
+  stored.numbers = std::move(sums.numbers);
+  return stored;
+}
+
 std::vector<ScheduleInfo> all_schedules() {
   std::vector<ScheduleInfo> all;
   [&]<class... Body>(std::type_identity<std::variant<Body...>>) {

@@ -30,6 +30,15 @@ struct Schedule {
   int (*registers)(const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;
 };
 
+/// The stage by the schedule's template.
+template <class Body>
+Stored built(const Schedule<Body>& schedule, const Body& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& parameters) {
+  return schedule.build(body, extents, machine, parameters);
+}
+/// Sums of weights without values are sums of one column of ones.
+Stored built(const Schedule<OnlineSoftmax>& schedule, const OnlineSoftmax& body, const Extents& extents, const Machine& machine,
+             const std::vector<Parameter>& parameters);
+
 /// The schedules for a body, CPU and GPU.
 template <class Body>
 std::span<const Schedule<Body>> schedules();

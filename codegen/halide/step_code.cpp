@@ -56,7 +56,7 @@ class StepPipelining {
     bind_inputs();
     with_body([&](const auto& body) {
       const auto chosen = chosen_for(body);
-      stored_ = chosen.schedule->build(finished(body), extents_, machine_, chosen.parameters);
+      stored_ = built(*chosen.schedule, finished(body), extents_, machine_, chosen.parameters);
     });
     make_output();
     return std::move(made_);
@@ -141,6 +141,8 @@ class StepPipelining {
       if (body.log_sum_exp) finish(body.log_sum_exp->finish, output(1).element);
     if constexpr (requires { body.state; })
       if (body.state) finish(body.state->finish, output(1).element);
+    if constexpr (requires { body.row_maximum; })
+      if (body.row_maximum) finish(body.row_maximum->finish, output(step_.outputs.size() - 1).element);
     const Element element = output(0).element;
     if constexpr (requires { body.finish; })
       finish(body.finish, element);

@@ -1,12 +1,16 @@
 #include "codegen/passes/keep_weights.h"
 
+#include <llvm/ADT/SetVector.h>
+
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 
 #include "codegen/dialect/import.h"
 #include "codegen/passes/rewriting.h"
 #include "codegen/plan/kept_weights.h"
+#include "codegen/plan/score_masks.h"
 
 namespace attune {
 namespace {
@@ -20,17 +24,69 @@ class WeightsKeeper {
     mlir::Operation* softmax = weights.getDefiningOp();
     mlir::OpBuilder builder(softmax->getContext());
     builder.setInsertionPointAfter(softmax);
-    const auto add = [&](const AnyOp& op, mlir::ValueRange operands) { return add_operation(op, operands, softmax, builder); };
-    const mlir::Value score = softmax->getOperand(0);
-    const mlir::Value l = add(LogSumExp{std::get<Softmax>(graph_.node(kept_.softmax).op).over}, score);
-    const mlir::Value nothing = add(Constant{-std::numeric_limits<double>::infinity(), Kind::real}, {}), zero = add(Constant{0, Kind::real}, {});
-    const mlir::Value p = add(Exp{}, add(Subtract{}, {copy_of(graph_.node(kept_.softmax).inputs[0], builder), l}));
-    const mlir::Value beside = add(Select{}, {add(Equal{}, {l, nothing}), zero, p});
+    log_sum_exp_ = add_operation(LogSumExp{std::get<Softmax>(graph_.node(kept_.softmax).op).over}, softmax->getOperand(0), softmax, builder);
+    if (const int asked = log_sum_exp_beside(graph_, kept_.softmax); asked >= 0) {  // a stage stores one
+      value_of(asked).replaceAllUsesWith(log_sum_exp_);
+      value_of(asked).getDefiningOp()->erase();
+    }
+    const mlir::Value beside = weights_again(builder);
     mlir::Operation* user = value_of(kept_.user).getDefiningOp();
     weights.replaceUsesWithIf(beside, [&](mlir::OpOperand& use) { return use.getOwner() != user; });
+    part_sums(beside);
   }
 
  private:
+  /// exp(score - log_sum_exp), 0 where the score is hidden, with products and sums of its own. Masks are put on the weights, so that blocks which they hide
+  /// are left out.
+  mlir::Value weights_again(mlir::OpBuilder& builder) {
+    copies_.clear();
+    const auto add = [&](const AnyOp& op, mlir::ValueRange operands) { return add_operation(op, operands, log_sum_exp_.getDefiningOp(), builder); };
+    const Node& softmax = graph_.node(kept_.softmax);
+    PeeledScore peeled = peel_masks(graph_, softmax.inputs[0]);
+    if (graph_.node(peeled.score).type.dims != softmax.type.dims) peeled = {softmax.inputs[0], {}};  // the mask gives the scores a dim
+    const mlir::Value nothing = add(Constant{-std::numeric_limits<double>::infinity(), Kind::real}, {}), zero = add(Constant{0, Kind::real}, {});
+    const mlir::Value p = add(Exp{}, add(Subtract{}, {copy_of(peeled.score, builder), log_sum_exp_}));
+    mlir::Value weights = add(Select{}, {add(Equal{}, {log_sum_exp_, nothing}), zero, p});
+    for (const MaskPredicate& mask : llvm::reverse(peeled.predicates)) {
+      const mlir::Value predicate = value_of(mask.node);
+      weights = add(Select{}, mask.is_hiding ? std::array{predicate, zero, weights} : std::array{predicate, weights, zero});
+    }
+    return weights;
+  }
+
+  /// Where sums alone read the weights, each gets some of its own: with them it is one stage, and none are stored.
+  void part_sums(mlir::Value beside) {
+    llvm::SetVector<mlir::Value> between;
+    llvm::SetVector<mlir::Operation*> sums;
+    if (!are_read_by_sums(beside, between, sums)) return;
+    for (mlir::Operation* sum : sums.getArrayRef().drop_front()) {
+      mlir::OpBuilder builder(sum);
+      std::map<void*, mlir::Value> copies{{beside.getAsOpaquePointer(), weights_again(builder)}};
+      sum->setOperand(0, copied(sum->getOperand(0), between, copies, builder));
+    }
+  }
+
+  /// The sums that read the value, and what lies between; false if anything else reads it, too.
+  static bool are_read_by_sums(mlir::Value value, llvm::SetVector<mlir::Value>& between, llvm::SetVector<mlir::Operation*>& sums) {
+    if (!between.insert(value)) return true;
+    return llvm::all_of(value.getUsers(), [&](mlir::Operation* user) {
+      if (llvm::isa<GraphOp<ReduceSum>>(user)) return sums.insert(user), true;
+      const std::optional<AnyOp> op = op_of(user);
+      return op && std::visit([]<class D>(const D&) { return PointwiseOp<D>; }, *op) && are_read_by_sums(user->getResult(0), between, sums);
+    });
+  }
+
+  /// The value with copies of what lies between.
+  static mlir::Value copied(mlir::Value value, const llvm::SetVector<mlir::Value>& between, std::map<void*, mlir::Value>& copies, mlir::OpBuilder& builder) {
+    if (!between.contains(value)) return value;
+    if (const auto copy = copies.find(value.getAsOpaquePointer()); copy != copies.end()) return copy->second;
+    llvm::SmallVector<mlir::Value> operands;
+    for (const mlir::Value operand : value.getDefiningOp()->getOperands()) operands.push_back(copied(operand, between, copies, builder));
+    mlir::Operation* op = builder.clone(*value.getDefiningOp());
+    op->setOperands(operands);
+    return copies[value.getAsOpaquePointer()] = op->getResult(0);
+  }
+
   mlir::Value value_of(int node) const { return values_[static_cast<std::size_t>(node)]; }
 
   bool holds_products(int node) const {
@@ -53,6 +109,7 @@ class WeightsKeeper {
   const std::vector<mlir::Value>& values_;
   const KeptWeights& kept_;
   std::map<int, mlir::Value> copies_;
+  mlir::Value log_sum_exp_;
 };
 
 }  // namespace

@@ -55,8 +55,8 @@ std::optional<Claim> claimed(const Planning& planning, int node, bool has_softma
   const AttentionRoles& roles = *answer->second.roles;
   if ((roles.softmax >= 0) != has_softmax) return std::nullopt;
   Claim claim{Roles{roles}, answer->second.reason, products_of(planning.graph(), roles), true, roles.last_of_row_sum};
-  for (const int inside : {roles.softmax, roles.log_sum_exp, roles.row_sum})
-    if (inside >= 0) claim.inside.insert(inside);
+  for (const int inside : {roles.softmax, roles.log_sum_exp, roles.row_maximum, roles.row_sum})
+    if (inside >= 0 && inside != node) claim.inside.insert(inside);
   return claim;
 }
 
@@ -65,7 +65,8 @@ std::optional<Claim> claimed(const Planning& planning, int node, bool has_softma
 Planning::Planning(const Graph& graph, bool is_fusing) : graph_(graph), is_fusing_(is_fusing), users_(attune::users_of(graph)) {
   if (!is_fusing) return;
   for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
-    if (!std::holds_alternative<Matmul>(graph.node(id).op)) continue;
+    const AnyOp& op = graph.node(id).op;
+    if (!std::holds_alternative<Matmul>(op) && !std::holds_alternative<ReduceSum>(op)) continue;
     AttentionAnswer answer = match_online_softmax(graph, users_, id);
     if (!answer.roles && answer.softmax < 0)
       if (AttentionAnswer without = match_weighted_sum(graph, users_, id); !without.reason.empty()) answer = std::move(without);

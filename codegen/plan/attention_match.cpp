@@ -109,7 +109,7 @@ std::vector<KeyPart> parts_of(const Graph& graph, const Node& node, const Attent
 
 /// What may be made of the score.
 std::set<int> ends(const AttentionRoles& roles) {
-  std::set<int> made = roles.softmax < 0 ? std::set{roles.matmul, roles.row_sum} : std::set{roles.softmax, roles.log_sum_exp};
+  std::set<int> made = roles.softmax < 0 ? std::set{roles.matmul, roles.row_sum} : std::set{roles.softmax, roles.log_sum_exp, roles.row_maximum};
   made.erase(-1);
   return made;
 }

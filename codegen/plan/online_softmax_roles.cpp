@@ -60,9 +60,8 @@ Weights weights_below(const Graph& graph, int node, Name keys, const Users& user
   }
 }
 
-/// The logarithm of what the softmax divides by, if the stage can store it: one for each row of its result, and nothing that it reads depends on it.
-int stored_log_sum_exp(const Graph& graph, const AttentionRoles& roles) {
-  const int id = log_sum_exp_beside(graph, roles.softmax);
+/// What is made of the rows of scores, if the stage can store it: one for each row of its result, and nothing that it reads depends on it; or -1.
+int stored_of_rows(const Graph& graph, const AttentionRoles& roles, int id) {
   if (id < 0 || reaches(graph, roles.matmul, id)) return -1;
   const Names rows = graph.node(roles.matmul).type.dims.without({roles.value_depth});
   return rows.size() == graph.node(id).type.dims.size() ? id : -1;
@@ -94,7 +93,8 @@ AttentionAnswer match_online_softmax(const Graph& graph, const Users& users, int
   }
   if (roles.weights < 0) return refuse(std::move(refusal));
   if (std::string missing = take_dims(graph, roles); !missing.empty()) return refuse(std::move(missing));
-  roles.log_sum_exp = stored_log_sum_exp(graph, roles);
+  roles.log_sum_exp = stored_of_rows(graph, roles, log_sum_exp_beside(graph, roles.softmax));
+  roles.row_maximum = stored_of_rows(graph, roles, row_maximum_beside(graph, roles.softmax));
   if (std::string problem = take_score(graph, users, roles); !problem.empty()) return refuse(std::move(problem));
   return {roles, roles.softmax, "the weights of " + std::string(roles.queries) + " x " + std::string(roles.keys) + " are used by one matmul alone"};
 }

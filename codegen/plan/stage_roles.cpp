@@ -46,11 +46,14 @@ StageRolesAnswer find_roles(std::string_view kind, const Graph& stage) {
 std::vector<int> results_beside(const StageRoles& any) {
   return std::visit(
       [](const auto& roles) -> std::vector<int> {
+        std::vector<int> results;
         if constexpr (requires { roles.log_sum_exp; })
-          if (roles.log_sum_exp >= 0) return {roles.log_sum_exp};
+          if (roles.log_sum_exp >= 0) results.push_back(roles.log_sum_exp);
+        if constexpr (requires { roles.row_maximum; })
+          if (roles.row_maximum >= 0) results.push_back(roles.row_maximum);
         if constexpr (requires { roles.recurrence; })
-          if (roles.recurrence >= 0 && roles.state >= 0) return {roles.state};
-        return {};
+          if (roles.recurrence >= 0 && roles.state >= 0) results.push_back(roles.state);
+        return results;
       },
       any);
 }
@@ -88,6 +91,15 @@ int log_sum_exp_beside(const Graph& graph, int softmax) {
   for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
     const auto* log_sum_exp = std::get_if<LogSumExp>(&graph.node(id).op);
     if (log_sum_exp != nullptr && log_sum_exp->over == std::get<Softmax>(node.op).over && graph.node(id).inputs[0] == node.inputs[0]) return id;
+  }
+  return -1;
+}
+
+int row_maximum_beside(const Graph& graph, int softmax) {
+  const Node& node = graph.node(softmax);
+  for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
+    const auto* maximum = std::get_if<ReduceMax>(&graph.node(id).op);
+    if (maximum != nullptr && maximum->over == Names{std::get<Softmax>(node.op).over} && graph.node(id).inputs[0] == node.inputs[0]) return id;
   }
   return -1;
 }

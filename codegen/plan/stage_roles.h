@@ -60,12 +60,14 @@ struct KeyPart {
   Name along;                  ///< the keys of this part
 };
 
-/// A matmul over weights of pairs of queries and keys, which are made of scores and never stored; and what changes its result element by element.
+/// A matmul over weights of pairs of queries and keys, which are made of scores and never stored; and what changes its result element by element. Without
+/// a softmax it may be the sum of the weights alone: then there is no matmul, and no value.
 struct AttentionRoles {
   int matmul = -1, weights = -1, value = -1;  ///< the matmul and its operands
   int softmax = -1;            ///< that the weights are made of, or -1: they are made of the scores element by element
   int log_sum_exp = -1;        ///< of the softmax's scores, stored beside the result; or -1
-  int row_sum = -1;            ///< without a softmax: the sum of the weights over the keys, which changes the result; or -1
+  int row_maximum = -1;        ///< the greatest of them, stored beside the result; or -1
+  int row_sum = -1;            ///< without a softmax: the sum of the weights over the keys, which changes the result or is it; or -1
   int last_of_row_sum = -1;    ///< the last of the changes of the result that depend on row_sum
   int product = -1;            ///< the matmul of queries and keys, or -1: the score is computed element by element
   int query = -1, key = -1;    ///< operands of the product, or of the terms of `sum`
@@ -84,7 +86,7 @@ struct OnlineSoftmaxRoles : AttentionRoles {
   static std::optional<Claim> claim(const Planning& planning, int node);
 };
 
-///   result = sum_keys score * value, the score any function of the pair's product
+///   result = sum_keys score * value, the score any function of the pair's product; or sum_keys score
 struct WeightedSumRoles : AttentionRoles {
   static constexpr std::string_view name = "weighted_sum";
   static std::optional<WeightedSumRoles> find(const Graph& stage);
@@ -133,6 +135,8 @@ bool reaches(const Graph& graph, int from, int to);
 
 /// The logarithm of the sum that the softmax divides by, if the graph has it; or -1.
 int log_sum_exp_beside(const Graph& graph, int softmax);
+/// The greatest of the softmax's scores, if the graph has it; or -1.
+int row_maximum_beside(const Graph& graph, int softmax);
 
 /// The roles around the matmul `node`, or the reason why there are none.
 struct AttentionAnswer {
@@ -141,7 +145,7 @@ struct AttentionAnswer {
   std::string reason;
 };
 AttentionAnswer match_online_softmax(const Graph& graph, const Users& users, int node);
-/// Of a matmul that has nothing to do with a softmax. An empty reason says that no operand is made of a product.
+/// Of a matmul that has nothing to do with a softmax, or of a sum. An empty reason says that no operand is made of a product.
 AttentionAnswer match_weighted_sum(const Graph& graph, const Users& users, int node);
 
 /// The changes of an anchor's value, each the only user of the one before: elementwise operations whose results have its dims.

@@ -110,9 +110,31 @@ AttentionAnswer match_weights(const Graph& graph, const Users& users, AttentionR
   return {roles, -1, "the weights of " + std::string(roles.queries) + " x " + std::string(roles.keys) + " are used by one matmul alone, without a softmax"};
 }
 
+/// The roles of a sum of weights alone, each of which is made of a product of its own; or the reason against it.
+AttentionAnswer match_total(const Graph& graph, const Users& users, int id) {
+  AttentionRoles roles;
+  roles.row_sum = id;
+  roles.weights = graph.node(id).inputs[0];
+  roles.keys = as<ReduceSum>(graph.node(id))->over[0];
+  const Names dims = graph.node(roles.weights).type.dims;
+  if (!is_made_of_product(graph, roles.weights)) return {};
+  for (int i = dims.size() - 1; i >= 0 && roles.product < 0; --i) {
+    if (dims[i] == roles.keys) continue;
+    roles.queries = dims[i];
+    if (std::string problem = take_score(graph, users, roles); !problem.empty()) return {};
+  }
+  if (roles.product < 0 || !dims.without(graph.node(roles.product).type.dims).empty()) return {};
+  if (match_online_softmax(graph, users, roles.product).roles || match_weighted_sum(graph, users, roles.product).roles) return {};
+  Between between;
+  look_between(graph, roles.weights, roles, between);
+  if (!between.changes_pairs) return {};
+  return {roles, -1, "the sum over " + std::string(roles.keys) + " alone reads what is made of " + std::string(roles.queries) + " x " + std::string(roles.keys)};
+}
+
 }  // namespace
 
 AttentionAnswer match_weighted_sum(const Graph& graph, const Users& users, int id) {
+  if (const auto* sum = as<ReduceSum>(graph.node(id)); sum != nullptr && sum->over.size() == 1) return match_total(graph, users, id);
   const auto* matmul = as<Matmul>(graph.node(id));
   if (matmul == nullptr || matmul->over.size() != 1) return {};
   AttentionAnswer first;

@@ -28,6 +28,7 @@ class Reading {
     if (roles == nullptr) return {std::nullopt, fmt::format("tensor cores compute attention, and the stage is {}", step_.kind())};
     if (roles->product < 0 || !roles->parts.empty())
       return {std::nullopt, "tensor cores multiply one matrix of queries with one of keys, and the scores are none such product"};
+    if (roles->row_maximum >= 0) return {std::nullopt, "tensor cores store no greatest score of a row"};
     take_dims(*roles);
     take_extents();
     stage_.query = operand(roles->query, "queries", stage_.over);

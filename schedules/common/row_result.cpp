@@ -1,5 +1,9 @@
 #include "schedules/common/row_result.h"
 
+#include <limits>
+
+#include "codegen/halide/numbers/opaque_real.h"
+#include "codegen/halide/numbers/strict.h"
 #include "codegen/halide/rewrites/store_beside.h"
 
 using Halide::Expr;
@@ -7,27 +11,45 @@ using Halide::Var;
 
 namespace attune {
 
-Expr finished(const RowResult& result, const Expr& log_sum_exp, const Coordinates& row) {
-  return result.finish ? result.finish(log_sum_exp, row) : log_sum_exp;
+Expr finished(const RowResult& result, const Expr& value, const Coordinates& row) {
+  return result.finish ? result.finish(value, row) : value;
 }
 
-StoredLogSumExp::StoredLogSumExp(const std::optional<RowResult>& result) : result_(result) {
+/// The total is NaN where the greatest is +infinity, too.
+Expr row_maximum_of(const Expr& greatest, const Expr& total) {
+  const Expr infinity = opaque_real(std::numeric_limits<float>::infinity());
+  const Expr known = Halide::select(strict_equal(greatest, infinity) || strict_equal(total, total), greatest, total);
+  return Halide::select(strict_equal(total, 0.f), hidden_score(), known);
+}
+
+StoredOfRows::StoredOfRows(const char* name, const std::optional<RowResult>& result) : result_(result) {
   if (!result_) return;
   Coordinates at;
   for (const std::string& dim : result_->out) at[dim] = Var(dim);
   const std::vector<Var> dims(result_->out.rbegin(), result_->out.rend());
-  func_ = stored_elsewhere("log_sum_exp", finished(*result_, 0.f, at).type(), dims);
+  func_ = stored_elsewhere(name, finished(*result_, 0.f, at).type(), dims);
 }
 
-Expr StoredLogSumExp::storing(const Expr& total, const Expr& maximum, const Coordinates& row) const {
+Expr StoredOfRows::storing(const Expr& kept, const Expr& value, const Coordinates& row) const {
+  if (!is_wanted()) return kept;
   std::vector<Expr> place;
   for (auto dim = result_->out.rbegin(); dim != result_->out.rend(); ++dim) place.push_back(row.at(*dim));
-  return attune::storing(total, finished(*result_, log_sum_exp_of(maximum, total), row), func_(place));
+  return attune::storing(kept, finished(*result_, value, row), func_(place));
 }
 
-std::vector<StoredBeside> StoredLogSumExp::results() const {
-  if (!is_wanted()) return {};
-  return {{func_, result_->out}};
+void StoredOfRows::add_to(std::vector<StoredBeside>& beside) const {
+  if (is_wanted()) beside.push_back({func_, result_->out});
+}
+
+Expr StoredRows::storing(const Expr& total, const Expr& reference, const Expr& greatest, const Coordinates& row) const {
+  return maximum.storing(log_sum_exp.storing(total, log_sum_exp_of(reference, total), row), row_maximum_of(greatest, total), row);
+}
+
+std::vector<StoredBeside> StoredRows::results() const {
+  std::vector<StoredBeside> beside;
+  log_sum_exp.add_to(beside);
+  maximum.add_to(beside);
+  return beside;
 }
 
 }  // namespace attune

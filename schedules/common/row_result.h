@@ -6,23 +6,39 @@
 
 namespace attune {
 
-/// The logarithms of a softmax's totals; empty where the stage stores none.
-class StoredLogSumExp {
+/// A number for each row; empty where the stage stores none.
+class StoredOfRows {
  public:
-  explicit StoredLogSumExp(const std::optional<RowResult>& result);
+  StoredOfRows(const char* name, const std::optional<RowResult>& result);
 
   bool is_wanted() const { return func_.defined(); }
-  /// The total of a row at these coordinates; where it is computed, its log_sum_exp_of is stored. Of a Func that is stored and has one element a row.
-  Halide::Expr storing(const Halide::Expr& total, const Halide::Expr& maximum, const Coordinates& row) const;
+  /// `kept`, an element of a Func that is stored and has one for each row; where it is computed, `value` is stored for the row at these coordinates. `kept`
+  /// itself if nothing is wanted.
+  Halide::Expr storing(const Halide::Expr& kept, const Halide::Expr& value, const Coordinates& row) const;
   /// For Stored::beside.
-  std::vector<StoredBeside> results() const;
+  void add_to(std::vector<StoredBeside>& beside) const;
 
  private:
   std::optional<RowResult> result_;
   Halide::Func func_;
 };
 
-/// What is stored of a row's logarithm.
-Halide::Expr finished(const RowResult& result, const Halide::Expr& log_sum_exp, const Coordinates& row);
+/// What softmaxes store of their rows.
+struct StoredRows {
+  explicit StoredRows(const OnlineSoftmax& body) : log_sum_exp("log_sum_exp", body.log_sum_exp), maximum("row_maximum", body.row_maximum) {}
+
+  StoredOfRows log_sum_exp, maximum;
+
+  bool are_wanted() const { return log_sum_exp.is_wanted() || maximum.is_wanted(); }
+  /// The total, stored beside which are its log_sum_exp_of, relative to `reference`, and the greatest score; both are in base e.
+  Halide::Expr storing(const Halide::Expr& total, const Halide::Expr& reference, const Halide::Expr& greatest, const Coordinates& row) const;
+  std::vector<StoredBeside> results() const;
+};
+
+/// What is stored of a row's number.
+Halide::Expr finished(const RowResult& result, const Halide::Expr& value, const Coordinates& row);
+
+/// The greatest score of a row with this total: minus infinity where nothing is visible, NaN where a visible score is NaN.
+Halide::Expr row_maximum_of(const Halide::Expr& greatest, const Halide::Expr& total);
 
 }  // namespace attune

@@ -46,7 +46,7 @@ Stored GpuSoftmax::build() {
   define_scores();
   define_weights();
   define_state();
-  return body_.log_sum_exp || tiles_.has_splits() ? stored_from_states() : stored_by_the_kernel();
+  return body_.log_sum_exp || body_.row_maximum || tiles_.has_splits() ? stored_from_states() : stored_by_the_kernel();
 }
 
 GpuSoftmaxTiles GpuSoftmax::fitted(GpuSoftmaxTiles tiles) const {

@@ -118,10 +118,13 @@ Stored GpuSoftmax::stored_from_states() {
     return divided(state[2], state[1], at);
   };
   Stored stored{merged("online_softmax", body_.out, result), body_.out};
-  if (!body_.log_sum_exp) return stored;
-  const RowResult& wanted = *body_.log_sum_exp;
-  const auto logarithm = [&](const Exprs& state, const Coordinates& at) { return finished(wanted, log_sum_exp_of(state[0] * ln_2, state[1]), at); };
-  stored.beside = {{merged("log_sum_exp", wanted.out, logarithm), wanted.out}};
+  const auto add = [&](const char* name, const std::optional<RowResult>& wanted, Expr (*of_row)(const Expr& greatest, const Expr& total)) {
+    if (!wanted) return;
+    const auto number = [&](const Exprs& state, const Coordinates& at) { return finished(*wanted, of_row(state[0] * ln_2, state[1]), at); };
+    stored.beside.push_back({merged(name, wanted->out, number), wanted->out});
+  };
+  add("log_sum_exp", body_.log_sum_exp, log_sum_exp_of);
+  add("row_maximum", body_.row_maximum, row_maximum_of);
   return stored;
 }
 

@@ -44,7 +44,7 @@ SoftmaxStage::SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, co
       key_batch_(vars_of(body.batch, body.key.dims)),
       value_batch_(vars_of(body.batch, body.value.dims)),
       bf16_(bf16_operands()),
-      log_sum_exp_(body.log_sum_exp) {}
+      stored_rows_(body) {}
 
 Coordinates SoftmaxStage::batch_coordinates() const {
   Coordinates at;
@@ -150,7 +150,7 @@ Expr SoftmaxStage::block_predicate(const Expr& condition) const { return bf16_ ?
 /// Whole blocks without a mask, the largest first, then what is left in blocks of edge_tile keys with the mask. Where no block can be known
 /// to be wholly visible, the blocks of key_tile keys have the mask, too.
 void SoftmaxStage::define_passes() {
-  const Expr none = body_.has_softmax ? select(vector_ == vectors_ + 1, std::numeric_limits<float>::lowest(), 0.f) : Expr(0.f);
+  const Expr none = body_.has_softmax ? select(vector_ >= vectors_ + 1, std::numeric_limits<float>::lowest(), 0.f) : Expr(0.f);
   state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = none;
   const bool has_mask_everywhere = !knows_visible_blocks(), judges_groups = has_visibility() && !has_mask_everywhere;
   std::vector<int> whole_tiles = {tiles_.key_tile};
@@ -188,16 +188,17 @@ void SoftmaxStage::define_out() {
   const Exprs rows = joined({row_, row_group_, query_tile_}, batch_);
   const auto total_of = [&](int lane) { return Expr(state_(joined({lane, vectors_}, rows))); };
   if (keeps_total(body_)) total_(rows) = across_lanes(tiles_.lanes, total_of, [](const Expr& a, const Expr& b) { return a + b; });
-  if (log_sum_exp_.is_wanted()) {
+  if (stored_rows_.are_wanted()) {
     Coordinates at = batch_coordinates();
     at[body_.queries] = clamped_row();
-    kept_total_(rows) = log_sum_exp_.storing(total_(rows), state_(joined({0, vectors_ + 1}, rows)) * ln_2, at);
+    const auto beside = [&](int vector) { return state_(joined({0, vectors_ + vector}, rows)) * ln_2; };
+    kept_total_(rows) = stored_rows_.storing(total_(rows), beside(1), stored_rows_.maximum.is_wanted() ? beside(2) : Expr(0.f), at);
   }
 
   // A difference, not a remainder, so that bounds inference sees how many row groups the last tile has.
   const Expr tile = query / tiles_.query_tile, in_tile = max(query - tile * tiles_.query_tile, 0);
   const Exprs row = joined({query % tiles_.rows, in_tile / tiles_.rows, tile}, batch_);
-  const Func& totals = log_sum_exp_.is_wanted() ? kept_total_ : total_;
+  const Func& totals = stored_rows_.are_wanted() ? kept_total_ : total_;
   const Expr sum = state_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, row)), total = keeps_total(body_) ? Expr(totals(row)) : Expr();
   // One division per row.
   const Expr result = body_.has_softmax ? select(strict_equal(total, 0.f), 0.f, sum * (1.f / total)) : sum;
@@ -216,7 +217,7 @@ Stored SoftmaxStage::build() {
   schedule_out();
   schedule_panels();
   for (SoftmaxPass& pass : passes_) schedule_pass(pass);
-  return {out_, body_.out, log_sum_exp_.results(), {}, tile_order_ == TileOrder::last_to_first ? std::vector{query_tile_.name()} : std::vector<std::string>()};
+  return {out_, body_.out, stored_rows_.results(), {}, tile_order_ == TileOrder::last_to_first ? std::vector{query_tile_.name()} : std::vector<std::string>()};
 }
 
 Stored online_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {

@@ -142,7 +142,7 @@ void SoftmaxStage::define_powers(SoftmaxPass& pass) {
   pass.weights = Func(pass.named("weights"));
   const Expr exponent = pass.scores(per_row({column_, panel_})) - pass.reference(per_row({}));
   // The logarithm of the total is wanted to f32: it is not that of weights rounded to bf16.
-  if (bf16_ && log_sum_exp_.is_wanted()) {
+  if (bf16_ && stored_rows_.log_sum_exp.is_wanted()) {
     pass.exact_weights = Func(pass.named("exact_weights"));
     pass.exact_weights(per_row({column_, panel_})) = softmax_exp2(exponent, least_weight);
     pass.weights(per_row({column_, panel_})) = stored_weight(pass.exact_weights(per_row({column_, panel_})));
@@ -171,6 +171,7 @@ int SoftmaxStage::vectors_in_group() const { return std::min(tiles_.vectors, fix
 /// Whole vectors can be loaded along value_depth: it is a multiple of them, and the value is one load with that dim innermost. Of less than
 /// half of each row at a time a copy is better: as far apart as rows of a power of two are, they share few sets of the first-level cache.
 bool SoftmaxStage::values_are_in_place() const {
+  if (body_.value.dims.empty()) return true;
   if (!fixed_depth_ || *fixed_depth_ % tiles_.lanes != 0 || 2 * vectors_in_group() * tiles_.lanes < *fixed_depth_) return false;
   return is_in_place_along(body_.value, body_.value_depth);
 }
@@ -243,7 +244,9 @@ void SoftmaxStage::define_update(const SoftmaxPass& pass) {
   const Merge merge(reference, block_reference);
   const Expr partial = pass.partial(joined({lane_, max(min(likely(vector), vectors_ - 1), 0)}, row)), total = pass.sum_by_lane(joined({lane_}, row));
   const Expr sum = merge.of(state(vector), select(likely(vector < vectors_), partial, total));
-  state(vector) = select(likely(vector < vectors_ + 1), sum, merge.reference);
+  Expr last = merge.reference;
+  if (stored_rows_.maximum.is_wanted()) last = select(vector < vectors_ + 2, last, max(state(vector), pass.maximum(row)));
+  state(vector) = select(likely(vector < vectors_ + 1), sum, last);
 }
 
 }  // namespace attune

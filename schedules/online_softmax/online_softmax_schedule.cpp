@@ -45,8 +45,11 @@ void SoftmaxStage::schedule_out() {
   if (kept_total_.defined()) per_tile(kept_total_);
 }
 
-/// Those of the total and of the reference.
-int SoftmaxStage::state_vectors_beside() const { return body_.has_softmax ? 2 : keeps_total(body_) ? 1 : 0; }
+/// Those of the total, of the reference and of the greatest score.
+int SoftmaxStage::state_vectors_beside() const {
+  if (body_.has_softmax) return stored_rows_.maximum.is_wanted() ? 3 : 2;
+  return keeps_total(body_) ? 1 : 0;
+}
 
 /// The vectors of a row's state are updated one after the other, not in a loop: value_depth up to 128 of 16 lanes.
 bool SoftmaxStage::is_state_unrolled() const { return fixed_value(vectors_).value_or(most_unrolled_vectors + 1) <= most_unrolled_vectors; }

@@ -72,7 +72,7 @@ class SoftmaxStage {
   Halide::Expr value_at(const Halide::Expr& depth, const Halide::Expr& key) const;
   int vectors_in_group() const;
   bool values_are_in_place() const;
-  bool copies_values() const { return tiles_.copy_values && !bf16_; }
+  bool copies_values() const { return tiles_.copy_values && !bf16_ && !body_.value.dims.empty(); }
   bool reads_copies(const SoftmaxPass& pass) const { return copies_values() || pass.values.defined(); }
   Halide::Expr copied_depth() const;
   Exprs per_row(Exprs inner) const;
@@ -136,10 +136,10 @@ class SoftmaxStage {
   Halide::Func query_pairs_{"query_pairs"};  ///< [pair, pair of over, row, row_group, query_tile, batch..] bf16
   Halide::Func key_pairs_{"key_pairs"};      ///< [pair, column, pair of over, panel, key's batch..] bf16
   Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys
-  Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] vectors of o, then one of l, by lane, if it is kept, and before a softmax one of m
+  Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] vectors of o, then one of l, by lane, if it is kept, and before a softmax one of m and one of the greatest score, if it is wanted
   Halide::Func total_{"total"};              ///< [row, row_group, query_tile, batch..] l
-  Halide::Func kept_total_{"kept_total"};    ///< the same, where its logarithm is stored
-  const StoredLogSumExp log_sum_exp_;
+  Halide::Func kept_total_{"kept_total"};    ///< the same, where something is stored of its row
+  const StoredRows stored_rows_;
   std::vector<SoftmaxPass> passes_;
   Halide::Func out_{"online_softmax"};
 };

@@ -27,13 +27,15 @@ class SoftmaxOfRows {
   SoftmaxOfRows(const RowSoftmax& body, const Extents& extents, int lanes, int task_elements)
       : body_(body), lanes_(lanes), is_along_(body.out.back() == body.along), length_(extents.at(body.along)),
         blocks_(is_along_ ? tiles_of(length_, lanes) : length_), rows_(without(body.out, body.along), extents, is_along_ ? 1 : lanes),
-        tiles_per_task_(Halide::max(task_elements / Halide::max(length_ * rows_.size(), 1), 1)), log_sum_exp_(body.log_sum_exp) {}
+        tiles_per_task_(Halide::max(task_elements / Halide::max(length_ * rows_.size(), 1), 1)), log_sum_exp_("log_sum_exp", body.log_sum_exp) {}
 
   Stored build() {
     define_weights();
     define_result();
     schedule();
-    return {result_, body_.out, log_sum_exp_.results()};
+    Stored stored{result_, body_.out};
+    log_sum_exp_.add_to(stored.beside);
+    return stored;
   }
 
  private:
@@ -57,7 +59,7 @@ class SoftmaxOfRows {
   const Expr length_, blocks_;
   const Tiled rows_;
   const Expr tiles_per_task_;
-  const StoredLogSumExp log_sum_exp_;
+  const StoredOfRows log_sum_exp_;
   Var lane_{"lane"}, block_{"block"}, tile_{"tile"};
   Func x_{"x"}, lane_maximum_{"lane_maximum"}, maximum_{"maximum"}, weight_{"weight"}, lane_sum_{"lane_sum"}, sum_{"sum"}, kept_sum_{"kept_sum"}, scale_{"scale"};
   Func result_{"softmax"};
@@ -93,7 +95,7 @@ void SoftmaxOfRows::define_weights() {
     Coordinates row;
     rows_.place(tile_, clamped(index_across(lane_, tile_), rows_.extent(), true), row);
     const std::vector<Var> of_row = is_along_ ? std::vector{tile_} : std::vector{lane_, tile_};
-    kept_sum_(of_row) = log_sum_exp_.storing(sum, maximum, row);
+    kept_sum_(of_row) = log_sum_exp_.storing(sum, log_sum_exp_of(maximum, sum), row);
     sum = kept_sum_(std::vector<Expr>(of_row.begin(), of_row.end()));
   }
   scale_(lane_, tile_) = Halide::select(strict_equal(sum, 0.f), 0.f, 1.f / sum);

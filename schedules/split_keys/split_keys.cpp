@@ -35,7 +35,7 @@ SplitKeysStage::SplitKeysStage(const OnlineSoftmax& body, const Extents& extents
       keys_are_whole_(!body.over.empty() && is_whole_vectors(extents.at(body.over.back()), tiles.lanes)),
       key_places_{tiles.lanes},
       value_places_{tiles.lanes},
-      log_sum_exp_(body.log_sum_exp) {
+      stored_rows_(body) {
   find_pairs();
 }
 
@@ -184,10 +184,14 @@ void SplitKeysStage::define_splits() {
   blocks_.where(is_visited(blocks_.x));
   const Exprs row = joined({row_, blocks_.x}, outer);
   if (!body_.has_softmax) return define_sums(at, row);
-  state_(at) = OnlineState::of_no_key().tuple();
+  const bool keeps_greatest = stored_rows_.maximum.is_wanted();
+  const auto with = [&](const OnlineState& state, const Expr& greatest) {
+    return keeps_greatest ? Halide::Tuple(state.sum, state.reference, state.total, greatest) : state.tuple();
+  };
+  state_(at) = with(OnlineState::of_no_key(), lowest);
   const OnlineState of_block(partial_(joined({lane_, vector_}, row)), reference_(row), sum_by_lane_(joined({lane_}, row)));
-  state_(at) = merged(OnlineState(state_(at)), of_block).tuple();
-  split_state_(at) = OnlineState(state_(at)).tuple();
+  state_(at) = with(merged(OnlineState(state_(at)), of_block), keeps_greatest ? max(state_(at)[3], maximum_(row)) : Expr());
+  split_state_(at) = with(OnlineState(state_(at)), keeps_greatest ? Expr(state_(at)[3]) : Expr());
 }
 
 /// Without a softmax the state is (o, l), or o where no total is kept.
@@ -215,6 +219,9 @@ void SplitKeysStage::define_merge(const Exprs& row, const Exprs& row_of_split) {
   total_by_lane_(joined({lane_}, row)) += scaled(first, first.total);
   sum_(joined({lane_, vector_}, row)) = 0.f;
   sum_(joined({lane_, vector_}, row)) += scaled(of_vector, of_vector.sum);
+  if (!stored_rows_.maximum.is_wanted()) return;
+  greatest_(row) = lowest;
+  greatest_(row) = max(greatest_(row), split_state_(joined({0, 0}, row_of_split))[3]);
 }
 
 /// l and o of all splits, without a softmax.
@@ -236,11 +243,11 @@ void SplitKeysStage::define_out() {
     total_(row) = 0.f;
     total_(row) += total_by_lane_(joined({state_lanes_.x}, row));
   }
-  if (log_sum_exp_.is_wanted()) {
+  if (stored_rows_.are_wanted()) {
     Coordinates at = batch_coordinates();
     rows_.place(row_index(row_, row_tile_), at);
     for (const std::string& dim : dims_of_rows(body_)) at[dim] = within(at[dim], extents_.at(dim));
-    kept_total_(row) = log_sum_exp_.storing(total_(row), maximum_of_splits_(row) * ln_2, at);
+    kept_total_(row) = stored_rows_.storing(total_(row), maximum_of_splits_(row) * ln_2, greatest_.defined() ? greatest_(row) * ln_2 : Expr(0.f), at);
   }
 
   Coordinates at = batch_coordinates();
@@ -253,7 +260,7 @@ void SplitKeysStage::define_out() {
   at[body_.value_depth] = depth;
   const Exprs out_row = joined({index % tiles_.rows, within(index / tiles_.rows, row_tiles_)}, batch_);
   const Expr vector = within(value_places_.vector(depth), tiles_of(depth_, tiles_.lanes));
-  const Func& totals = log_sum_exp_.is_wanted() ? kept_total_ : total_;
+  const Func& totals = stored_rows_.are_wanted() ? kept_total_ : total_;
   const Expr total = keeps_total(body_) ? Expr(totals(out_row)) : Expr(), sum = sum_(joined({value_places_.lane(depth), vector}, out_row));
   const Expr result = body_.has_softmax ? select(strict_equal(total, 0.f), 0.f, sum / total) : sum;
   out_(vars_of(body_.out, body_.out)) = finished(body_, result, total, at);
@@ -271,7 +278,7 @@ Stored SplitKeysStage::build() {
   schedule_scores();
   schedule_weights();
   schedule_partial();
-  return {out_, body_.out, log_sum_exp_.results()};
+  return {out_, body_.out, stored_rows_.results()};
 }
 
 Stored split_keys(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {

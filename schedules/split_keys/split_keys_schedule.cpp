@@ -29,7 +29,7 @@ void SplitKeysStage::schedule_out() {
     const Var dim(var.as<Halide::Internal::Variable>()->name);
     out_.parallel(dim).partition(dim, Partition::Never);
   }
-  for (Func* f : {&split_state_, &maximum_of_splits_, &total_by_lane_, &total_, &kept_total_, &sum_}) {
+  for (Func* f : {&split_state_, &maximum_of_splits_, &greatest_, &total_by_lane_, &total_, &kept_total_, &sum_}) {
     if (!f->defined()) continue;
     if (batch_.empty())
       f->compute_root();

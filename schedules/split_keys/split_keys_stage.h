@@ -121,13 +121,14 @@ class SplitKeysStage {
   Halide::Func changed_weights_{"changed_weights"};      ///< [key, ..] after body.weight
   Halide::Func sum_by_lane_{"sum_by_lane"};              ///< [lane, ..] of weights
   Halide::Func partial_{"partial"};                      ///< [lane, vector, ..] sum over the block of weight * value
-  Halide::Func state_{"state"};                          ///< [lane, vector, row, row_tile, split, batch..] (o, m, l), l by lane; without a softmax (o, l) or o
+  Halide::Func state_{"state"};                          ///< [lane, vector, row, row_tile, split, batch..] (o, m, l), l by lane, and the greatest score if it is wanted; without a softmax (o, l) or o
   Halide::Func split_state_{"split_state"};              ///< the state behind the last block
   Halide::Func maximum_of_splits_{"maximum_of_splits"};  ///< [row, row_tile, batch..] M
+  Halide::Func greatest_{"greatest"};                    ///< [row, row_tile, batch..] score, where it is wanted
   Halide::Func total_by_lane_{"total_by_lane"};          ///< [lane, row, row_tile, batch..]
   Halide::Func total_{"total"};                          ///< [row, row_tile, batch..]
-  Halide::Func kept_total_{"kept_total"};                ///< the same, where its logarithm is stored
-  const StoredLogSumExp log_sum_exp_;
+  Halide::Func kept_total_{"kept_total"};                ///< the same, where something is stored of its row
+  const StoredRows stored_rows_;
   Halide::Func sum_{"sum"};                              ///< [lane, vector, row, row_tile, batch..]
   Halide::Func out_{"split_keys"};
 };

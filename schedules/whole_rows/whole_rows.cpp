@@ -31,7 +31,7 @@ WholeRowsStage::WholeRowsStage(const OnlineSoftmax& body, const Extents& extents
       over_is_whole_(!body.over.empty() && fixed_value(extents.at(body.over.back()) % tiles.lanes) == 0),
       query_(body.queries),
       across_(0, tiles.lanes, "across"),
-      log_sum_exp_(body.log_sum_exp) {}
+      stored_rows_(body) {}
 
 Exprs WholeRowsStage::per_row(Exprs inner) const { return joined(joined(std::move(inner), {query_}), batch_); }
 
@@ -117,7 +117,10 @@ void WholeRowsStage::define_weights() {
   total_by_lane_(per_row({lane_})) += weights()(lane_of_vector);
   total_(per_row({})) = 0.f;
   total_(per_row({})) += total_by_lane_(per_row({across_.x}));
-  if (log_sum_exp_.is_wanted()) kept_total_(per_row({})) = log_sum_exp_.storing(total_(per_row({})), maximum_(per_row({})) * ln_2, row_coordinates());
+  if (stored_rows_.are_wanted()) {
+    const Expr greatest = maximum_(per_row({})) * ln_2;
+    kept_total_(per_row({})) = stored_rows_.storing(total_(per_row({})), greatest, greatest, row_coordinates());
+  }
   if (!body_.has_softmax) return;
   scale_(per_row({})) = 1.f / (kept_total_.defined() ? kept_total_(per_row({})) : total_(per_row({})));
   if (body_.weight) changed_weights_(per_row({key_})) = body_.weight(weights_(per_row({key_})), key_coordinates());
@@ -185,7 +188,7 @@ Stored WholeRowsStage::build() {
   schedule_scores();
   schedule_weights();
   schedule_sum();
-  return {out_, body_.out, log_sum_exp_.results()};
+  return {out_, body_.out, stored_rows_.results()};
 }
 
 std::vector<Parameter> whole_rows_parameters(const Machine& machine, SizeClass size) {

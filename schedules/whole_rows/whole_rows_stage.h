@@ -68,8 +68,8 @@ class WholeRowsStage {
   Halide::Func changed_weights_{"changed_weights"};  ///< [key, ..] after body.weight
   Halide::Func total_by_lane_{"total_by_lane"};      ///< [lane, ..] of weights
   Halide::Func total_{"total"};                      ///< [..]
-  Halide::Func kept_total_{"kept_total"};            ///< the same, where its logarithm is stored
-  const StoredLogSumExp log_sum_exp_;
+  Halide::Func kept_total_{"kept_total"};            ///< the same, where something is stored of its row
+  const StoredRows stored_rows_;
   Halide::Func scale_{"scale"};                      ///< [..] 1 / total
   Halide::Func sum_{"sum"};                          ///< [lane, vector, ..] of weight * value
   Halide::Func out_{"whole_rows"};

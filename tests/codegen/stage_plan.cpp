@@ -105,6 +105,8 @@ TEST_CASE("the logarithm of what a softmax divides by comes out of its stage", "
   CHECK(kinds("merge_partials") == "row_softmax reduce");
   CHECK(kinds("recurrent_attention", {"state=true"}) == "recurrence");
   CHECK(kinds("recurrent_attention", {"state=true"}, false) == "recurrence");
+  CHECK(kinds("scaled_dot_product", {"row_max=true"}) == "online_softmax");
+  CHECK(kinds("scaled_dot_product", {"row_max=true", "lse=true"}) == "online_softmax");
 
   OneHead a;
   const Value scores = a.scores();
@@ -185,7 +187,7 @@ TEST_CASE("what is not fused says why", "[plan]") {
     OneHead a;
     const Value scores = mask(a.scores(), index(a.queries) >= index(a.keys));
     a.output(softmax(scores, a.keys));
-    a.g.output("greatest", max(scores, a.keys), {a.queries});
+    a.g.output("greatest", max(scores, a.queries), {a.keys});
     CHECK(both(a.g) == "the scores are used elsewhere too and must be stored");
   }
   SECTION("fusion that is off") {

@@ -54,3 +54,32 @@ func.func @circle(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {at
   %out = attn.matmul %weights, %values {over = ["keys"]} : (!s, !k) -> !o
   attn.return %out {names = ["out"], dims = [["queries", "depth"]]} : !o
 }
+// -----
+// Sums that alone read the weights beside their matmul each get some of their own: with a stage of its own for each, none are stored. A mask is put on the
+// weights.
+// CHECK: func.func @sums
+// CHECK-COUNT-3: attn.matmul %arg0, %arg1
+// STAGES: func.func @sums
+// STAGES: attn.stage "online_softmax"
+// STAGES: attn.stage "weighted_sum" ({{.*}}) {decisions = {reason = "the sum over queries alone reads what is made of keys x queries"}}
+// STAGES: attn.exp
+// STAGES: attn.select
+// STAGES-NEXT: attn.select
+// STAGES-NEXT: attn.reduce_sum
+// STAGES: attn.stage "weighted_sum" ({{.*}}) {decisions = {reason = "the sum over keys alone reads what is made of queries x keys"}}
+// STAGES-NOT: attn.stage
+// STAGES: attn.return
+func.func @sums(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn.name = "v"}) -> (!o, !attn.tensor<keys, real>, !attn.tensor<queries, real>) {
+  %product = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
+  %i = attn.index {dim = "queries"} : () -> !attn.tensor<queries, i64>
+  %j = attn.index {dim = "keys"} : () -> !attn.tensor<keys, i64>
+  %c = attn.greater_equal %i, %j : (!attn.tensor<queries, i64>, !attn.tensor<keys, i64>) -> !attn.tensor<queries, keys, boolean>
+  %hidden = attn.constant {kind = "real", value = 0xFFF0000000000000 : f64} : () -> !attn.tensor<real>
+  %scores = attn.select %c, %product, %hidden : (!attn.tensor<queries, keys, boolean>, !s, !attn.tensor<real>) -> !s
+  %weights = attn.softmax %scores {over = "keys"} : (!s) -> !s
+  %out = attn.matmul %weights, %v {over = ["keys"]} : (!s, !k) -> !o
+  %columns = attn.reduce_sum %weights {over = ["queries"]} : (!s) -> !attn.tensor<keys, real>
+  %square = attn.multiply %weights, %weights : (!s, !s) -> !s
+  %rows = attn.reduce_sum %square {over = ["keys"]} : (!s) -> !attn.tensor<queries, real>
+  attn.return %out, %columns, %rows {names = ["out", "columns", "rows"], dims = [["queries", "depth"], ["keys"], ["queries"]]} : !o, !attn.tensor<keys, real>, !attn.tensor<queries, real>
+}

@@ -232,7 +232,7 @@ TEST_CASE("visited blocks are those with something visible", "[visible]") {
     for (const auto& [queries, keys] : {std::pair{45, 67}, std::pair{48, 64}, std::pair{1, 300}, std::pair{130, 5}}) {
       const Scene scene(mask_case.predicate, {{"queries", queries}, {"keys", keys}});
       const KeyWalk walk{softmax_of(scene.graph), "queries", {"batch", "heads"}, 12, 3, 32, 8};
-      const ScoreMask mask(scene.graph, walk.softmax, "queries", scene.extents, scene.inputs);
+      const ScoreMask mask(scene.graph, walk.node, "queries", scene.extents, scene.inputs);
       const Portion blocks = count_visited_blocks(scene.graph, walk, scene.extents, scene.inputs);
       std::int64_t walks = 1;
       for (const Name dim : walk.batch.without(mask.outer())) walks *= scene.extent(dim);
@@ -274,7 +274,7 @@ TEST_CASE("the listed blocks are those that are counted, and hold all that is vi
     const std::int64_t queries = 45, keys = 67;
     const Scene scene(mask_case.predicate, {{"queries", queries}, {"keys", keys}});
     const KeyWalk walk{softmax_of(scene.graph), "queries", {"batch", "heads"}, 12, 3, 32, 8};
-    const ScoreMask mask(scene.graph, walk.softmax, "queries", scene.extents, scene.inputs);
+    const ScoreMask mask(scene.graph, walk.node, "queries", scene.extents, scene.inputs);
     std::int64_t blocks = 0, twice = 0, missed = 0, untrue = 0;
     for_each_box(scene, mask, queries, keys, [&](const IndexBox& all) {
       std::vector<int> covered(static_cast<std::size_t>(queries * keys), 0);
@@ -339,13 +339,30 @@ TEST_CASE("the inputs of masks are those that the predicates read", "[visible]")
   CHECK(mask_inputs(variant_graph("multi_head", {"mask=true", "lengths=true"})).size() == 2);
 }
 
+TEST_CASE("masks of weights that no softmax makes count as those of a softmax", "[visible]") {
+  const auto counted = [](const Graph& variant) {
+    const Graph graph = expanded(variant);
+    const Shape extents = fill_shape(graph, {{"batch", 1}, {"heads", 2}, {"queries", 300}, {"keys", 200}}).extents;
+    const std::vector<VisiblePairs> visible = count_visible_pairs(graph, extents, {});
+    REQUIRE(visible.size() == 1);
+    const Portion blocks = count_visited_blocks(graph, {visible[0].node, "queries", {"batch", "heads"}, 48, 6, 128, 64}, extents, {});
+    return std::tuple(visible[0].pairs.part, visible[0].pairs.whole, blocks.part, blocks.whole, matmul_flops(graph, extents, visible));
+  };
+  const auto causal = counted(variant_graph("causal"));
+  CHECK(counted(variant_graph("retention")) == causal);
+  CHECK(counted(variant_graph("sigmoid_attention", {"causal=true"})) == causal);
+  CHECK(count_visible_pairs(expanded(variant_graph("padded", {"clears_padding=true"})), fill_shape(expanded(variant_graph("padded")), {}).extents,
+                            {{"lengths", Array(Type{Kind::i64, {"batch"}}, DimExtents{{"batch", 2}})}})
+            .size() == 1);
+}
+
 TEST_CASE("long sequences are counted exactly, too", "[visible]") {
   const std::int64_t n = 32768;
   const auto count = [&](const Graph& variant) {
     const Graph graph = expanded(variant);
     const Shape extents = fill_shape(graph, {{"batch", 1}, {"heads", 1}, {"queries", n}, {"keys", n}}).extents;
     const VisiblePairs visible = count_visible_pairs(graph, extents, {})[0];
-    const Portion blocks = count_visited_blocks(graph, {visible.softmax, "queries", {"batch", "heads"}, 48, 48, 256, 64}, extents, {});
+    const Portion blocks = count_visited_blocks(graph, {visible.node, "queries", {"batch", "heads"}, 48, 48, 256, 64}, extents, {});
     CHECK(blocks.share() > visible.pairs.share());
     CHECK(blocks.whole == (n + 47) / 48 * (n / 64));
     return visible.pairs.part;
@@ -360,7 +377,7 @@ TEST_CASE("sequences of any length are counted within a doubt that is said", "[v
     const Graph graph = expanded(variant);
     const Shape extents = fill_shape(graph, {{"batch", 1}, {"heads", 1}, {"queries", n}, {"keys", n}}).extents;
     const VisiblePairs visible = count_visible_pairs(graph, extents, {})[0];
-    const Portion blocks = count_visited_blocks(graph, {visible.softmax, "queries", {"batch", "heads"}, 48, 48, 256, 64}, extents, {});
+    const Portion blocks = count_visited_blocks(graph, {visible.node, "queries", {"batch", "heads"}, 48, 48, 256, 64}, extents, {});
     CHECK(std::abs(static_cast<double>(visible.pairs.part) - right) <= static_cast<double>(visible.pairs.doubt));
     CHECK(static_cast<double>(visible.pairs.part) == Approx(right).epsilon(0.1));
     for (const Portion& portion : {visible.pairs, blocks}) {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "dsl/summed_over.h"
+#include "tools/measure/score_mask.h"
 
 namespace attune {
 namespace {
@@ -53,7 +54,7 @@ Wish wish_for(const Graph& graph, const KernelReport& report, SizeClass size, bo
   for (const StageReport& stage : report.stages) {
     if (!stage.walk) continue;
     queries.emplace(stage.walk->queries);
-    keys.emplace(std::get<Softmax>(report.staged.node(stage.walk->softmax).op).over);
+    keys.emplace(masked_scores(report.staged, stage.walk->node).keys);
   }
   wish.limited = free_dims_of(graph, limited);
   wish.keys = free_dims_of(graph, keys);

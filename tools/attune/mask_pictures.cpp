@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t most_panels = 16;
 constexpr double most_pairs = 0x1p32;  // half a minute of work where each has to be looked at
 
-/// The mask of one softmax in one call.
+/// The mask of one softmax, or of weights that none makes, in one call.
 struct SoftmaxMask {
   std::shared_ptr<const ScoreMask> mask;
   Names scores;
@@ -34,20 +34,18 @@ std::string drawn_schedule_text(const StageReport& stage, const Shape& extents, 
 std::vector<SoftmaxMask> masks_of(const KernelReport& report, const Shape& extents, const Arrays& inputs) {
   const Graph& graph = report.staged;
   std::vector<SoftmaxMask> masks;
-  int softmaxes = 0;
-  for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
-    const auto* softmax = std::get_if<Softmax>(&graph.node(id).op);
-    if (softmax == nullptr) continue;
-    ++softmaxes;
-    if (peel_masks(graph, graph.node(id).inputs[0]).predicates.empty()) continue;
+  const std::vector<int> nodes = nodes_with_masks(graph);
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const int id = nodes[n];
+    if (attune::masks_of(graph, id).predicates.empty()) continue;
     SoftmaxMask& mask = masks.emplace_back();
     mask.scores = graph.node(id).type.dims;
-    mask.keys = softmax->over;
+    mask.keys = masked_scores(graph, id).keys;
     mask.queries = queries_of(mask.scores, mask.keys);
-    mask.where = fmt::format("softmax {}", softmaxes);
+    mask.where = fmt::format("{} {}", std::holds_alternative<Softmax>(graph.node(id).op) ? "softmax" : "weights", n + 1);
     for (std::size_t number = 0; number < report.stages.size(); ++number) {
       const StageReport& stage = report.stages[number];
-      if (!stage.walk || stage.walk->softmax != id) continue;
+      if (!stage.walk || stage.walk->node != id) continue;
       mask.walk = walk_of(stage, extents);
       mask.queries = stage.walk->queries;
       mask.schedule = drawn_schedule_text(stage, extents, report.stages.size() == 1, number);
@@ -56,7 +54,7 @@ std::vector<SoftmaxMask> masks_of(const KernelReport& report, const Shape& exten
     mask.query_count = mask.scores.has(mask.queries) ? extent_of(extents, mask.queries) : 1;
     mask.key_count = extent_of(extents, mask.keys);
   }
-  if (softmaxes == 1)
+  if (nodes.size() == 1)
     for (SoftmaxMask& mask : masks) mask.where.clear();
   return masks;
 }

@@ -40,16 +40,15 @@ StageReport stage_of(const KernelSteps& plan, std::size_t number) {
   return report;
 }
 
-/// Of the graph that the stages were formed of; the stages of online softmaxes are in the order of its plan.
+/// Of the graph that the stages were formed of; the stages of each kind are in the order of its plan.
 std::string add_walks(const Graph& graph, bool fuse, std::vector<StageReport>& stages) {
-  auto stage = stages.begin();
   for (const StagePlan& plan : plan_stages(graph, fuse)) {
-    const auto* roles = std::get_if<OnlineSoftmaxRoles>(&plan.roles);
+    const AttentionRoles* roles = attention_in(plan.roles);
     if (roles == nullptr) continue;
-    stage = std::ranges::find(stage, stages.end(), plan.kind(), &StageReport::kind);
+    const auto stage = std::ranges::find_if(stages, [&](const StageReport& s) { return s.kind == plan.kind() && !s.walk; });
     if (stage == stages.end()) return "internal: the stages are not those of the plan";
-    stage->walk = KeyWalk{roles->softmax, roles->queries, graph.node(roles->matmul).type.dims.without({roles->queries, roles->value_depth})};
-    ++stage;
+    const Names rows = graph.node(roles->matmul >= 0 ? roles->matmul : roles->row_sum).type.dims;
+    stage->walk = KeyWalk{roles->softmax >= 0 ? roles->softmax : roles->weights, roles->queries, rows.without({roles->queries, roles->value_depth})};
   }
   return {};
 }
@@ -137,7 +136,7 @@ Work work_of(const KernelReport& report, const Shape& given, const Arrays& input
     if (!walk) continue;
     const Portion visited = count_visited_blocks(graph, *walk, extents, inputs);
     work.blocks.back() = visited;
-    const auto visible = std::ranges::find(work.pairs, walk->softmax, &VisiblePairs::softmax);
+    const auto visible = std::ranges::find(work.pairs, walk->node, &VisiblePairs::node);
     work.is_sparse = work.is_sparse || (visible != work.pairs.end() && hides_few_blocks(visible->pairs, visited));
   }
   return work;

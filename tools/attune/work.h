@@ -32,7 +32,7 @@ struct StageReport {
 
   /// The schedule for the extents of all dims.
   const StepSchedule& schedule_for(const Shape& extents) const { return schedules.at(sizes.size_of(extents)); }
-  std::optional<KeyWalk> walk;          ///< of an online_softmax: all but its tiles
+  std::optional<KeyWalk> walk;          ///< of attention in tiles: all but these
 };
 
 struct KernelReport {
@@ -56,7 +56,7 @@ std::optional<KeyWalk> walk_of(const StageReport& stage, const Shape& extents);
 struct Work {
   std::vector<SizeClass> sizes;    ///< whose schedule each stage takes
   double flops = 0;                ///< of the matmuls, over visible pairs only
-  std::vector<VisiblePairs> pairs; ///< of each softmax
+  std::vector<VisiblePairs> pairs; ///< of each softmax, and of weights with masks that none makes
   std::vector<std::optional<Portion>> blocks;  ///< that each stage visits, if it is attention in tiles
   bool is_sparse = false;          ///< the masks of such a stage hide most pairs, and yet too few whole blocks to leave out
 

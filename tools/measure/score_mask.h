@@ -1,4 +1,4 @@
-/// ScoreMask: the masks of one softmax for known extents and inputs, as a truth value over boxes of queries, keys and outer dims.
+/// ScoreMask: the masks of one softmax, or of weights that none makes, for known extents and inputs, as a truth value over boxes of queries, keys and outer dims.
 #pragma once
 
 #include <functional>
@@ -26,12 +26,28 @@ enum class Insight {
   ranges,  ///< of all others, too, the least and greatest along a dim
 };
 
+/// Scores, or weights that no softmax makes, and what hides them.
+struct MaskedScores {
+  int score = -1;  ///< with its masks
+  Name keys;
+  double hidden = 0;
+};
+/// Of a softmax, or of weights that a matmul or a sum over one dim reads: nodes of an expanded graph, whose composites are gone.
+MaskedScores masked_scores(const Graph& graph, int node);
+/// Every softmax, and weights with masks that none makes, in the order of the graph.
+std::vector<int> nodes_with_masks(const Graph& graph);
+/// The masks of such a node.
+inline PeeledScore masks_of(const Graph& graph, int node) {
+  const MaskedScores masked = masked_scores(graph, node);
+  return peel_masks(graph, masked.score, masked.hidden);
+}
+
 /// Its boxes are of queries, keys, then the outer dims in the order of outer().
 class ScoreMask {
  public:
-  /// Of the softmax `node` of an expanded graph, whose composites are gone; `inputs` holds at least mask_inputs(graph).
-  /// `queries` is the dim that rows of boxes run along; the softmax's own dim is the other.
-  ScoreMask(const Graph& graph, int softmax, Name queries, const Shape& extents, const Arrays& inputs);
+  /// Of a node as masked_scores takes it; `inputs` holds at least mask_inputs(graph). `queries` is the dim that rows of boxes run along; that of the keys is
+  /// the other.
+  ScoreMask(const Graph& graph, int node, Name queries, const Shape& extents, const Arrays& inputs);
 
   /// Nothing is masked.
   bool is_empty() const { return steps_.empty(); }

@@ -157,11 +157,49 @@ class ScoreMask::Builder {
   std::map<std::pair<int, std::map<Name, Name>>, std::size_t> found_;
 };
 
-ScoreMask::ScoreMask(const Graph& graph, int softmax, Name queries, const Shape& extents, const Arrays& inputs) {
-  const Node& node = graph.node(softmax);
-  Builder builder(*this, graph, queries, std::get<Softmax>(node.op).over, extents, inputs);
+MaskedScores masked_scores(const Graph& graph, int node) {
+  if (const auto* softmax = std::get_if<Softmax>(&graph.node(node).op))
+    return {graph.node(node).inputs[0], softmax->over, -std::numeric_limits<double>::infinity()};
+  for (const Node& user : graph.nodes()) {
+    const auto in = user.operands();
+    if (std::ranges::find(in, node) == in.end()) continue;
+    const auto* matmul = std::get_if<Matmul>(&user.op);
+    const auto* sum = std::get_if<ReduceSum>(&user.op);
+    const Names over = matmul != nullptr ? matmul->over : sum != nullptr ? sum->over : Names{};
+    if (over.size() == 1) return {node, over[0], 0};
+  }
+  return {node, {}, 0};
+}
+
+namespace {
+
+/// A product below the node that only elementwise operations change: then it is no softmax's.
+bool is_made_of_product(const Graph& graph, int node) {
+  const Node& of = graph.node(node);
+  return std::holds_alternative<Matmul>(of.op) ||
+         (is_pointwise(of.op) && std::ranges::any_of(of.operands(), [&](int operand) { return is_made_of_product(graph, operand); }));
+}
+
+}  // namespace
+
+std::vector<int> nodes_with_masks(const Graph& graph) {
+  std::set<int> nodes;
+  for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
+    const Node& node = graph.node(id);
+    if (std::holds_alternative<Softmax>(node.op)) nodes.insert(id);
+    const auto* matmul = std::get_if<Matmul>(&node.op);
+    if (matmul == nullptr || matmul->over.size() != 1) continue;
+    for (const int operand : node.operands())
+      if (const PeeledScore peeled = peel_masks(graph, operand, 0); !peeled.predicates.empty() && is_made_of_product(graph, peeled.score)) nodes.insert(operand);
+  }
+  return {nodes.begin(), nodes.end()};
+}
+
+ScoreMask::ScoreMask(const Graph& graph, int node, Name queries, const Shape& extents, const Arrays& inputs) {
+  const MaskedScores masked = masked_scores(graph, node);
+  Builder builder(*this, graph, queries, masked.keys, extents, inputs);
   std::optional<std::size_t> all;
-  for (const MaskPredicate& predicate : peel_masks(graph, node.inputs[0]).predicates) {
+  for (const MaskPredicate& predicate : peel_masks(graph, masked.score, masked.hidden).predicates) {
     std::size_t shows = builder.add(predicate.node, {});
     if (predicate.is_hiding) shows = builder.negated(shows);
     all = all ? builder.both(*all, shows) : shows;
@@ -173,9 +211,8 @@ ScoreMask::ScoreMask(const Graph& graph, int softmax, Name queries, const Shape&
 std::vector<std::string> mask_inputs(const Graph& described) {
   const Graph graph = expanded(described);
   std::set<int> needed;
-  for (const Node& node : graph.nodes())
-    if (std::holds_alternative<Softmax>(node.op))
-      for (const MaskPredicate& predicate : peel_masks(graph, node.inputs[0]).predicates) needed.insert(predicate.node);
+  for (const int node : nodes_with_masks(graph))
+    for (const MaskPredicate& predicate : masks_of(graph, node).predicates) needed.insert(predicate.node);
   std::vector<std::string> names;
   for (int id = static_cast<int>(graph.nodes().size()) - 1; id >= 0; --id) {
     if (!needed.contains(id)) continue;

@@ -13,10 +13,10 @@ std::int64_t product(const Names& dims, const Shape& extents) {
   return size;
 }
 
-/// The dims of all predicates of a softmax's masks.
-Names mask_dims(const Graph& graph, int softmax) {
+/// The dims of all predicates of a node's masks.
+Names mask_dims(const Graph& graph, int node) {
   Names dims;
-  for (const MaskPredicate& predicate : peel_masks(graph, graph.node(softmax).inputs[0]).predicates)
+  for (const MaskPredicate& predicate : masks_of(graph, node).predicates)
     dims.unite(graph.node(predicate.node).type.dims);
   return dims;
 }
@@ -30,14 +30,14 @@ IndexBox whole_box(const ScoreMask& mask, std::int64_t queries, std::int64_t key
 
 Portion times(const Portion& portion, std::int64_t factor) { return {portion.part * factor, portion.whole * factor, portion.doubt * factor}; }
 
-Portion count_pairs(const Graph& graph, int softmax, const Shape& extents, const Arrays& inputs) {
-  const Names& scores = graph.node(softmax).type.dims;
-  const Name keys = std::get<Softmax>(graph.node(softmax).op).over;
+Portion count_pairs(const Graph& graph, int node, const Shape& extents, const Arrays& inputs) {
+  const Names& scores = graph.node(node).type.dims;
+  const Name keys = masked_scores(graph, node).keys;
   if (product(scores, extents) == 0) return {};
   Name queries;  // the longest dim, so that boxes are large
-  for (const Name dim : mask_dims(graph, softmax))
+  for (const Name dim : mask_dims(graph, node))
     if (dim != keys && (queries.empty() || extent_of(dim, extents) > extent_of(queries, extents))) queries = dim;
-  const ScoreMask mask(graph, softmax, queries, extents, inputs);
+  const ScoreMask mask(graph, node, queries, extents, inputs);
   const std::int64_t rows = queries.empty() ? 1 : extent_of(queries, extents), columns = extent_of(keys, extents);
   Names counted = mask.outer();
   counted.unite(keys);
@@ -45,7 +45,7 @@ Portion count_pairs(const Graph& graph, int softmax, const Shape& extents, const
   return times(mask.count(whole_box(mask, rows, columns, extents)), product(scores.without(counted), extents));
 }
 
-/// Whether a matmul computes the scores that the masks of `softmax` change, or those of some of the keys that a concat joins.
+/// Whether a matmul computes the scores that masks change, or those of some of the keys that a concat joins.
 bool makes_scores(const Graph& graph, int matmul, int from, Name keys) {
   const Node& node = graph.node(from);
   if (from == matmul) return node.type.dims.has(keys);
@@ -57,23 +57,23 @@ bool makes_scores(const Graph& graph, int matmul, int from, Name keys) {
   return false;
 }
 
-/// Whether a value is the weights of `softmax`, changed element by element.
-bool is_weights(const Graph& graph, int value, int softmax) {
-  if (value == softmax) return true;
+/// Whether a value is `weights`, changed element by element.
+bool is_weights(const Graph& graph, int value, int weights) {
+  if (value == weights) return true;
   const Node& node = graph.node(value);
   const bool changes_elements = std::visit([]<class Op>(const Op&) { return PointwiseOp<Op> || std::is_same_v<Op, Dropout>; }, node.op);
-  if (value < softmax || !changes_elements) return false;
-  return std::ranges::any_of(node.operands(), [&](int operand) { return is_weights(graph, operand, softmax); });
+  if (value < weights || !changes_elements) return false;
+  return std::ranges::any_of(node.operands(), [&](int operand) { return is_weights(graph, operand, weights); });
 }
 
-bool is_over_scores(const Graph& graph, int matmul, int softmax) {
-  const Node& node = graph.node(matmul);
-  const Name keys = std::get<Softmax>(graph.node(softmax).op).over;
-  Names walked = node.type.dims;
-  walked.unite(std::get<Matmul>(node.op).over);
-  if (!mask_dims(graph, softmax).without(walked).without({keys}).empty()) return false;
-  return makes_scores(graph, matmul, peel_masks(graph, graph.node(softmax).inputs[0]).score, keys) || is_weights(graph, node.inputs[0], softmax) ||
-         is_weights(graph, node.inputs[1], softmax);
+bool is_over_scores(const Graph& graph, int matmul, int node) {
+  const Node& product = graph.node(matmul);
+  const Name keys = masked_scores(graph, node).keys;
+  Names walked = product.type.dims;
+  walked.unite(std::get<Matmul>(product.op).over);
+  if (!mask_dims(graph, node).without(walked).without({keys}).empty()) return false;
+  return makes_scores(graph, matmul, masks_of(graph, node).score, keys) || is_weights(graph, product.inputs[0], node) ||
+         is_weights(graph, product.inputs[1], node);
 }
 
 std::int64_t ceil_of(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -154,8 +154,7 @@ double recurrence_flops(const Graph& graph, int id, const Shape& extents) {
 
 std::vector<VisiblePairs> count_visible_pairs(const Graph& graph, const Shape& extents, const Arrays& inputs) {
   std::vector<VisiblePairs> all;
-  for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id)
-    if (std::holds_alternative<Softmax>(graph.node(id).op)) all.push_back({id, count_pairs(graph, id, extents, inputs)});
+  for (const int node : nodes_with_masks(graph)) all.push_back({node, count_pairs(graph, node, extents, inputs)});
   return all;
 }
 
@@ -167,17 +166,17 @@ double matmul_flops(const Graph& graph, const Shape& extents, const std::vector<
     if (matmul == nullptr) continue;
     double own = 2.0 * static_cast<double>(product(graph.node(id).type.dims, extents)) * static_cast<double>(product(matmul->over, extents));
     for (const VisiblePairs& v : visible)
-      if (is_over_scores(graph, id, v.softmax)) own *= v.pairs.share();
+      if (is_over_scores(graph, id, v.node)) own *= v.pairs.share();
     flops += own;
   }
   return flops;
 }
 
 Portion count_visited_blocks(const Graph& graph, const KeyWalk& walk, const Shape& extents, const Arrays& inputs) {
-  const Name key_dim = std::get<Softmax>(graph.node(walk.softmax).op).over;
+  const Name key_dim = masked_scores(graph, walk.node).keys;
   const std::int64_t queries = extent_of(walk.queries, extents), keys = extent_of(key_dim, extents);
-  if (product(graph.node(walk.softmax).type.dims, extents) == 0) return {};
-  const ScoreMask mask(graph, walk.softmax, walk.queries, extents, inputs);
+  if (product(graph.node(walk.node).type.dims, extents) == 0) return {};
+  const ScoreMask mask(graph, walk.node, walk.queries, extents, inputs);
   const Portion blocks = visited_blocks(mask, walk, queries, keys, extents);
   return times(blocks, product(walk.batch.without(mask.outer()), extents));
 }

@@ -13,25 +13,25 @@
 
 namespace attune {
 
-/// The elements of a softmax's scores that its masks let through.
+/// The elements of a softmax's scores, or of weights that none makes, which masks let through.
 struct VisiblePairs {
-  int softmax = -1;  ///< the node
+  int node = -1;  ///< as masked_scores takes it (tools/measure/score_mask.h)
   Portion pairs;
 };
 
-/// Of every softmax, in the order of the graph. A mask is a select that puts -inf over whole scores, outermost; a bias that
+/// Of nodes_with_masks, in the order of the graph. A mask is a select that puts -inf over whole scores, outermost, or 0 over weights; a bias that
 /// happens to be -inf is none.
 std::vector<VisiblePairs> count_visible_pairs(const Graph& graph, const Shape& extents, const Arrays& inputs);
 
 /// Multiplications and additions of all matmuls: 2 * contracted extents * elements of the result. Of matmuls over the scores or
-/// weights of a softmax only the share that its masks let through counts. Of recurrences those of going token by token: 2 for each element of the state and
+/// weights of such a node only the share that its masks let through counts. Of recurrences those of going token by token: 2 for each element of the state and
 /// token that is written, 2 for each that beta erases by, 2 for each that a query reads.
 double matmul_flops(const Graph& graph, const Shape& extents, const std::vector<VisiblePairs>& visible);
 
-/// How an online_softmax stage walks over keys: in blocks of query_tile x key_tile where all is visible (or, where that cannot
+/// How attention in tiles walks over keys: in blocks of query_tile x key_tile where all is visible (or, where that cannot
 /// be known, where anything may be), and over the rest of what may be visible in blocks of query_group x edge_tile.
 struct KeyWalk {
-  int softmax = -1;  ///< the node
+  int node = -1;  ///< likewise
   Name queries;
   Names batch;  ///< the dims for each of which tiles are walked
   std::int64_t query_tile = 1, query_group = 1, key_tile = 1, edge_tile = 1;

@@ -103,6 +103,7 @@ struct RowSoftmax {
 ///   score(i, j) = visible(i, j) ? change(sum over `over` of combine(query, key), coordinates) : -inf
 /// Without a softmax the weights are the scores: there is neither a running maximum nor a division, and what is hidden is 0.
 ///   out[batch.., queries, value..] = of_total(sum_j score(i, j) * value[.., j, ..], sum_j score(i, j))
+/// Without a value, too, the result is the sum of the weights: out[batch.., queries] = sum_j score(i, j).
 struct OnlineSoftmax {
   static constexpr std::string_view name = "online_softmax";
   bool has_softmax = true;
@@ -118,12 +119,13 @@ struct OnlineSoftmax {
   std::function<Halide::Expr(const Coordinates&)> visible;                      ///< empty if everything is visible
   std::function<Visibility(const Block&)> visibility;                           ///< of a block of queries x keys at exact batch coordinates
   std::function<Halide::Expr(Halide::Expr weight, const Coordinates&)> weight;  ///< a change of the softmax, linear in it (dropout); empty if nothing
-  Piece value;                       ///< [batch.., keys, value_depth]
+  Piece value;                       ///< [batch.., keys, value_depth]; templates get one in any case
   /// What the sum becomes that needs the total of the weights, without a softmax alone; empty if nothing does: then no total is kept.
   std::function<Halide::Expr(Halide::Expr sum, Halide::Expr total, const Coordinates&)> of_total = {};
   std::function<Halide::Expr(Halide::Expr result, const Coordinates&)> finish;  ///< what is stored of the result: a cast, a gate; may be empty
   std::vector<std::string> out;
   std::optional<RowResult> log_sum_exp = {};  ///< ln sum_j exp(score(i, j)), -inf where nothing is visible
+  std::optional<RowResult> row_maximum = {};  ///< max_j score(i, j), likewise; stored behind log_sum_exp
 };
 
 /// Where the rows of a piece are written in memory that holds more: row `rows` at place(..) along `along`, if is_written(..). Coordinates are of the piece.

@@ -115,10 +115,12 @@ OnlineSoftmax body_of(const AttentionRoles& roles, const LoweredGraph& values, c
   OnlineSoftmax stage;
   stage.out = results[0];
   if (roles.log_sum_exp >= 0) stage.log_sum_exp = RowResult{results[1], {}};
+  if (roles.row_maximum >= 0) stage.row_maximum = RowResult{results.back(), {}};
   stage.queries = roles.queries;
   stage.keys = roles.keys;
   stage.value_depth = roles.value_depth;
-  for (const std::string& dim : strings(graph.node(roles.matmul).type.dims))
+  const int sum = roles.matmul >= 0 ? roles.matmul : roles.row_sum;
+  for (const std::string& dim : strings(graph.node(sum).type.dims))
     if (dim != stage.queries && dim != stage.value_depth) stage.batch.push_back(dim);
   stage.has_softmax = roles.softmax >= 0;
   const auto [score, predicates] = stage.has_softmax ? peel_masks(graph, roles.score(graph)) : peel_masks(graph, roles.weights, 0);
@@ -134,13 +136,13 @@ OnlineSoftmax body_of(const AttentionRoles& roles, const LoweredGraph& values, c
   }
   add_visibility(values, predicates, stage);
   if (stage.has_softmax) stage.weight = change(values, {roles.softmax}, roles.weights);
-  stage.value = values.piece(roles.value);
-  if (roles.row_sum >= 0)
+  if (roles.matmul >= 0) stage.value = values.piece(roles.value);
+  if (roles.matmul >= 0 && roles.row_sum >= 0)
     stage.of_total = [&values, matmul = roles.matmul, row_sum = roles.row_sum](const Halide::Expr& sum, const Halide::Expr& total, const Coordinates& at) {
       return values.at(result_of(values), at, {{matmul, {sum}}, {row_sum, {total}}}).expr;
     };
   else
-    stage.finish = change(values, {roles.matmul}, result_of(values));
+    stage.finish = change(values, {sum}, result_of(values));
   return stage;
 }
 
