@@ -27,12 +27,17 @@
 #include "dsl/variants/linear_attention.h"
 #include "dsl/variants/masked.h"
 #include "dsl/variants/merge_partials.h"
+#include "dsl/variants/mla.h"
 #include "dsl/variants/multi_head.h"
 #include "dsl/variants/neighbourhood.h"
+#include "dsl/variants/packed_qkv.h"
 #include "dsl/variants/padded.h"
+#include "dsl/variants/paged.h"
+#include "dsl/variants/past_present.h"
 #include "dsl/variants/prefix_lm.h"
 #include "dsl/variants/prob_weights.h"
 #include "dsl/variants/qk_norm.h"
+#include "dsl/variants/ragged.h"
 #include "dsl/variants/recurrent_attention.h"
 #include "dsl/variants/relative_bias.h"
 #include "dsl/variants/relu_attention.h"
@@ -50,49 +55,53 @@
 
 namespace attune {
 
-using AnyVariant = std::variant<
-    SingleHead,  //
-    ScaledDotProduct,  //
-    Causal,  //
-    CausalOffset,  //
-    SlidingWindow,  //
-    Window,  //
-    Sinks,  //
-    Strided,  //
-    Chunked,  //
-    PrefixLm,  //
-    GlobalWindow,  //
-    Neighbourhood,  //
-    Document,  //
-    BlockDiffusion,  //
-    Tree,  //
-    ChosenBlocks,  //
-    ChosenKeys,  //
-    SoftCap,  //
-    Alibi,  //
-    RelativeBias,  //
-    Biased,  //
-    Padded,  //
-    Masked,  //
-    General,  //
-    Cosine,  //
-    QkNorm,  //
-    L2Distance,  //
-    MultiHead,  //
-    GroupedQuery,  //
-    Cached,  //
-    Cross,  //
-    Additive,  //
-    Embedded,  //
-    MergePartials,  //
-    SigmoidAttention,  //
-    ReluAttention,  //
-    Retention,  //
-    LinearAttention,  //
-    SinkLogit,  //
-    Differential,  //
-    ProbWeights,  //
-    RecurrentAttention>;
+using AnyVariant = std::variant<SingleHead,        //
+                                ScaledDotProduct,  //
+                                Causal,            //
+                                CausalOffset,      //
+                                SlidingWindow,     //
+                                Window,            //
+                                Sinks,             //
+                                Strided,           //
+                                Chunked,           //
+                                PrefixLm,          //
+                                GlobalWindow,      //
+                                Neighbourhood,     //
+                                Document,          //
+                                BlockDiffusion,    //
+                                Tree,              //
+                                ChosenBlocks,      //
+                                ChosenKeys,        //
+                                SoftCap,           //
+                                Alibi,             //
+                                RelativeBias,      //
+                                Biased,            //
+                                Padded,            //
+                                Masked,            //
+                                General,           //
+                                Cosine,            //
+                                QkNorm,            //
+                                L2Distance,        //
+                                MultiHead,         //
+                                GroupedQuery,      //
+                                Cached,            //
+                                PastPresent,       //
+                                Paged,             //
+                                Ragged,            //
+                                PackedQkv,         //
+                                Mla,               //
+                                Cross,             //
+                                Additive,          //
+                                Embedded,          //
+                                MergePartials,     //
+                                SigmoidAttention,  //
+                                ReluAttention,     //
+                                Retention,         //
+                                LinearAttention,   //
+                                SinkLogit,         //
+                                Differential,      //
+                                ProbWeights,       //
+                                RecurrentAttention>;
 
 /// Calls `visit(variant)` with every variant, its parameters at their defaults, in the order of the list.
 template <class Visit>

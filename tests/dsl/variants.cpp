@@ -160,39 +160,6 @@ TEST_CASE("grouped_query shares a head of keys and values among the queries of a
   check_close(out_of(GroupedQuery{}, inputs), wanted, allowed);
 }
 
-TEST_CASE("cached writes new rows to its caches and sees them and what stands before, by steps as at once", "[variants]") {
-  // a sequence in steps of 3, 1 and 1 tokens over one cache, whose other rows are poison
-  const Size tokens_in_all = 5, capacity = 7;
-  const Arrays all = by_heads(tokens_in_all, tokens_in_all);
-  for (const Size window : {0, 2}) {
-    const Array wanted = expected(all, where([&](Size, Size i, Size j) { return j <= i && (window == 0 || i - j < window); })).out;
-    Array k_cache = plain::zeros({batch, heads, capacity, depth}), v_cache = plain::zeros({batch, heads, capacity, value_depth});
-    for (Array* cache : {&k_cache, &v_cache})
-      for (double& x : cache->data) x = 1e6;
-    const auto rows = [&](const Array& x, Size first, Size count, bool has_group) {
-      Array part = plain::zeros({batch, heads, count, x.extents[3]});
-      for (Size b = 0; b < batch; ++b)
-        for (Size h = 0; h < heads; ++h)
-          for (Size i = 0; i < count; ++i)
-            for (Size d = 0; d < x.extents[3]; ++d) at(part, {b, h, i, d}) = at(x, {b, h, first + i, d});
-      if (has_group) part.extents.insert(part.extents.begin() + 2, 1);
-      return part;
-    };
-    Size first = 0;
-    for (const Size count : {3, 1, 1}) {
-      Arrays inputs = {{"q", rows(all.at("q"), first, count, true)}, {"k", rows(all.at("k"), first, count, false)}, {"v", rows(all.at("v"), first, count, false)},
-                       {"k_cache", k_cache}, {"v_cache", v_cache}, {"position", array({batch}, std::vector<double>(batch, static_cast<double>(first)))}};
-      const Arrays got = outputs_of(build(Cached{.window = window}), inputs);
-      check_close(got.at("out"), rows(wanted, first, count, true), allowed);
-      k_cache = got.at("k_cache");
-      v_cache = got.at("v_cache");
-      first += count;
-    }
-    check_close(rows(k_cache, 0, tokens_in_all, false), all.at("k"));
-    CHECK(at(v_cache, {1, 2, tokens_in_all, 0}) == 1e6);
-  }
-}
-
 TEST_CASE("multi_head projects, attends and projects back, with and without biases", "[variants]") {
   for (const bool biases : {false, true}) {
     const Arrays inputs = layer_inputs(biases);

@@ -30,14 +30,26 @@ std::int64_t default_extent(Name dim) {
 
 const Input* input_of(const Node& node) { return std::get_if<Input>(&node.op); }
 
+/// The extent along which the node chooses, itself or where a select takes it, or 0.
+std::int64_t chosen_along(const Graph& graph, int node, const Shape& extents) {
+  for (int user = node + 1; user < static_cast<int>(graph.nodes().size()); ++user) {
+    const Node& by = graph.node(user);
+    const auto* gather = std::get_if<Gather>(&by.op);
+    if (gather != nullptr && by.inputs[1] == node) return extents.at(std::string(gather->along));
+    if (std::holds_alternative<Select>(by.op) && (by.inputs[1] == node || by.inputs[2] == node))
+      if (const std::int64_t extent = chosen_along(graph, user, extents); extent > 0) return extent;
+  }
+  return 0;
+}
+
 /// How many values an integer input may have: positions of what it is compared with or chosen along.
 std::int64_t value_count(const Graph& graph, int input, const Shape& extents) {
   std::int64_t largest = 1;
   for (const auto& [dim, extent] : extents) largest = std::max(largest, extent);
+  if (const std::int64_t extent = chosen_along(graph, input, extents); extent > 0) return extent;
   for (const Node& node : graph.nodes()) {
     const auto in = node.operands();
     if (std::find(in.begin(), in.end(), input) == in.end()) continue;
-    if (const auto* gather = std::get_if<Gather>(&node.op)) return extents.at(std::string(gather->along));
     if (const auto* write = std::get_if<WriteRows>(&node.op)) return extents.at(std::string(write->along)) + 1;
     for (const int other : in)
       for (Name dim : graph.node(other).type.dims)
