@@ -198,7 +198,7 @@ struct OperationExamples {
     const Value q = bounded({batch, rows, depth}), k = bounded({batch, rows, depth}), v = bounded({batch, rows, columns});
     const Value decay = bounded({batch, rows}), beta = bounded({batch, rows}), initial = bounded({batch, depth, columns});
     put(recurrence(q, k, v, {}, rows, depth));
-    put(recurrence(q, k, v, {.log_decay = decay * 0.0625, .beta = beta * 0.0625, .initial = initial}, rows, depth));
+    put(recurrence(q, k * 0.125, v, {.log_decay = decay * 0.0625, .beta = beta * 0.0625, .initial = initial}, rows, depth));
     put(recurrence(q, k, bounded({columns, rows}), {.log_decay = k * 0.0625}, rows, depth));
     const auto [result, state] = recurrence_with_state(bounded({even, rows, depth}), k * 0.125, v, {.log_decay = -0.1, .beta = beta * 0.0625}, rows, depth);
     put(result + 1);
