@@ -38,9 +38,10 @@ Array read_tensor(const std::filesystem::path& file) {
   switch (stored.type) {
     case NpyType::f32: tensor.data = numbers_of<float>(stored); break;
     case NpyType::f64: tensor.data = numbers_of<double>(stored); break;
+    case NpyType::i32: tensor.data = numbers_of<std::int32_t>(stored), tensor.type.kind = Kind::i32; break;
     case NpyType::i64: tensor.data = numbers_of<std::int64_t>(stored), tensor.type.kind = Kind::i64; break;
     case NpyType::boolean: tensor.data = numbers_of<bool>(stored), tensor.type.kind = Kind::boolean; break;
-    default: throw std::runtime_error(file.string() + ": holds " + std::string(name_of(stored.type)) + "; it must hold f32, f64, i64 or boolean");
+    default: throw std::runtime_error(file.string() + ": holds " + std::string(name_of(stored.type)) + "; it must hold f32, f64, i32, i64 or boolean");
   }
   return tensor;
 }
