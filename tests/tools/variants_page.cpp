@@ -91,9 +91,15 @@ MaskShown mask_shown(const ChosenVariant& chosen, std::string_view name, const P
   REQUIRE(answer.problem == "");
   if (answer.picture.panels.empty()) return {"No mask: every query sees every key.", {}};
   answer.picture.matrix_pixels = 240;
+  answer.picture.has_legend = false;
+  answer.picture.title.clear();
   std::string seen;
   for (const MaskPanel& panel : answer.picture.panels) {
     seen += fmt::format("{}{} of {} {} x {} {}", seen.empty() ? "" : ", then ", panel.figures[0].substr(0, panel.figures[0].find(" of ")), panel.query_count, panel.queries, panel.key_count, panel.keys);
+  }
+  for (MaskPanel& panel : answer.picture.panels) {
+    panel.figures.clear();
+    if (answer.picture.panels.size() == 1) panel.title.clear();  // which of the masks it is
   }
   const std::string settings = fmt::format("{}", fmt::join(example.settings, ", "));
   return {fmt::format("![mask of {}](variants/{}.png)\n\n{}{} pairs are visible.", name, name, settings.empty() ? "" : "With `" + settings + "`: ", seen), std::move(answer.picture)};
@@ -189,7 +195,7 @@ TEST_CASE("the page of variants reads headers as they are written", "[variants]"
   CHECK(source.about_member("sinks") == "keys at the front that every query sees once it has reached them");
   CHECK(source.code().starts_with("constexpr void operator()(Graph& g) const {\n  g.require("));
   CHECK(source.code().ends_with("\n}\n"));
-  CHECK(source_of(ATTUNE_SOURCE, "dsl/variants", "document").about_struct().starts_with("Input ids i64 [batch, queries]: "));
+  CHECK(source_of(ATTUNE_SOURCE, "dsl/variants", "prefix_lm").about_struct().starts_with("Input prefix i64 [batch]: "));
   CHECK_FALSE(source_of(ATTUNE_SOURCE, "dsl/variants", "no_such_variant").is_found());
   CHECK(meaning_of("out = a; b = c; Press et al. 2022").reference == "Press et al. 2022");
   CHECK(meaning_of("out = a; b = c").formula == "out = a; b = c");

@@ -30,7 +30,7 @@ PlacedMask placed(const MaskPanel& panel, double pixels_of_longer) {
   mask.rows = {panel.queries, {}, panel.query_count, pixels};
   mask.columns = {panel.keys, {}, panel.key_count, pixels};
   mask.width = mask.rows.depth(false) + static_cast<double>(shape.cell_columns() * mask.cell);
-  mask.height = note_size + gap + static_cast<double>(panel.figures.size()) * (note_size + gap) + mask.columns.depth(true) +
+  mask.height = (panel.title.empty() ? 0 : note_size + gap) + static_cast<double>(panel.figures.size()) * (note_size + gap) + mask.columns.depth(true) +
                 static_cast<double>(shape.cell_rows() * mask.cell);
   mask.width = std::max(mask.width, text_width(panel.title, note_size));
   for (const std::string& line : panel.figures) mask.width = std::max(mask.width, text_width(line, note_size));
@@ -62,8 +62,8 @@ void draw_outlines(Canvas& canvas, const PlacedMask& mask, double left, double t
 }
 
 void draw_panel(Canvas& canvas, const PlacedMask& mask, double left, double top) {
-  double bottom = top + note_size;
-  canvas.text(mask.panel.title, left, bottom, note_size, ink);
+  double bottom = top - gap;
+  if (!mask.panel.title.empty()) canvas.text(mask.panel.title, left, bottom += note_size + gap, note_size, ink);
   for (const std::string& line : mask.panel.figures) canvas.text(line, left, bottom += note_size + gap, note_size, faint_ink);
   const double matrix_left = std::ceil(left + mask.rows.depth(false)), matrix_top = std::ceil(bottom + gap + mask.columns.depth(true));
   canvas.cells(static_cast<int>(matrix_left), static_cast<int>(matrix_top), mask.cell, mask.shape.cell_rows(), mask.shape.cell_columns(),
@@ -77,7 +77,8 @@ struct LegendLine {
   const char* words;
 };
 
-std::vector<LegendLine> legend_of(const std::vector<PlacedMask>& masks) {
+std::vector<LegendLine> legend_of(const MaskPicture& picture, const std::vector<PlacedMask>& masks) {
+  if (!picture.has_legend) return {};
   const bool has_blocks = std::ranges::any_of(masks, [](const PlacedMask& mask) { return mask.layers.blocks.has_value(); });
   if (!has_blocks) return {{dark_blue, "visible"}, {paper, "hidden"}};
   return {{dark_blue, "visible, in a block that is visible whole"},
@@ -97,10 +98,10 @@ Result<void> draw(const MaskPicture& picture, const std::filesystem::path& path,
     height = std::max(height, masks.back().height + margin);
   }
   const int count = static_cast<int>(masks.size()), columns = columns_of_panels(count, width, height);
-  const std::vector<LegendLine> legend = legend_of(masks);
+  const std::vector<LegendLine> legend = legend_of(picture, masks);
   double legend_width = text_width(picture.title, title_size);
   for (const LegendLine& line : legend) legend_width = std::max(legend_width, swatch + gap + text_width(line.words, note_size));
-  const double head = margin + title_size + 2 * gap, foot = static_cast<double>(legend.size()) * legend_step + margin;
+  const double head = margin + (picture.title.empty() ? 0 : title_size + 2 * gap), foot = legend.empty() ? 0 : static_cast<double>(legend.size()) * legend_step + margin;
   const double full_width = std::max(columns * width, legend_width + 2 * margin), full_height = head + (count + columns - 1) / columns * height + foot;
   if (std::string problem = canvas_problem(full_width, full_height); !problem.empty()) return Error{who + ": " + problem};
   Canvas canvas(full_width, full_height);

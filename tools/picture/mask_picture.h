@@ -34,8 +34,9 @@ struct MaskPanel {
 };
 
 struct MaskPicture {
-  std::string title;
+  std::string title;  ///< may be empty, as those of panels
   std::vector<MaskPanel> panels;
+  bool has_legend = true;
   double matrix_pixels = 600;  ///< of the longer side in a PNG, about: cells are whole pixels, 24 at most
 };
 
