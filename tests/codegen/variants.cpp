@@ -67,7 +67,11 @@ TEMPLATE_LIST_TEST_CASE("a variant's kernels for every CPU target and type agree
 }
 
 TEMPLATE_LIST_TEST_CASE("a variant's kernel agrees with the interpreter on any extents", "[variant]", AnyVariant) {
-  check_shapes(KernelCase(std::string(TestType::name)), odd_shapes);
+  const KernelCase kernel{std::string(TestType::name)};
+  check_shapes(kernel, odd_shapes);
+  // more tasks than threads, and parts of keys
+  const char* const shared_out[] = {"batch=1,heads=5,queries=129,keys=300,tokens=129,depth=16", "batch=1,heads=1,queries=3,keys=1100,tokens=3,depth=16"};
+  check_threads(kernel, shared_out);
 }
 
 TEST_CASE("the optional parts of multi_head agree with the interpreter", "[variant]") {
