@@ -126,7 +126,7 @@ double largest_difference(const NpyArray& array) {
   return worst;
 }
 
-const Words commands = {"list", "show", "compile", "run", "check", "bench", "explain", "tune"};
+const Words commands = {"list", "show", "compile", "run", "check", "bench", "explain", "tune", "conformance", "import"};
 
 /// The lines of a help text that begin with "  attune ", as words.
 std::vector<Words> examples_of(const std::string& help) {
@@ -322,6 +322,9 @@ TEST_CASE("the examples of the help texts run", "[command line]") {
   folder.write("my_attention.h", header);
   folder.write("tokens.txt", "the\ncat\nsat\non\nit\n");
   folder.write("key_tokens.txt", "a\nred\nmat\nwas\nunder\nthe\ncat\n");
+  std::filesystem::create_directories(folder / "cases");
+  std::filesystem::copy(ATTUNE_SOURCE "/tests/onnx/data/attention_4d", folder / "cases/attention_4d", std::filesystem::copy_options::recursive);
+  std::filesystem::copy(ATTUNE_SOURCE "/tests/onnx/models/attention.onnx", folder / "model.onnx");
   int count = 0;
   for (const std::string& command : commands)
     for (const Words& example : examples_of(attune_says({command, "--help"}))) {

@@ -14,5 +14,6 @@ void add_bench(Program& program);
 void add_tune(Program& program);
 void add_explain(Program& program);
 void add_conformance(Program& program);
+void add_import(Program& program);
 
 }  // namespace attune

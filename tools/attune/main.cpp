@@ -26,7 +26,7 @@ int run(int argc, char** argv) {
       "  attune compile causal --set depth=64 -o kernels --shared",
       ATTUNE_VERSION};
   for (const auto add : {attune::add_list, attune::add_show, attune::add_compile, attune::add_run, attune::add_check, attune::add_bench,
-                         attune::add_explain, attune::add_tune, attune::add_conformance})
+                         attune::add_explain, attune::add_tune, attune::add_conformance, attune::add_import})
     add(program);
   const attune::Program::Chosen chosen = program.parse(argc, argv);
   return chosen.problem.empty() ? chosen.run() : attune::refuse(chosen.problem);

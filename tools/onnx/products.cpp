@@ -22,6 +22,7 @@ Term matmul_of(Translator& t, const OnnxOperation&, std::span<const Term* const>
   if (t.axes.extent(k) != t.axes.extent(b_k)) return t.fail("sums " + std::to_string(t.axes.extent(k)) + " positions of one operand and " + std::to_string(t.axes.extent(b_k)) + " of the other"), result;
   t.rename_if(holds_any(t.axes.dims(a.axes), b_n), b, b_n);
   t.rename_if(holds_any(rest_of_a, b_k), b, b_k);
+  if (!t.emits()) t.summed.push_back(k);
   if (!t.axes.unify(k, b_k)) return t.fail("the axes that are summed are taken apart unevenly"), result;
 
   std::vector<Term> batches = {a, b};
@@ -60,7 +61,9 @@ Term softmax_of(Translator& t, const OnnxOperation& operation, std::span<const T
   if (!t.emits() || !t.problem().empty()) return result;
   const Axis& over = result.axes[static_cast<std::size_t>(axis)];
   if (t.names_of(over).empty() || !has_all(t, *given[0], over)) return t.fail("runs over an axis of extent 1, or one along which its operand was expanded"), result;
-  result.value = call(JointSoftmax{t.names_of(over)}, {t.value_of(*given[0])}, Here::current());
+  const Names dims = t.names_of(over);
+  const Value scores = t.value_of(*given[0]);
+  result.value = dims.size() == 1 ? call(Softmax{dims[0]}, {scores}, Here::current()) : call(JointSoftmax{dims}, {scores}, Here::current());
   return result;
 }
 

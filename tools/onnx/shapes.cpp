@@ -131,9 +131,8 @@ Term concat_of(Translator& t, const OnnxOperation&, Given given, std::int64_t) {
 Term transpose_of(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
   const std::size_t rank = given[0]->axes.size();
   std::vector<std::int64_t> order = integers_of(operation, "perm");
-  for (std::size_t i = rank; order.empty() && i > 0;) {
-    for (; i > 0; --i) order.push_back(static_cast<std::int64_t>(i) - 1);
-  }
+  if (order.empty())
+    for (std::size_t i = rank; i > 0; --i) order.push_back(static_cast<std::int64_t>(i) - 1);
   std::vector<Axis> axes;
   for (const std::int64_t axis : order) axes.push_back(given[0]->axes[place_of(t, axis, rank)]);
   if (axes.size() != rank) return no_term(t, "perm must name each axis once");
@@ -233,9 +232,8 @@ Term range_of(Translator& t, const OnnxOperation&, Given given, std::int64_t) {
   const double start = given[0]->numbers->front(), limit = given[1]->numbers->front(), step = given[2]->numbers->front();
   const double count = step == 0 ? -1 : std::ceil((limit - start) / step);
   if (!(count >= 0 && count < 0x1p40)) return no_term(t, "counts " + std::to_string(count) + " positions");
-  const bool is_of_axis = start == 0 && step == 1 && given[1]->extents_of.size() == 1 && given[1]->extents_of[0];
-  Term result{given[0]->kind, {}, std::nullopt};
-  result.axes.push_back(is_of_axis ? *given[1]->extents_of[0] : Axis{t.fresh(static_cast<std::int64_t>(count))});
+  // a dim of its own, whatever the limit is the extent of: the same positions may be those of queries and of keys
+  Term result{given[0]->kind, {Axis{t.fresh(static_cast<std::int64_t>(count))}}, std::nullopt};
   if (!t.emits()) return result;
   Value position = constant(t.g, 0);
   for (const int dim : t.axes.dims(result.axes[0])) {

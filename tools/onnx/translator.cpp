@@ -25,6 +25,12 @@ bool has_twice(const AxisTable& axes, const Term& term) {
   return std::ranges::adjacent_find(dims) != dims.end();
 }
 
+/// The value with another dim; positions are those along it, which need not be as many.
+Value renamed(Value x, Name from, Name to) {
+  if (std::holds_alternative<Index>(x.graph->node(x.id).op)) return index({x.graph, to});
+  return rename(x, {x.graph, from}, {x.graph, to});
+}
+
 /// The kind that the language calculates with in place of an element's.
 Kind calculated(Kind kind) { return kind == Kind::real || kind == Kind::boolean ? kind : Kind::i64; }
 
@@ -47,6 +53,7 @@ void Translator::translate(const std::function<void(Translator&)>& walk) {
     if (!problem_.empty()) return;
     emits_ = emits;
     next_fresh_ = next_decision_ = scope_ = 0;
+    for (const Axis& axis : summed) axes.suggest(axis, "depth");
     if (emits) axes.name_all();
     walk(*this);
   }
@@ -148,7 +155,7 @@ bool Translator::rename_if(bool condition, Term& operand, Axis& axis) {
   if (emits_) {
     const Axis from = axes.dims(axis), to = axes.dims(Axis{other});
     if (from.size() != 1 || to.size() != 1) fail("an axis that is several dims in a row stands for two roles of the same tokens; two inputs are right");
-    else operand.value = rename(value_of(operand), {&g, name_of(from[0])}, {&g, name_of(to[0])});
+    else operand.value = renamed(value_of(operand), name_of(from[0]), name_of(to[0]));
   }
   axis = {other};
   return true;

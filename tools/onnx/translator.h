@@ -37,6 +37,7 @@ class Translator {
   void fail(std::string problem);
 
   AxisTable axes;
+  std::vector<Axis> summed;  ///< the axes of products; those that nothing else names are the depth of heads
   Graph& g;
 
   /// A dim of its own; the same one in both rounds.
