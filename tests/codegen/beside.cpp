@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "dsl/variants/attention.h"
+#include "runtime/threads.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/codegen/odd_shapes.h"
 #include "tools/attune/trial.h"
