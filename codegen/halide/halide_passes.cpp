@@ -204,11 +204,12 @@ class Passes {
     return has_checks() ? s : strip_asserts(s);
   }
 
-  /// Results, and functions that store an element of another where they are computed, whatever hides the values that are made of them.
+  /// Results, and functions that store an element of another where they are computed, whatever hides the values that are made of them. Memory that is
+  /// hoisted out of loops is allocated under the condition that it is needed, in which Halide leaves inputs as they are: code generation does not know them.
   std::vector<Function> never_skipped() const {
     std::vector<Function> found = outputs_;
     for (const auto& [name, function] : functions_)
-      if (stores_beside(function)) found.push_back(function);
+      if (stores_beside(function) || function.schedule().hoist_storage_level() != function.schedule().store_level()) found.push_back(function);
     return found;
   }
 
