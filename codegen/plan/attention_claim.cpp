@@ -31,7 +31,7 @@ std::set<int> products_of(const Graph& graph, const AttentionRoles& roles) {
 std::optional<KeptWeights> kept_weights_of(const Graph& graph, Users users, int softmax, int user) {
   users[static_cast<std::size_t>(softmax)] = {user};
   for (int id = softmax + 1; id < static_cast<int>(graph.nodes().size()); ++id) {
-    if (!std::holds_alternative<Matmul>(graph.node(id).op)) continue;
+    if (!std::holds_alternative<Matmul>(graph.node(id).op) || !reaches(graph, id, user)) continue;
     const AttentionAnswer answer = match_online_softmax(graph, users, id);
     if (answer.roles && answer.roles->softmax == softmax) return KeptWeights{softmax, user, id, products_of(graph, *answer.roles)};
   }

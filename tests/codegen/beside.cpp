@@ -34,7 +34,7 @@ std::size_t workspace_of(const KernelCase& kernel, const char* given) {
   return measuring.peak_bytes();
 }
 
-const char* const shapes_beside[] = {"queries=1,keys=1,depth=5", "queries=5,keys=37,depth=5", "batch=1,queries=3,keys=131,depth=17", "batch=1,queries=129,keys=70,depth=16",
+const char* const shapes_beside[] = {"queries=1,keys=9,depth=5", "queries=5,keys=37,depth=5", "batch=1,queries=3,keys=131,depth=17", "batch=1,queries=129,keys=70,depth=16",
                                      "queries=3,keys=0", "queries=0,keys=3"};
 
 }  // namespace
