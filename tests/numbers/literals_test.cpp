@@ -137,6 +137,23 @@ TEST_CASE("factors do not become infinite before they meet their operand", "[low
   }
 }
 
+TEST_CASE("a mask of a large factor leaves what it shows as it is", "[lowered]") {
+  Halide::Buffer<float> scores(1), visible(1);
+  scores(0) = 0.123456789f;
+  visible(0) = 1;
+  const Halide::Var i("i");
+  const auto masked = [&](const Lowered& mask) {
+    Halide::Func f("f");
+    f(i) = (Lowered::of(scores(i)) + mask).expr;
+    const Halide::Buffer<float> result = f.realize({1});
+    return result(0);
+  };
+  const Lowered shown = Lowered::of(visible(i)), one = literal_like(shown, 1), far = literal_like(shown, -10000);
+  CHECK(masked((one - shown) * far) == scores(0));
+  CHECK(masked(far * (one - shown)) == scores(0));
+  CHECK(masked((shown - one) * literal_like(shown, 10000)) == scores(0));
+}
+
 TEST_CASE("a literal is opaque where a product of three of its size would be infinite or nothing", "[lowered]") {
   for (const float value : {0.f, -0.f, 1.f, -1e9f, 1e-9f}) CHECK_FALSE(needs_opaque_real(value));
   for (const float value : {1e30f, -1e30f, 1e-30f, 1e-42f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()})

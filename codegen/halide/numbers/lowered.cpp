@@ -139,8 +139,23 @@ Lowered operator-(const Lowered& a) {
   return a.may_be_special ? special(strict_multiply(a.expr, -1.f)) : Lowered{a.expr * -1.f};
 }
 
+namespace {
+
+/// Halide makes x * factor + c * factor of (x + c) * factor, which is rounded by the size of c * factor where the sum may be small: of an exporter's mask
+/// (1 - visible) * -10000 the fourth decimal of each score would go. Factors of at most 1 magnify nothing.
+bool magnifies_a_sum(const Expr& sum, const Expr& factor) {
+  const std::optional<double> size = Halide::Internal::as_const_float(factor);
+  if (!size || std::abs(*size) <= 1) return false;
+  const auto* add = sum.as<Halide::Internal::Add>();
+  const auto* subtract = sum.as<Halide::Internal::Sub>();
+  return (add != nullptr && (is_const(add->a) || is_const(add->b))) || (subtract != nullptr && (is_const(subtract->a) || is_const(subtract->b)));
+}
+
+}  // namespace
+
 Lowered operator*(const Lowered& a, const Lowered& b) {
   if (a.is_real() && may_be_special(a, b)) return special(strict_multiply(a.expr, b.expr));
+  if (a.is_real() && (magnifies_a_sum(a.expr, b.expr) || magnifies_a_sum(b.expr, a.expr))) return {strict_multiply(a.expr, b.expr)};
   // Halide makes 0 of 0 * x; not so of infinities and NaN.
   if (a.is_real() && (is_const_zero(a.expr) || is_const_zero(b.expr))) return {strict_multiply(a.expr, b.expr)};
   if (a.is_real()) return {a.expr * b.expr, {}, false, scaled_load(a, b)};
