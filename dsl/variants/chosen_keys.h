@@ -24,8 +24,8 @@ struct ChosenKeys {
     const Value place = select(is_key, chosen, 0);
     const Value scores =
         scale(matmul(q, gather(k, place, keys), depth), 1 / sqrt(extent(depth)));  // [batch, heads, group, queries, choices]
-    g.output("out", matmul(softmax(mask(scores, is_key), choices), gather(v, place, keys), choices),
-             {batch, heads, group, queries, value_depth});
+    const Value values = select(is_key, gather(v, place, keys), 0);  // of no keys there is none to take
+    g.output("out", matmul(softmax(mask(scores, is_key), choices), values, choices), {batch, heads, group, queries, value_depth});
   }
 };
 

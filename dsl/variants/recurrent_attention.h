@@ -32,6 +32,7 @@ struct RecurrentAttention {
   constexpr void operator()(Graph& g) const {
     auto [batch, heads, group, tokens, depth, value_depth] = g.dims("batch", "heads", "group", "tokens", "depth", "value_depth");
     const bool is_gated = rule == UpdateRule::gated || rule == UpdateRule::gated_delta;
+    g.require(is_gated || !channel_decay, "channel_decay is for rules with a decay; rule must be gated or gated_delta");
     const bool has_delta = rule == UpdateRule::delta || rule == UpdateRule::gated_delta;
     const Value q = grouped ? g.input("q", {batch, heads, group, tokens, depth}) : g.input("q", {batch, heads, tokens, depth});
     const Value k = features_of(feature_map, g.input("k", {batch, heads, tokens, depth}));

@@ -27,14 +27,17 @@ const TargetInfo* watched(const TargetInfo* target) {
   return &entry->second;
 }
 
-Prepared prepared_or_throw(const std::string& variant, const KernelOptions& options) {
+Options typed(const KernelOptions& options, const std::string& variant) {
   Options typed;
   typed.graph = {variant, {}, options.settings};
   typed.targets = options.target;
   typed.types = options.types;
   typed.schedule = options.schedule;
   typed.set = options.set;
-  Prepared prepared = prepare(typed);
+  return typed;
+}
+
+Prepared prepared_or_throw(Prepared prepared) {
   if (!prepared.problem.empty()) throw std::runtime_error(prepared.problem);
   for (const TargetInfo*& target : prepared.targets) target = watched(target);
   return prepared;
@@ -47,14 +50,10 @@ Kernel opened_or_throw(const Prepared& prepared) {
 }
 
 Prepared of_graph(const Graph& graph, const std::string& name, const KernelOptions& options) {
-  KernelOptions untyped = options;
-  untyped.types = KernelOptions().types;  // names of tensors are the graph's
-  Prepared prepared = prepared_or_throw("causal", untyped);
-  if (const std::string problem = read_types(options.types, prepared.staging.specialisation); !problem.empty()) throw std::runtime_error(problem);
-  prepared.graph = LoadedGraph{};
-  prepared.graph.name = name;
-  prepared.graph.graph = graph;
-  return prepared;
+  LoadedGraph loaded;
+  loaded.name = name;
+  loaded.graph = graph;
+  return prepared_or_throw(prepare(typed(options, name), std::move(loaded)));
 }
 
 }  // namespace
@@ -70,7 +69,7 @@ std::vector<std::string> known_extents(const Graph& graph, const Arrays& inputs)
 }
 
 KernelCase::KernelCase(const std::string& variant, const KernelOptions& options)
-    : prepared_(prepared_or_throw(variant, options)), kernel_(opened_or_throw(prepared_)) {}
+    : prepared_(prepared_or_throw(prepare(typed(options, variant)))), kernel_(opened_or_throw(prepared_)) {}
 
 KernelCase::KernelCase(const Graph& graph, const std::string& name, const KernelOptions& options)
     : prepared_(of_graph(graph, name, options)), kernel_(opened_or_throw(prepared_)) {}

@@ -100,7 +100,7 @@ std::string explained(const std::string& body, Words more = {}) {
 }
 
 const char* const two_readers =
-    "    const Value scores = a.scores();\n    a.output(scores);\n    g.output(\"greatest\", max(scores, a.keys), {a.batch, a.heads, a.queries});\n";
+    "    const Value scores = a.scores();\n    a.output(scores);\n    g.output(\"farthest\", max(abs(scores), a.keys), {a.batch, a.heads, a.queries});\n";
 const char* const two_caches =  // of queries that differ, so that no stage can compute both
     "    const Dim past = g.dim(\"past\"), all = g.dim(\"all\");\n"
     "    const Value q = g.input(\"other_q\", {a.batch, a.heads, a.queries, a.depth}), k = g.input(\"past_k\", {a.batch, past, a.depth});\n"

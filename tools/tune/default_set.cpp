@@ -74,6 +74,7 @@ std::vector<Row> rows() {
       {"sliding window of 256, depth 64", build(SlidingWindow{}), depth_64, "f32", {causal_square}},
       {"attention in bf16, depth 64", build(ScaledDotProduct{}), depth_64, "bf16", {square}, true},
       {"grouped heads, depth 128", build(GroupedQuery{}), depth_128, "f32", {"batch=1,heads=8,group=4,queries=1,keys=2048"}},
+      {"gated delta rule, depth 64", build(RecurrentAttention{}), depth_64, "f32", {"batch=1,heads=4,tokens=1024", "batch=1,heads=8,tokens=4"}},
       {"linear", build(LinearLayer{}), {}, "f32", {"rows=512,hidden=768,model=1024", "rows=16,hidden=768,model=1024", "rows=1,hidden=768,model=1024"}},
       {"linear, weights in panels", build(PanelledLayer{}), {"column=64"}, "f32", {"rows=512,panels=12,model=1024"}},
       {"softmax", build(RowsOfWeights{}), {}, "f32", {"rows=512,keys=1024"}},
