@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "codegen/halide/rewrites/private_registers.h"
 #include "codegen/halide/rewrites/trimmed_loops.h"
@@ -59,6 +60,31 @@ class WithoutUnread final : public IRMutator {
   }
 
   NamesRead read_;
+};
+
+/// Whether memory of the name is taken anywhere in a statement.
+class TakesMemory final : public Halide::Internal::IRVisitor {
+ public:
+  explicit TakesMemory(std::string name) : name_(std::move(name)) {}
+  bool is_found = false;
+
+ private:
+  using IRVisitor::visit;
+  void visit(const Halide::Internal::Realize* realize) override {
+    is_found |= realize->name == name_;
+    if (!is_found) IRVisitor::visit(realize);
+  }
+  std::string name_;
+};
+
+/// Where no loop runs that would compute a function, known extents leave its hoisted memory without anybody who takes it: Halide asks for one.
+class WithoutUntakenMemory final : public IRMutator {
+  using IRMutator::visit;
+  Stmt visit(const Halide::Internal::HoistedStorage* hoisted) override {
+    TakesMemory search(hoisted->name);
+    hoisted->body.accept(&search);
+    return search.is_found ? IRMutator::visit(hoisted) : mutate(hoisted->body);
+  }
 };
 
 /// Statements hold functions by pointers that do not own: here they come to, for the functions of the copied pipeline end with its lowering.
@@ -156,6 +182,7 @@ class Passes {
     if (target_.has_gpu_feature()) s = canonicalize_gpu_vars(s);
     s = simplify_correlated_differences(s);
     s = bound_small_allocations(s);
+    s = WithoutUntakenMemory().mutate(s);
     s = storage_flattening(s, outputs_, functions_, target_);
     s = add_atomic_mutex(s, outputs_);
     s = unpack_buffers(s);
