@@ -57,13 +57,6 @@ Graph graph_of(const ReferenceCase& of) {
   return build(RecurrentAttention{.rule = of.rule, .channel_decay = of.has_channel_decay, .grouped = true, .state = of.has_state});
 }
 
-/// A kernel for calls of the inputs' extents alone.
-KernelCase kernel_for(const Graph& graph, const Arrays& inputs) {
-  KernelOptions options;
-  for (const auto& [dim, extent] : bind_extents(graph, inputs).extents) options.set.push_back(std::string(dim) + "=" + std::to_string(extent));
-  return KernelCase(graph, "recurrent_attention", options);
-}
-
 const KernelCase& kernel_with_state() {
   static const KernelCase kernel("recurrent_attention", {.settings = {"state=true"}});
   return kernel;
@@ -93,7 +86,7 @@ TEST_CASE("recurrences are those of ONNX's reference", "[recurrence]") {
     const Arrays inputs = arrays_of(of.name, false), expected = arrays_of(of.name, true);
     const Interpretation interpreted = interpret(graph, inputs);
     REQUIRE(interpreted.problem.empty());
-    const KernelCase kernel = kernel_for(graph, inputs);
+    const KernelCase kernel(graph, "recurrent_attention", {.set = known_extents(graph, inputs)});
     const auto got = kernel.outputs(kernel.extents_of(inputs), inputs);
     REQUIRE(got.size() == expected.size());
     for (const auto& [name, array] : expected) {
