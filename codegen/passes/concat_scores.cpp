@@ -35,8 +35,7 @@ bool reads_positions_alone(mlir::Value value, Name along) {
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr) return false;
   if (llvm::isa<GraphOp<Index>>(op)) return true;
-  const std::optional<AnyOp> definition = op_of(op);
-  return definition && std::visit([]<class D>(const D&) { return PointwiseOp<D>; }, *definition) &&
+  return is_elementwise(op) &&
          llvm::all_of(op->getOperands(), [&](mlir::Value operand) { return reads_positions_alone(operand, along); });
 }
 

@@ -71,8 +71,7 @@ class WeightsKeeper {
     if (!between.insert(value)) return true;
     return llvm::all_of(value.getUsers(), [&](mlir::Operation* user) {
       if (llvm::isa<GraphOp<ReduceSum>>(user)) return sums.insert(user), true;
-      const std::optional<AnyOp> op = op_of(user);
-      return op && std::visit([]<class D>(const D&) { return PointwiseOp<D>; }, *op) && are_read_by_sums(user->getResult(0), between, sums);
+      return is_elementwise(user) && are_read_by_sums(user->getResult(0), between, sums);
     });
   }
 

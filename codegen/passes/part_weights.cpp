@@ -12,9 +12,7 @@ bool is_made_of_softmax(mlir::Value value, Name over) {
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr) return false;
   if (auto softmax = llvm::dyn_cast<GraphOp<Softmax>>(op)) return softmax.definition().over == over;
-  const std::optional<AnyOp> definition = op_of(op);
-  return definition && std::visit([]<class D>(const D&) { return PointwiseOp<D>; }, *definition) &&
-         llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return is_made_of_softmax(operand, over); });
+  return is_elementwise(op) && llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return is_made_of_softmax(operand, over); });
 }
 
 /// Weights, and a factor of all of a row of theirs; null if there is none.

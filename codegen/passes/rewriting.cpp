@@ -22,9 +22,7 @@ bool reaches_softmax(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
   if (!seen.insert(value).second) return false;
   return llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
     if (llvm::isa<GraphOp<Softmax>>(user)) return true;
-    const std::optional<AnyOp> op = op_of(user);
-    const bool is_followed = op && std::visit([]<class D>(const D&) { return PointwiseOp<D> || std::is_same_v<D, Concat>; }, *op);
-    return is_followed && reaches_softmax(user->getResult(0), seen);
+    return (is_elementwise(user) || llvm::isa<GraphOp<Concat>>(user)) && reaches_softmax(user->getResult(0), seen);
   });
 }
 
@@ -47,6 +45,11 @@ mlir::Value add_operation(const AnyOp& op, mlir::ValueRange operands, mlir::Oper
   const Element reals = element == Element::real ? Element::real : Element::f32;
   const Type type = check_operation(op, {types.data(), types.size()}).type;
   return create_operation(op, operands, TensorType::of(builder.getContext(), type, known, reals), builder, like->getLoc())->getResult(0);
+}
+
+bool is_elementwise(mlir::Operation* op) {
+  const std::optional<AnyOp> definition = op_of(op);
+  return definition && std::visit([]<class D>(const D&) { return PointwiseOp<D>; }, *definition);
 }
 
 bool is_score(mlir::Value value) {

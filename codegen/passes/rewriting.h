@@ -17,6 +17,9 @@ std::optional<double> constant_of(mlir::Value value);
 
 Names dims_of(mlir::Value value);
 
+/// The operation is elementwise: an element of its result needs that of each operand alone.
+bool is_elementwise(mlir::Operation* op);
+
 /// The value reaches a softmax through elementwise operations and concats alone.
 bool is_score(mlir::Value value);
 
