@@ -1,19 +1,13 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "codegen/files/whole_file.h"
-#include "runtime/driver_device.h"
 #include "runtime/storage.h"
 #include "runtime/threads.h"
 #include "tools/attune/commands.h"
@@ -21,6 +15,8 @@
 #include "tools/attune/mlir_text.h"
 #include "tools/attune/options.h"
 #include "tools/attune/trial.h"
+#include "tools/attune/tune_report.h"
+#include "tools/attune/tuned_device.h"
 #include "tools/tune/child.h"
 #include "tools/tune/default_set.h"
 #include "tools/tune/tuner.h"
@@ -48,36 +44,6 @@ double seconds_of(const std::string& text) {
   return seconds <= longest_budget_s ? seconds : 0;
 }
 
-std::string cpu_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(std::min(line.find(": ") + 2, line.size()));
-  return "unknown";
-}
-
-/// A device that calls run on, its capability and its name; or the problem in words. Asked in a child: processes that are forked after a driver was asked cannot use it.
-struct TunedDevice {
-  std::string text, capability, name, problem;
-};
-TunedDevice device_of(const TargetInfo& target, const std::string& which) {
-  if (target.device == Device::cpu) return {{}, {}, cpu_model(), {}};
-  constexpr double limit_s = 60;
-  const auto kind = static_cast<attune_device>(target.device);
-  const std::string kind_name(name_of(kind)), number = which.starts_with(kind_name + ":") ? which.substr(kind_name.size() + 1) : std::string();
-  if (!which.empty() && which != kind_name && number.empty()) return {{}, {}, {}, fmt::format("--device {}: target '{}' runs on {} and {}:NUMBER", which, target.name, kind_name, kind_name)};
-  const ChildAnswer answer = in_child(
-      [&] {
-        const Result<DriverDevice*> found = find_device(kind, number);
-        return found ? fmt::format("{}\n{}\n{}", (*found)->text(), (*found)->capability(), (*found)->name()) : "\n" + found.error().message;
-      },
-      limit_s);
-  const std::size_t end = answer.text.find('\n');
-  if (!answer.problem.empty() || end == std::string::npos) return {{}, {}, {}, fmt::format("target '{}': its driver {}", target.name, answer.problem)};
-  if (end == 0) return {{}, {}, {}, fmt::format("target '{}': this machine cannot run it: {}", target.name, answer.text.substr(1))};
-  const std::size_t name = answer.text.find('\n', end + 1) + 1;
-  return {answer.text.substr(0, end), answer.text.substr(end + 1, name - end - 2), answer.text.substr(name), {}};
-}
-
 std::string today() {
   const std::time_t now = std::time(nullptr);
   std::tm day{};
@@ -91,95 +57,6 @@ std::vector<std::string> graph_arguments(const GraphRequest& graph) {
   if (!graph.struct_name.empty()) words.insert(words.end(), {"--struct", graph.struct_name});
   for (const std::string& setting : graph.settings) words.insert(words.end(), {"--param", setting});
   return words;
-}
-
-/// Says it to those who watch. A run of hours does not end because nobody can read how far it is.
-void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
-
-/// One line that is written again where people look, a line for each stage elsewhere.
-class Progress {
- public:
-  Progress(double budget_s) : budget_s_(budget_s), is_terminal_(isatty(STDERR_FILENO) != 0) {}
-
-  void operator()(const TuneProgress& p) {
-    if (!is_terminal_ && p.task == last_task_) return;
-    last_task_ = p.task;
-    constexpr int width = 24;
-    const int done = static_cast<int>(std::min(p.elapsed_s / budget_s_, 1.0) * width);
-    say(fmt::format("{}[{:=<{}}{: <{}}] {:.0f} of {:.0f} s  stage {} of {}: {}: {} tried, {} failed, best {:.3f} x{}", is_terminal_ ? "\r\033[K" : "", "", done,
-               "", width - done, p.elapsed_s, budget_s_, p.task + 1, p.tasks, p.title, p.tried, p.failed, p.speedup, is_terminal_ ? "" : "\n"));
-  }
-  void end() const {
-    if (is_terminal_) say("\r\033[K");
-  }
-
- private:
-  double budget_s_;
-  bool is_terminal_;
-  std::size_t last_task_ = static_cast<std::size_t>(-1);
-};
-
-std::string ratio_text(double by_default, double tuned) { return fmt::format("{:.3f} x", by_default / tuned); }
-
-/// What a default became for each call of the set.
-void print_races(const TunePlan& plan, const TunedTask& task) {
-  for (std::size_t i = 0; i < task.races.size(); ++i) {
-    const PlannedCall& call = plan.calls[task.task->calls[i]];
-    fmt::print("    {:>9.4g} ms  {}  {}: {}\n", task.races[i].candidate_ms, ratio_text(task.races[i].incumbent_ms, task.races[i].candidate_ms), plan.subjects[call.subject].subject.title, call.shape);
-  }
-}
-
-void print_text(const TunePlan& plan, const TuneResult& result, const std::string& out) {
-  const bool is_for_defaults = plan.records_for == RecordsFor::defaults;
-  std::size_t written = 0;
-  for (const TunedTask& task : result.tasks) {
-    const std::string title = is_for_defaults ? fmt::format("{}, {}", task.task->schedule, name_of(task.task->size)) : task.task->title();
-    fmt::print("{} ({} tried{})\n", title, task.tried, task.failed == 0 ? "" : fmt::format(", {} failed", task.failed));
-    if (!is_for_defaults) fmt::print("  calls    {}\n", plan.shapes_of(*task.task));
-    fmt::print("  default  {:.4g} ms  {}\n", task.default_ms, task.task->describe(task.task->by_default));
-    if (task.is_better) fmt::print("  tuned    {:.4g} ms  {}  {}\n", task.tuned_ms, task.task->describe(task.task->space.point(task.parameters)), ratio_text(task.default_ms, task.tuned_ms));
-    else fmt::print("  tuned    {}\n", task.tried == 0 ? "nothing was tried: there was no time, or nothing to choose" : "nothing was surely faster than the default");
-    if (is_for_defaults) print_races(plan, task);
-    if (!task.first_failure.empty()) fmt::print("  failed   {}\n", task.first_failure);
-    if (task.task->small_up_to > 0) fmt::print("  calls are small up to {}{}\n", task.small_up_to, task.small_up_to == task.task->small_up_to ? "" : fmt::format(", not {}", task.task->small_up_to));
-    written += is_worth_a_record(task) ? 1 : 0;
-  }
-  if (is_for_defaults) fmt::print("The defaults, {} of them changed, are written to {}\n", written, out);
-  else if (written > 0) fmt::print("{} record{} written to {}\n", written, written == 1 ? "" : "s", out);
-  else if (std::filesystem::exists(out)) fmt::print("No record is written; {} stays as it was\n", out);
-  else fmt::print("No file is written: kernels are best as they are by default, without --tuned\n");
-}
-
-void print_json(const TunePlan& plan, const TuneResult& result, const TuneSettings& settings, const std::string& out) {
-  using Json = nlohmann::ordered_json;
-  const bool is_for_defaults = plan.records_for == RecordsFor::defaults;
-  Json tasks = Json::array();
-  bool is_written = is_for_defaults;
-  for (const TunedTask& task : result.tasks) {
-    Json parameters = Json::object(), by_default = Json::object(), calls = Json::array();
-    for (const Parameter& p : task.parameters) parameters[p.name] = p.value;
-    for (const Parameter& p : task.task->space.values(task.task->by_default)) by_default[p.name] = p.value;
-    for (std::size_t i = 0; i < task.races.size(); ++i) {
-      const PlannedCall& call = plan.calls[task.task->calls[i]];
-      calls.push_back({{"graph", plan.subjects[call.subject].subject.title}, {"shape", call.shape}, {"default_ms", task.races[i].incumbent_ms}, {"tuned_ms", task.races[i].candidate_ms}});
-    }
-    tasks.push_back({{"stage", is_for_defaults ? Json() : Json(task.task->keys.front().stage)},
-                     {"schedule", task.task->schedule},
-                     {"size", std::string(name_of(task.task->size))},
-                     {"shape", plan.shapes_of(*task.task)},
-                     {"tried", task.tried},
-                     {"failed", task.failed},
-                     {"default", by_default},
-                     {"parameters", parameters},
-                     {"is_better", task.is_better},
-                     {"small_up_to", task.small_up_to > 0 ? Json(task.small_up_to) : Json()},
-                     {"default_ms", task.default_ms},
-                     {"tuned_ms", task.tuned_ms},
-                     {"calls", calls}});
-    is_written |= is_worth_a_record(task);
-  }
-  const Json root = {{"target", settings.target}, {"threads", settings.threads}, {"out", is_written ? Json(out) : Json()}, {"stages", tasks}};
-  fmt::print("{}\n", root.dump(2));
 }
 
 /// The file that the records go to: what is there already, or an empty one for the target. The problem in words.
@@ -281,7 +158,7 @@ int tune(TuneOptions options, const Command& command) {
   Subjects subjects = options.is_for_defaults ? subjects_of_defaults(options) : subject_of_options(options);
   if (!subjects.problem.empty()) return refuse(subjects.problem);
   const TargetInfo& target = *subjects.target;
-  const TunedDevice device = device_of(target, options.device);
+  const TunedDevice device = tuned_device(target, options.device);
   if (!device.problem.empty()) return refuse(device.problem);
   const std::string out = options.out.empty() ? std::string(target.name) + ".json" : options.out;
   TunedFileAnswer file = file_for(out, target.name);
@@ -291,7 +168,7 @@ int tune(TuneOptions options, const Command& command) {
   TuneSettings settings{std::string(target.name), device.text, options.threads == 0 ? num_threads() : options.threads, seconds_of(options.budget), options.budget, options.tries, options.seed,
                         out + ".state", fmt::format("{}", fmt::join(options.inputs, " ")), started};
   catch_interrupts();
-  Progress progress(settings.budget_s);
+  ProgressLine progress(settings.budget_s);
   const TuneResult result = run_tuner(plan, settings, [&](const TuneProgress& p) { progress(p); });
   progress.end();
   if (!result.problem.empty()) return refuse(result.problem);
@@ -304,8 +181,8 @@ int tune(TuneOptions options, const Command& command) {
   if (!problem.empty()) return refuse(problem);
   std::error_code ignored;
   std::filesystem::remove(settings.state_path, ignored);
-  if (options.is_json) print_json(plan, result, settings, out);
-  else print_text(plan, result, out);
+  if (options.is_json) print_result_json(plan, result, settings, out);
+  else print_result(plan, result, out);
   return 0;
 }
 
