@@ -26,9 +26,6 @@ using namespace ranges;
 bool is_narrow(const Lowered& x) { return x.expr.type().bits() == 32; }
 Expr wide(const Lowered& x) { return is_narrow(x) ? cast(Int(64), x.expr) : x.expr; }
 
-bool is_constant(const Lowered& x) { return x.range.is_single(); }
-/// An end as far as 64 bits go, or as the negation of that.
-bool is_unbounded(const Lowered& end) { return is_constant(end) && (end.range.low <= least + 1 || end.range.low == greatest); }
 
 /// operation(a, b), an integer of the first of `ranges`: in 32 bits if the operands have them and every step, of which `ranges` tell, fits.
 template <class Operation>
@@ -175,7 +172,7 @@ Lowered operator/(const Lowered& a, const Lowered& b) {
 Lowered floor_div(const Lowered& a, const Lowered& b) {
   if (b.range == Range{0, 0}) return Lowered::integer(0);
   if (b.range.low > 0) return integer_result(a, b, {corners(a.range, b.range, quotient)}, [](Expr x, Expr y) { return x / y; });
-  if (is_constant(a) && a.range.low == least) return floor_div(Lowered::integer(least + 1), b);
+  if (a.range.is_single() && a.range.low == least) return floor_div(Lowered::integer(least + 1), b);
   const Integer largest = magnitude(a.range).high;
   const Range range = b.range.high < 0 ? corners(a.range, b.range, quotient) : Range{negative(largest), largest};
   return integer_result(a, b, {range, negative(a.range), magnitude(b.range)},
@@ -197,27 +194,35 @@ Lowered mod(const Lowered& a, const Lowered& b) {
 }
 
 Lowered bit_and(const Lowered& a, const Lowered& b) {
-  if (is_constant(a) && is_constant(b)) return Lowered::integer(a.range.low & b.range.low);
+  if (a.range.is_single() && b.range.is_single()) return Lowered::integer(a.range.low & b.range.low);
   return integer_result(a, b, {common_bits(a.range, b.range)}, [](Expr x, Expr y) { return x & y; });
 }
 Lowered bit_or(const Lowered& a, const Lowered& b) {
-  if (is_constant(a) && is_constant(b)) return Lowered::integer(a.range.low | b.range.low);
+  if (a.range.is_single() && b.range.is_single()) return Lowered::integer(a.range.low | b.range.low);
   return integer_result(a, b, {bits(a.range, b.range)}, [](Expr x, Expr y) { return x | y; });
 }
 Lowered bit_xor(const Lowered& a, const Lowered& b) {
-  if (is_constant(a) && is_constant(b)) return Lowered::integer(a.range.low ^ b.range.low);
+  if (a.range.is_single() && b.range.is_single()) return Lowered::integer(a.range.low ^ b.range.low);
   return integer_result(a, b, {bits(a.range, b.range)}, [](Expr x, Expr y) { return x ^ y; });
 }
 
-Lowered shift_left(const Lowered& a, const Lowered& b) {
+namespace {
+
+/// shift(a, b), b cut to what is promised. `corner` is its value for ends of ranges.
+template <class Shift>
+Lowered shifted(const Lowered& a, const Lowered& b, Integer (*corner)(Integer, Integer), Shift shift) {
   const Lowered by = minimum(maximum(b, Lowered::integer(shifts.low)), Lowered::integer(shifts.high));
-  const Range range = corners(a.range, shift_of(b.range), shifted_left), needed = is_narrow_shift(by.range) ? range : Range{least, greatest};
-  return integer_result(a, by, {range, needed}, [](Expr x, Expr y) { return x << y; });
+  const Range range = corners(a.range, shift_of(b.range), corner), needed = is_narrow_shift(by.range) ? range : Range{least, greatest};
+  return integer_result(a, by, {range, needed}, shift);
+}
+
+}  // namespace
+
+Lowered shift_left(const Lowered& a, const Lowered& b) {
+  return shifted(a, b, shifted_left, [](Expr x, Expr y) { return x << y; });
 }
 Lowered shift_right(const Lowered& a, const Lowered& b) {
-  const Lowered by = minimum(maximum(b, Lowered::integer(shifts.low)), Lowered::integer(shifts.high));
-  const Range range = corners(a.range, shift_of(b.range), shifted_right), needed = is_narrow_shift(by.range) ? range : Range{least, greatest};
-  return integer_result(a, by, {range, needed}, [](Expr x, Expr y) { return x >> y; });
+  return shifted(a, b, shifted_right, [](Expr x, Expr y) { return x >> y; });
 }
 
 Lowered minimum(const Lowered& a, const Lowered& b) {
@@ -315,52 +320,6 @@ Lowered to_i64(const Lowered& x) {
   const Expr above = Halide::select(strict_less(-limit, x.expr), x.expr, -limit);
   const Expr within = Halide::select(strict_less(above, limit), above, limit);
   return Lowered::of(cast(Int(64), within), {-(Integer{1} << 62), Integer{1} << 62});
-}
-
-Lowered constant_like(const Lowered& x, double value) {
-  if (x.is_real()) return Lowered::bound(value);
-  return x.is_boolean() ? Lowered::boolean(value != 0) : Lowered::integer(static_cast<Integer>(value));
-}
-
-bool is_certain(const Lowered& condition) { return is_const_one(condition.expr); }
-
-double function_error(const Lowered&) { return 0x1p-20; }
-
-Interval<Lowered> after_sum(const Interval<Lowered>& sum, const Interval<Lowered>& a, const Interval<Lowered>& b) {
-  if (sum.low.is_integer())
-    return {is_unbounded(a.low) || is_unbounded(b.low) ? Lowered::integer(least) : sum.low,
-            is_unbounded(a.high) || is_unbounded(b.high) ? Lowered::integer(greatest) : sum.high};
-  const Lowered zero = Lowered::real(0), largest = maximum(maximum(a.high, -a.low), maximum(b.high, -b.low));
-  const Lowered error = largest * Lowered::real(function_error(largest));
-  const Lowered low = sum.low - error, high = sum.high + error;  // but a sum of numbers of one sign has that sign
-  return {select(a.low >= zero && b.low >= zero, maximum(low, zero), low),
-          select(a.high <= zero && b.high <= zero, minimum(high, zero), high)};
-}
-
-Interval<Lowered> after_product(const Interval<Lowered>& product, const Interval<Lowered>& a, const Interval<Lowered>& b) {
-  if (product.low.is_real()) return detail::after_function(product);
-  const bool is_known = is_constant(product.low) && is_constant(product.high);  // constants have been multiplied without wrapping
-  const bool is_bounded = !(is_unbounded(a.low) || is_unbounded(a.high) || is_unbounded(b.low) || is_unbounded(b.high));
-  return is_known || is_bounded ? product : Interval<Lowered>{Lowered::integer(least), Lowered::integer(greatest)};
-}
-
-Lowered corner(const Lowered& a, const Lowered& b) { return a.is_real() ? detail::corner<Lowered>(a, b) : a * b; }
-
-// An unknown end, which is NaN, converts to the least number; as the upper end it must become the largest.
-Interval<Lowered> to_i64(const Interval<Lowered>& x) { return {to_i64(x.low), x.high.is_real() ? -to_i64(-x.high) : to_i64(x.high)}; }
-
-Expr block_condition(const Lowered& truth) {
-  struct Reals : Halide::Internal::IRGraphVisitor {
-    bool found = false;
-    using IRGraphVisitor::include;
-    void include(const Expr& e) override {
-      found = found || e.type().is_float();
-      IRGraphVisitor::include(e);
-    }
-  } reals;
-  reals.include(truth.expr);
-  // Intervals share their operands, and Halide walks through what is shared again and again: named first, it stays small.
-  return reals.found ? Halide::strict_float(Halide::Internal::common_subexpression_elimination(truth.expr)) : truth.expr;
 }
 
 }  // namespace attune

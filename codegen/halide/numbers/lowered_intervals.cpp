@@ -1,0 +1,66 @@
+#include <utility>
+
+#include "codegen/halide/numbers/lowered.h"
+#include "codegen/halide/numbers/strict.h"
+
+using Halide::Expr;
+using Halide::Internal::is_const_one;
+
+namespace attune {
+namespace {
+
+using namespace ranges;
+
+bool is_constant(const Lowered& x) { return x.range.is_single(); }
+/// An end as far as 64 bits go, or as the negation of that.
+bool is_unbounded(const Lowered& end) { return is_constant(end) && (end.range.low <= least + 1 || end.range.low == greatest); }
+
+}  // namespace
+
+Lowered constant_like(const Lowered& x, double value) {
+  if (x.is_real()) return Lowered::bound(value);
+  return x.is_boolean() ? Lowered::boolean(value != 0) : Lowered::integer(static_cast<std::int64_t>(value));
+}
+
+bool is_certain(const Lowered& condition) { return is_const_one(condition.expr); }
+
+double function_error(const Lowered&) { return 0x1p-20; }
+
+Interval<Lowered> after_sum(const Interval<Lowered>& sum, const Interval<Lowered>& a, const Interval<Lowered>& b) {
+  if (sum.low.is_integer())
+    return {is_unbounded(a.low) || is_unbounded(b.low) ? Lowered::integer(least) : sum.low,
+            is_unbounded(a.high) || is_unbounded(b.high) ? Lowered::integer(greatest) : sum.high};
+  const Lowered zero = Lowered::real(0), largest = maximum(maximum(a.high, -a.low), maximum(b.high, -b.low));
+  const Lowered error = largest * Lowered::real(function_error(largest));
+  const Lowered low = sum.low - error, high = sum.high + error;  // but a sum of numbers of one sign has that sign
+  return {select(a.low >= zero && b.low >= zero, maximum(low, zero), low),
+          select(a.high <= zero && b.high <= zero, minimum(high, zero), high)};
+}
+
+Interval<Lowered> after_product(const Interval<Lowered>& product, const Interval<Lowered>& a, const Interval<Lowered>& b) {
+  if (product.low.is_real()) return detail::after_function(product);
+  const bool is_known = is_constant(product.low) && is_constant(product.high);  // constants have been multiplied without wrapping
+  const bool is_bounded = !(is_unbounded(a.low) || is_unbounded(a.high) || is_unbounded(b.low) || is_unbounded(b.high));
+  return is_known || is_bounded ? product : Interval<Lowered>{Lowered::integer(least), Lowered::integer(greatest)};
+}
+
+Lowered corner(const Lowered& a, const Lowered& b) { return a.is_real() ? detail::corner<Lowered>(a, b) : a * b; }
+
+// An unknown end, which is NaN, converts to the least number; as the upper end it must become the largest.
+Interval<Lowered> to_i64(const Interval<Lowered>& x) { return {to_i64(x.low), x.high.is_real() ? -to_i64(-x.high) : to_i64(x.high)}; }
+
+Expr block_condition(const Lowered& truth) {
+  struct Reals : Halide::Internal::IRGraphVisitor {
+    bool found = false;
+    using IRGraphVisitor::include;
+    void include(const Expr& e) override {
+      found = found || e.type().is_float();
+      IRGraphVisitor::include(e);
+    }
+  } reals;
+  reals.include(truth.expr);
+  // Intervals share their operands, and Halide walks through what is shared again and again: named first, it stays small.
+  return reals.found ? Halide::strict_float(Halide::Internal::common_subexpression_elimination(truth.expr)) : truth.expr;
+}
+
+}  // namespace attune
