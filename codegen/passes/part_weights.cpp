@@ -1,5 +1,7 @@
 #include "codegen/passes/part_weights.h"
 
+#include <optional>
+
 #include "codegen/passes/rewriting.h"
 
 namespace attune {
@@ -57,8 +59,47 @@ struct SumOfWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
   }
 };
 
+/// The value is made of the sum of the weights over the dim by elementwise operations.
+bool is_made_of_total(mlir::Value value, mlir::Value weights, Name over) {
+  mlir::Operation* op = value.getDefiningOp();
+  if (op == nullptr) return false;
+  if (auto sum = llvm::dyn_cast<GraphOp<ReduceSum>>(op)) return sum->getOperand(0) == weights && sum.definition().over == Names{over};
+  return is_elementwise(op) && llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return is_made_of_total(operand, weights, over); });
+}
+
+/// The weights of a product or quotient with a factor of each row that is made of their total.
+std::optional<FactoredWeights> divided_by_total(mlir::Operation* op, Name over) {
+  if (op == nullptr || !op->hasOneUse() || !llvm::isa<GraphOp<Multiply>, GraphOp<Divide>>(op)) return std::nullopt;
+  for (const unsigned i : {0u, 1u}) {
+    if (i == 1 && llvm::isa<GraphOp<Divide>>(op)) break;
+    const mlir::Value weights = op->getOperand(i), factor = op->getOperand(1 - i);
+    const Names dims = dims_of(factor);
+    if (!dims.has(over) && dims.without(dims_of(weights)).empty() && is_made_of_total(factor, weights, over)) return FactoredWeights{weights, factor};
+  }
+  return std::nullopt;
+}
+
+struct NormalisedWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
+  using OpRewritePattern::OpRewritePattern;
+  mlir::LogicalResult matchAndRewrite(GraphOp<Matmul> op, PatternRewriter& rewriter) const override {
+    const Matmul matmul = op.definition();
+    if (matmul.over.size() != 1) return mlir::failure();
+    for (const unsigned i : {0u, 1u}) {
+      mlir::Operation* normalised = op->getOperand(i).getDefiningOp();
+      const std::optional<FactoredWeights> parts = divided_by_total(normalised, matmul.over[0]);
+      if (!parts || dims_of(parts->weights) != dims_of(op->getOperand(i))) continue;
+      llvm::SmallVector<mlir::Value> operands{op->getOperand(0), op->getOperand(1)};
+      operands[i] = parts->weights;
+      const mlir::Value product = add_operation(matmul, operands, op, rewriter);
+      rewriter.replaceOp(op, add_operation(*op_of(normalised), {product, parts->factor}, op, rewriter));
+      return mlir::success();
+    }
+    return mlir::failure();
+  }
+};
+
 }  // namespace
 
-void add_weight_patterns(mlir::RewritePatternSet& patterns) { patterns.add<SumOfWeights>(patterns.getContext()); }
+void add_weight_patterns(mlir::RewritePatternSet& patterns) { patterns.add<SumOfWeights, NormalisedWeights>(patterns.getContext()); }
 
 }  // namespace attune

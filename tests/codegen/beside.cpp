@@ -25,6 +25,18 @@ struct CausalWithAll {
   }
 };
 
+/// ReLU attention of visible keys with weights that are divided by their sum, as one writes it, or by any factor made of it.
+struct NormalisedWeights {
+  bool by_factor = false;
+  static constexpr std::string_view name = "normalised_weights";
+  static constexpr auto fields = std::tuple{Field{"by_factor", &NormalisedWeights::by_factor}};
+  constexpr void operator()(Graph& g) const {
+    const Attention a(g);
+    const Value weights = select(index(a.queries) >= index(a.keys), maximum(a.scores(), 0), 0), total = sum(weights, a.keys);
+    a.output(by_factor ? weights * rsqrt(total * total + 0.25) : weights / (total + 0.5), a.v);
+  }
+};
+
 /// What a call stores beside its tensors, at one thread.
 std::size_t workspace_of(const KernelCase& kernel, const char* given) {
   const Shape shape = fill_shape(kernel.graph(), parse_shape(given, "shape").extents).extents;
@@ -43,6 +55,15 @@ TEST_CASE("sums of weights and greatest scores come out beside attention, and of
   check_shapes(KernelCase("scaled_dot_product", {.settings = {"row_max=true", "column_sums=true", "entropy=true"}}), shapes_beside);
   const Graph causal = build(CausalWithAll{});
   check_shapes(KernelCase(causal, "causal_with_all"), shapes_beside);
+}
+
+TEST_CASE("weights that are divided by their sum are summed beside the product, and stored nowhere", "[beside]") {
+  for (const bool by_factor : {false, true}) {
+    const Graph graph = build(NormalisedWeights{by_factor});
+    const KernelCase kernel(graph, "normalised_weights");
+    check_shapes(kernel, shapes_beside);
+    CHECK(workspace_of(kernel, "batch=1,heads=1,queries=512,keys=512,depth=8") < sizeof(float) * 512 * 512 / 4);
+  }
 }
 
 TEST_CASE("reductions of the weights store no queries x keys", "[beside]") {

@@ -41,3 +41,51 @@ func.func @other_term(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k
   %2 = attn.matmul %1, %v {over = ["keys"]} : (!s, !k) -> !q
   attn.return %2 {names = ["out"], dims = [["heads", "queries", "depth"]]} : !q
 }
+
+// A factor of a row that is made of the sum of its weights is one of the product: the sum is computed beside it.
+// CHECK-LABEL: func.func @normalised
+// CHECK: %[[P:.*]] = attn.maximum
+// CHECK: %[[TOTAL:.*]] = attn.reduce_sum %[[P]]
+// CHECK: %[[SAFE:.*]] = attn.maximum %[[TOTAL]]
+// CHECK: %[[PRODUCT:.*]] = attn.matmul %[[P]], %arg2
+// CHECK: attn.divide %[[PRODUCT]], %[[SAFE]]
+// STAGES-LABEL: func.func @normalised
+// STAGES: attn.stage "weighted_sum"
+// STAGES-NOT: attn.stage
+// STAGES: attn.return
+func.func @normalised(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn.name = "v"}) -> !q {
+  %0 = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
+  %zero = attn.constant {kind = "real", value = 0} : () -> !attn.tensor<real>
+  %p = attn.maximum %0, %zero : (!s, !attn.tensor<real>) -> !s
+  %total = attn.reduce_sum %p {over = ["keys"]} : (!s) -> !attn.tensor<heads, queries, real>
+  %least = attn.constant {kind = "real", value = 1.0e-6} : () -> !attn.tensor<real>
+  %safe = attn.maximum %total, %least : (!attn.tensor<heads, queries, real>, !attn.tensor<real>) -> !attn.tensor<heads, queries, real>
+  %w = attn.divide %p, %safe : (!s, !attn.tensor<heads, queries, real>) -> !s
+  %out = attn.matmul %w, %v {over = ["keys"]} : (!s, !k) -> !q
+  attn.return %out {names = ["out"], dims = [["heads", "queries", "depth"]]} : !q
+}
+
+// A factor that is no sum of these weights stays where it is, and weights that are wanted too are divided once.
+// CHECK-LABEL: func.func @factor_of_others
+// CHECK: %[[W:.*]] = attn.divide
+// CHECK: attn.matmul %[[W]]
+func.func @factor_of_others(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn.name = "v"}) -> !q {
+  %0 = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
+  %p = attn.tanh %0 : (!s) -> !s
+  %size = attn.abs %p : (!s) -> !s
+  %total = attn.reduce_sum %size {over = ["keys"]} : (!s) -> !attn.tensor<heads, queries, real>
+  %w = attn.divide %p, %total : (!s, !attn.tensor<heads, queries, real>) -> !s
+  %out = attn.matmul %w, %v {over = ["keys"]} : (!s, !k) -> !q
+  attn.return %out {names = ["out"], dims = [["heads", "queries", "depth"]]} : !q
+}
+// CHECK-LABEL: func.func @weights_too
+// CHECK: %[[W:.*]] = attn.divide
+// CHECK: attn.matmul %[[W]]
+func.func @weights_too(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn.name = "v"}) -> (!q, !s) {
+  %0 = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
+  %p = attn.abs %0 : (!s) -> !s
+  %total = attn.reduce_sum %p {over = ["keys"]} : (!s) -> !attn.tensor<heads, queries, real>
+  %w = attn.divide %p, %total : (!s, !attn.tensor<heads, queries, real>) -> !s
+  %out = attn.matmul %w, %v {over = ["keys"]} : (!s, !k) -> !q
+  attn.return %out, %w {names = ["out", "weights"], dims = [["heads", "queries", "depth"], ["heads", "queries", "keys"]]} : !q, !s
+}
