@@ -44,4 +44,18 @@ TEST_CASE("a case is failed by numbers that are wrong", "[onnx]") {
   CHECK(output_difference(ready.one, "Y", y.extents, y.data).text == "Y: is [3], expected [2 x 3 x 4 x 8]");
 }
 
+TEST_CASE("16-bit numbers pass within two roundings of each result, and fail beyond", "[onnx]") {
+  ReadyCase ready = ready_case(std::filesystem::path(ATTUNE_ONNX_CASES) / "attention_4d_gqa_with_past_and_present_fp16");
+  find_rounding(ready.one, ready.node.graph, ready.inputs);
+  const RoundedOutput& y = ready.one.rounded.at("Y");
+  CHECK(y.error > 0x1p-12);  // half a unit of f16 behind 0.5
+  CHECK(y.error < 0x1p-9);
+  CHECK(ready.one.rounded.at("present_key").error == 0);
+  std::vector<double> got = y.exact.data;
+  got[7] += 1.9 * y.error;
+  CHECK(output_difference(ready.one, "Y", y.exact.extents, got).differing == 0);
+  got[7] += 0.2 * y.error;
+  CHECK(output_difference(ready.one, "Y", y.exact.extents, got).differing == 1);
+}
+
 }  // namespace attune

@@ -24,9 +24,8 @@ class Kernels {
     prepared.graph.graph = ready.node.graph;
     const MlirText module = mlir_text(prepared, false);
     if (!module.problem.empty()) throw std::runtime_error(module.problem);
-    const std::string storage(ready.one.node.inputs.begin()->second.element->storage);  // the cases have one for all reals
-    const KernelOptions options{.types = storage, .set = known_extents(ready.node.graph, ready.inputs)};
-    std::string key = storage + "\n" + module.text;
+    const KernelOptions options{.types = ready.types, .set = known_extents(ready.node.graph, ready.inputs)};
+    std::string key = ready.types + "\n" + module.text;
     for (const std::string& extent : options.set) key += extent + "\n";
     std::optional<KernelCase>& kernel = kernels_[key];
     if (!kernel) kernel.emplace(folder_.write("node.mlir", module.text), options);

@@ -36,7 +36,7 @@ std::string make_ready(const std::filesystem::path& folder, Conformer& ready) {
   const Bound bound = bind_extents(ready.node.graph, ready.inputs);
   if (!bound.problem.empty()) return bound.problem;
   ready.extents = Shape(bound.extents.begin(), bound.extents.end());
-  if (std::string problem = memory_problem(ready.node.graph, ready.extents, compared, "case.json"); !problem.empty()) return problem;
+  if (std::string problem = memory_problem(ready.node.graph, ready.extents, rounding_lanes, "case.json"); !problem.empty()) return problem;
   find_rounding(ready.one, ready.node.graph, ready.inputs);
   return {};
 }
@@ -60,17 +60,6 @@ std::string failure(const Conformer& ready, const std::string& problem) { return
 std::string interpreted(const Conformer& ready) {
   const Interpretation result = interpret(ready.node.graph, ready.inputs);
   return result.problem.empty() ? verdict(ready, result.outputs) : failure(ready, result.problem);
-}
-
-/// The storage of each real tensor, as --type says it.
-std::string types_of(const OnnxCase& one, const NodeGraph& node) {
-  std::string types;
-  const auto add = [&](const std::string& name, const OnnxElement& element) {
-    if (!element.storage.empty()) types += fmt::format("{}{}={}", types.empty() ? "" : ",", name, element.storage);
-  };
-  for (const auto& [name, tensor] : one.node.inputs) add(name, *tensor.element);
-  for (const Output& output : node.graph.outputs()) add(std::string(output.name), *one.node.inputs.begin()->second.element);
-  return types;
 }
 
 /// Cases whose graphs and storage are the same, and what their kernels are compiled from.
@@ -154,11 +143,10 @@ class Conformance {
     prepared.schedule = targets.schedule;
     prepared.graph.name = "node";
     prepared.graph.graph = ready.node.graph;
-    const std::string types = types_of(ready.one, ready.node);
-    if (std::string problem = read_types(types, prepared.staging.specialisation); !problem.empty()) return problem;
+    if (std::string problem = read_types(ready.types, prepared.staging.specialisation); !problem.empty()) return problem;
     const MlirText text = mlir_text(prepared, false);
     if (!text.problem.empty()) return text.problem;
-    const auto [place, is_new] = kernels_.try_emplace(types + "\n" + text.text);
+    const auto [place, is_new] = kernels_.try_emplace(ready.types + "\n" + text.text);
     if (is_new) {
       place->second.report = report_kernel(prepared, *prepared.targets[0]);
       if (!place->second.report.problem.empty()) return place->second.report.problem;

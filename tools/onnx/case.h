@@ -11,14 +11,21 @@
 
 namespace attune {
 
+/// An output as it is without rounding, and how far the same computation comes from it if each result is rounded.
+struct RoundedOutput {
+  Array exact;
+  double error = 0;  ///< of the element that is farthest
+};
+
 /// Arrays by the formal names of the operator; those of a graph's other extents are the same memory.
 struct OnnxCase {
   std::string name;
   OnnxNode node;
   Arrays inputs, outputs;
+  std::map<std::string, const OnnxElement*, std::less<>> output_elements;
   double relative = 1e-3, absolute = 1e-7;  ///< what the case allows: absolute + relative * |expected|
   double unit = 0;                          ///< of the coarsest type that its arithmetic rounds to
-  std::map<std::string, double, std::less<>> moved = {};  ///< by how much such rounding moves each output; only of 16-bit types
+  std::map<std::string, RoundedOutput, std::less<>> rounded = {};  ///< only of 16-bit types
   std::string problem;                      ///< what is wrong with the files, in words; then nothing else but the name is set
 };
 
@@ -28,16 +35,17 @@ std::vector<std::filesystem::path> case_folders(const std::filesystem::path& fol
 /// The case in a folder. A graph of an attribute stands in case.json, or the whole node is that of the folder's model.onnx.
 OnnxCase read_case(const std::filesystem::path& folder);
 
-/// Fills `moved` of a case whose arithmetic rounds to 16 bits: the graph is interpreted once as it is and a few times with every intermediate moved at
-/// random by up to two units of its size, since ONNX has a few more of them than the graph. `inputs` are those of the graph.
+/// Fills `rounded` of a case whose arithmetic rounds to 16 bits: the graph is interpreted as it is, once with each result that ONNX's reference rounds rounded
+/// to nearest, and some times with each of them moved at random by up to a rounding. `inputs` are those of the graph.
 void find_rounding(OnnxCase& one, const Graph& graph, const Arrays& inputs);
+inline constexpr int rounding_lanes = 8;
 
 /// How an output compares with the case's. Each element may differ by absolute + relative * |expected| and, for what the expected numbers are off by,
 ///
-///   6 * unit * max(1, the largest finite |expected|)    of f32: a few roundings of a number as large as the result, or, of weights, as 1
-///   max(6 * unit, 4 * moved)                            of 16-bit types: ONNX's reference rounds every intermediate to the type, and draws may be unlucky
+///   6 * 2^-24 * max(1, the largest finite |expected|)   a few roundings of f32 of a number as large as the result, or, of weights, as 1
+///   2 * error                                           of 16-bit types, and by no more from `exact`
 ///
-/// 6 * unit of float16 is 1.5e-3 and of bfloat16 1.2e-2. Infinities and NaN agree with themselves alone.
+/// Infinities and NaN agree with themselves alone.
 struct OutputDifference {
   std::size_t elements = 0, differing = 0;
   double worst = 0;  ///< the largest difference; infinite where one alone is finite

@@ -10,7 +10,7 @@ namespace {
 
 constexpr OnnxElement elements[] = {
     {1, "float32", "FLOAT", 4, Kind::real, "f32", 0x1p-24},   {11, "float64", "DOUBLE", 8, Kind::real, "f32", 0x1p-24},
-    {10, "float16", "FLOAT16", 2, Kind::real, "f16", 0x1p-12}, {16, "bfloat16", "BFLOAT16", 2, Kind::real, "bf16", 0x1p-9},
+    {10, "float16", "FLOAT16", 2, Kind::real, "f16", 0x1p-11}, {16, "bfloat16", "BFLOAT16", 2, Kind::real, "bf16", 0x1p-8},
     {9, "bool", "BOOL", 1, Kind::boolean, ""},                 {3, "int8", "INT8", 1, Kind::i8, ""},
     {2, "uint8", "UINT8", 1, Kind::u8, ""},                    {5, "int16", "INT16", 2, Kind::i32, ""},
     {4, "uint16", "UINT16", 2, Kind::i32, ""},                 {6, "int32", "INT32", 4, Kind::i32, ""},

@@ -33,6 +33,9 @@ struct OnnxAttributeRule {
   std::int64_t since = 1;
 };
 
+/// Where ONNX's reference rounds to the type of 16-bit inputs: behind each operation, or, calculating in float32, at the end.
+enum class OnnxRounding { of_operations, of_results };
+
 struct OnnxOperator {
   std::string_view name, domain;
   std::int64_t since;  ///< the opset that has it first
@@ -40,6 +43,7 @@ struct OnnxOperator {
   std::span<const std::string_view> outputs;  ///< the first is never left out
   std::span<const OnnxAttributeRule> attributes;
   NodeGraph (*build)(const OnnxNode&);  ///< of a node that the rest of the row allows
+  OnnxRounding rounding = OnnxRounding::of_operations;
 };
 
 std::span<const OnnxOperator> onnx_operators();

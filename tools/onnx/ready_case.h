@@ -10,6 +10,7 @@ struct ReadyCase {
   OnnxCase one;
   NodeGraph node;
   Arrays inputs;        ///< as the graph declares them
+  std::string types;    ///< the storage of each real tensor, as --type spells it
   std::string problem;  ///< of the files or of the node, in words
 };
 
