@@ -29,7 +29,7 @@ class WithFolder(unittest.TestCase):
 class Conformance(WithFolder):
     def case(self, name):
         to = self.folder / "cases" / name
-        shutil.copytree(HERE / "data" / name, to)
+        shutil.copytree(next(folder for folder in (HERE / "data" / name, HERE / "made" / name) if folder.exists()), to)
         return to
 
     def test_each_case_has_a_line(self):
@@ -65,6 +65,7 @@ class Conformance(WithFolder):
     def test_what_is_wrong_with_a_case_is_said(self):
         attributes = lambda **values: lambda case: case["attributes"].update(values)
         tensor = lambda i, **values: lambda case: case["inputs"][i].update(values)
+        linear = "linear_gated_delta_gqa"
         as_input = lambda name: lambda case: case["inputs"].__setitem__(3, case["inputs"][2] | {"name": name})
         for name, sentence, change in (
                 ("attention_4d", "operator 'LSTM': is not supported; ", lambda case: case.update(op="LSTM")),
@@ -84,6 +85,15 @@ class Conformance(WithFolder):
                 ("attention_3d", "attribute 'q_num_heads': is missing; inputs of 3 axes need it", lambda case: case["attributes"].pop("q_num_heads") and None),
                 ("attention_3d", "input 'Q' is [2 x 4 x 24]; its last axis must be a multiple of the 5 heads", attributes(q_num_heads=5)),
                 ("rotary_embedding", "attribute 'rotary_embedding_dim': is 10; a head is 8 wide", attributes(rotary_embedding_dim=10)),
+                (linear, "opset 26: has no LinearAttention; opset 27 has it first", lambda case: case.update(opset=26)),
+                (linear, "attribute 'update_rule': is 'gated-delta'; linear, gated, delta, gated_delta are right", attributes(update_rule="gated-delta")),
+                (linear, "attribute 'update_rule': is no text; LinearAttention takes one", attributes(update_rule=3)),
+                (linear, "attribute 'kv_num_heads': is missing; LinearAttention needs it", lambda case: case["attributes"].pop("kv_num_heads") and None),
+                (linear, "attribute 'q_num_heads': is 7; a multiple of kv_num_heads, 2, is right", attributes(q_num_heads=7)),
+                (linear, "input 'decay': is there; the update rule delta has none", attributes(update_rule="delta")),
+                (linear, "input 'beta': is missing; the update rule gated_delta needs it", lambda case: case["inputs"].__setitem__(5, None)),
+                (linear, "input 'key': is [1 x 10 x 6]; [1 x 10 x 10] goes with the others", lambda case: case["inputs"].__setitem__(1, case["inputs"][2] | {"name": "key"})),
+                (linear, "input 'value': is [1 x 2 x 5 x 3]; [batch x tokens x 2 * width] is right", lambda case: case["inputs"].__setitem__(2, case["inputs"][3] | {"name": "value"})),
                 ("attention_4d", "case.json: ", lambda case: [3]),
                 ("attention_4d", "case.json: ", lambda case: case.pop("inputs") and None)):
             with self.subTest(sentence):

@@ -52,11 +52,11 @@ std::string problem_of(const ReadyCase& ready, Kernels& kernels) {
   }
 }
 
-/// Checks the nodes whose names begin so. How many there are, and their kernels, are said.
-void check_nodes(std::string_view beginning) {
+/// Checks the nodes of the folder whose names begin so. How many there are, and their kernels, are said.
+void check_nodes(std::string_view beginning, std::string_view cases = ATTUNE_ONNX_CASES) {
   Kernels kernels;
   std::size_t nodes = 0;
-  for (const std::filesystem::path& folder : case_folders(ATTUNE_ONNX_CASES)) {
+  for (const std::filesystem::path& folder : case_folders(cases)) {
     if (!folder.filename().string().starts_with(beginning)) continue;
     ReadyCase ready = ready_case(folder);
     INFO(ready.one.name);
@@ -83,6 +83,10 @@ TEST_CASE("kernels of ONNX's other attention nodes give what ONNX expects", "[on
 }
 
 TEST_CASE("kernels of ONNX's rotary nodes give what ONNX expects", "[onnx]") { check_nodes(beginnings[4]); }
+
+TEST_CASE("kernels of LinearAttention give what ONNX's reference gave", "[onnx]") { check_nodes("linear", ATTUNE_ONNX_MADE_CASES); }
+
+TEST_CASE("kernels of FlexAttention give what ONNX's reference gave", "[onnx]") { check_nodes("flex", ATTUNE_ONNX_MADE_CASES); }
 
 TEST_CASE("every node of ONNX is tried in a kernel once", "[onnx]") {
   for (const std::filesystem::path& folder : case_folders(ATTUNE_ONNX_CASES)) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes conformance cases of Attention, RotaryEmbedding and FlexAttention by ONNX's reference, with random attributes, shapes and numbers.
+"""Makes conformance cases of Attention, LinearAttention, RotaryEmbedding and FlexAttention by ONNX's reference, with random attributes, shapes and numbers.
 
     pip install onnx==1.23.2
     tests/onnx/make_cases.py FOLDER --count 100 --seed 1
@@ -151,6 +151,38 @@ def rotary(rng):
     return Case("RotaryEmbedding", 23, attributes, inputs, ["Y"])
 
 
+def linear(rng):
+    dtype = DTYPES[some(rng, "float32", "float32", "float32", "float16", "bfloat16")]
+    batch, kv_heads, group = int(rng.integers(1, 4)), int(rng.integers(1, 4)), int(some(rng, 1, 1, 2, 3))
+    depth, value_depth = int(rng.integers(1, 10)), int(rng.integers(1, 10))
+    tokens = int(some(rng, 1, rng.integers(1, 8), rng.integers(1, 70)))
+    rule = some(rng, "linear", "gated", "delta", "gated_delta")
+    attributes = {"q_num_heads": kv_heads * group, "kv_num_heads": kv_heads}
+    if rule != "gated_delta" or rng.random() < 0.5:
+        attributes["update_rule"] = rule
+    if rng.random() < 0.4:
+        attributes["scale"] = float(some(rng, 0.0, 1.0, 0.125, -0.5))
+    if rng.random() < 0.3:
+        attributes["chunk_size"] = int(some(rng, 1, 16, 64))
+
+    def normal(*shape):
+        return (rng.standard_normal(shape) * some(rng, 1, 1, 2)).astype(dtype)
+
+    keys = rng.standard_normal((batch, tokens, kv_heads, depth))
+    if "delta" in rule:
+        keys /= np.maximum(np.linalg.norm(keys, axis=-1, keepdims=True), 1e-6)
+    inputs = {"query": normal(batch, tokens, kv_heads * group * depth), "key": keys.reshape(batch, tokens, -1).astype(dtype),
+              "value": normal(batch, tokens, kv_heads * value_depth), "past_state": None, "decay": None, "beta": None}
+    if rng.random() < 0.5:
+        kind = some(rng, dtype, np.float32)
+        inputs["past_state"] = rng.standard_normal((batch, kv_heads, depth, value_depth)).astype(kind)
+    if "gated" in rule:
+        inputs["decay"] = (-np.abs(rng.standard_normal((batch, tokens, some(rng, kv_heads, kv_heads * depth)))) * some(rng, 0.1, 1)).astype(dtype)
+    if "delta" in rule:
+        inputs["beta"] = rng.random((batch, tokens, some(rng, kv_heads, 1))).astype(dtype)
+    return Case("LinearAttention", 27, attributes, inputs, some(rng, ["output", "present_state"], ["output", "present_state"], ["output", None]))
+
+
 class Body:
     """A subgraph of one input `x`, grown node by node."""
 
@@ -238,12 +270,12 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", choices=["attention", "rotary", "flex"])
+    parser.add_argument("--only", choices=["attention", "linear", "rotary", "flex"])
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
-    makers = {"attention": attention, "rotary": rotary, "flex": flex}
+    makers = {"attention": attention, "linear": linear, "rotary": rotary, "flex": flex}
     for i in range(options.count):
-        which = options.only or some(rng, "attention", "attention", "attention", "rotary", "flex")
+        which = options.only or some(rng, "attention", "attention", "linear", "rotary", "flex")
         makers[which](rng).write(options.folder / f"{which}_{i:03}")
 
 

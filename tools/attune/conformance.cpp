@@ -206,7 +206,7 @@ void add_conformance(Program& program) {
   command.text("--target", options->targets, "What to compile for; attune list targets");
   command.number("--jobs", options->jobs, 1, 1024, "How many kernels are compiled and called at once; as many as the machine has CPUs without it");
   command.footer(
-      "Operators: Attention (opsets 23 to 25), FlexAttention and RotaryEmbedding; docs/onnx.md has the format of a case. A kernel serves all cases that differ in\n"
+      "Operators: Attention (opsets 23 to 25), FlexAttention, LinearAttention and RotaryEmbedding; docs/onnx.md has the format of a case. A kernel serves all cases that differ in\n"
       "extents alone and are calls of one size. The exit status is 1 if a case fails, and 2 if one cannot be read or is of something else.\n"
       "Examples:\n"
       "  attune conformance cases --interpret\n"

@@ -23,4 +23,10 @@ double OnnxNode::number(std::string_view attribute, double missing) const {
   return number == nullptr ? missing : *number;
 }
 
+std::string OnnxNode::text(std::string_view attribute, std::string_view missing) const {
+  const auto found = attributes.find(attribute);
+  const std::string* text = found == attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return std::string(text == nullptr ? missing : *text);
+}
+
 }  // namespace attune

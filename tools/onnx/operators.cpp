@@ -46,6 +46,7 @@ std::string attribute_problem(const OnnxOperator& row, const OnnxNode& node, con
   if (node.opset < rule->since) return fmt::format("attribute '{}': {} has it from opset {} on; the node is of opset {}", name, row.name, rule->since, node.opset);
   if (rule->kind == OnnxAttributeKind::graph)
     return std::holds_alternative<std::shared_ptr<const OnnxSubgraph>>(value) ? std::string() : fmt::format("attribute '{}': is no graph; {} takes one", name, row.name);
+  if (rule->kind == OnnxAttributeKind::text) return std::holds_alternative<std::string>(value) ? std::string() : fmt::format("attribute '{}': is no text; {} takes one", name, row.name);
   const double* number = std::get_if<double>(&value);
   if (number == nullptr) return fmt::format("attribute '{}': is no number; {} takes one", name, row.name);
   if (rule->kind == OnnxAttributeKind::integer && *number != std::floor(*number)) return fmt::format("attribute '{}': is {}; {} takes an integer", name, *number, row.name);
@@ -69,7 +70,7 @@ std::string node_problem(const OnnxOperator& row, const OnnxNode& node) {
 }  // namespace
 
 std::span<const OnnxOperator> onnx_operators() {
-  static const std::array rows = {attention_operator(), flex_attention_operator(), rotary_embedding_operator()};
+  static const std::array rows = {attention_operator(), flex_attention_operator(), linear_attention_operator(), rotary_embedding_operator()};
   return rows;
 }
 

@@ -25,7 +25,7 @@ struct OnnxInput {
   std::int64_t since = 1;  ///< the opset that has it first
 };
 
-enum class OnnxAttributeKind { integer, real, graph };
+enum class OnnxAttributeKind { integer, real, text, graph };
 struct OnnxAttributeRule {
   std::string_view name;
   OnnxAttributeKind kind = OnnxAttributeKind::integer;
@@ -56,6 +56,7 @@ NodeGraph node_graph(const OnnxNode& node);
 /// The rows' parts, each in the file of its operator.
 OnnxOperator attention_operator();
 OnnxOperator flex_attention_operator();
+OnnxOperator linear_attention_operator();
 OnnxOperator rotary_embedding_operator();
 
 }  // namespace attune
