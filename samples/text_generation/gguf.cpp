@@ -100,7 +100,7 @@ std::uint64_t size_of(const Storage& storage, const std::vector<std::int64_t>& s
 
 Described described(GgufBytes& bytes) {
   Described tensor;
-  tensor.name = bytes.text();
+  tensor.name = bytes.name();
   const auto rank = bytes.number<std::uint32_t>();
   if (rank > most_dims) bytes.fail(fmt::format("tensor '{}' has {} dims; at most {} are possible", tensor.name, rank, most_dims));
   for (std::uint32_t i = 0; i < rank && !bytes.problem(); ++i) tensor.shape.push_back(bytes.number<std::int64_t>());
@@ -157,7 +157,7 @@ Result<void> Gguf::read() {
     return error(bytes.problem() ? *bytes.problem() : fmt::format("is GGUF of version {}; version {} can be read", found, version));
   const std::size_t tensors = bytes.count(tensor_bytes, "tensors"), values = bytes.count(value_bytes, "values");
   for (std::size_t i = 0; i < values && !bytes.problem(); ++i) {
-    std::string name = bytes.text();
+    std::string name = bytes.name();
     Value value = value_of(bytes);
     if (values_.contains(name)) bytes.fail(fmt::format("has the value '{}' twice", name));
     values_.emplace(std::move(name), std::move(value));

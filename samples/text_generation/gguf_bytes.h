@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -29,6 +30,14 @@ class GgufBytes {
     const auto length = number<std::uint64_t>();
     if (!has(length, "a text")) return {};
     return {reinterpret_cast<const char*>(take(static_cast<std::size_t>(length))), static_cast<std::size_t>(length)};
+  }
+  /// A text that sentences may quote.
+  std::string name() {
+    const std::size_t begin = offset_;
+    std::string name = text();
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (std::ranges::any_of(name, is_control)) fail(fmt::format("has a name with a control character in it at byte {}", begin));
+    return name;
   }
   /// How many items follow, of `least_bytes` or more each: not more than the bytes that are left.
   std::size_t count(std::size_t least_bytes, std::string_view what) {

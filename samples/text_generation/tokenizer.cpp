@@ -52,7 +52,7 @@ Result<Tokenizer> Tokenizer::of(const Gguf& file) {
   for (const auto& [name, expected] : {std::pair("tokenizer.ggml.model", "gpt2"), std::pair("tokenizer.ggml.pre", "smollm")}) {
     const auto found = file.value<std::string>(name);
     if (!found) return found.error();
-    if (*found != expected) return Error{fmt::format("tokenizer: {} is '{}'; '{}' is known", name, *found, expected)};
+    if (*found != expected) return Error{fmt::format("tokenizer: {} is {:?}; '{}' is known", name, *found, expected)};
   }
   const auto tokens = file.value<std::vector<std::string>>("tokenizer.ggml.tokens");
   const auto types = file.value<std::vector<std::int64_t>>("tokenizer.ggml.token_type");
@@ -74,7 +74,7 @@ Result<void> Tokenizer::read_tokens(const std::vector<std::string>& tokens, cons
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const bool is_special = types[i] == control_type || types[i] == user_defined_type;
     auto text = is_special ? std::optional(tokens[i]) : alphabet.bytes_of(tokens[i]);
-    if (!text || text->empty()) return Error{fmt::format("tokenizer: token {} is '{}', which is not written in GPT-2's alphabet of bytes", i, tokens[i])};
+    if (!text || text->empty()) return Error{fmt::format("tokenizer: token {} is {:?}, which is not written in GPT-2's alphabet of bytes", i, tokens[i])};
     const auto id = static_cast<Token>(i);
     if (is_special) special_.push_back(id);
     if (!is_special && text->size() == 1) of_byte_[static_cast<unsigned char>((*text)[0])] = id;
@@ -99,7 +99,7 @@ Result<void> Tokenizer::read_merges(const std::vector<std::string>& merges) {
     const auto found = [&](const std::optional<std::string>& text) { return text ? ids.find(*text) : ids.end(); };
     const auto a = found(left), b = found(right), whole = found(left && right ? std::optional(*left + *right) : std::nullopt);
     if (a == ids.end() || b == ids.end() || whole == ids.end())
-      return Error{fmt::format("tokenizer: merge {} is '{}'; it must be two tokens that make a third", rank, merge)};
+      return Error{fmt::format("tokenizer: merge {} is {:?}; it must be two tokens that make a third", rank, merge)};
     merges_.try_emplace(pair_of(a->second, b->second), Merge{static_cast<std::int32_t>(rank), whole->second});
   }
   return {};

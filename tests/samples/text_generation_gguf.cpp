@@ -106,6 +106,7 @@ TEST_CASE("malformed GGUF files are refused in a sentence", "[text_generation]")
       {"has a value of type 13", Bytes().begin(0, 1).name("n").number(13u).number(1u).text},
       {"has a list of values of type 9", Bytes().begin(0, 1).name("n").number(9u).number(9u).number(1u).text},
       {"has 99 numbers from byte 49 on", Bytes().begin(0, 1).name("n").number(9u).number(4u).number<std::uint64_t>(99).text},
+      {"has a name with a control character in it at byte 24", Bytes().begin(0, 1).name("n\n").number(4u).number(1u).text},
       {"has the value 'n' twice", Bytes().begin(0, 2).name("n").number(4u).number(1u).name("n").number(4u).number(1u).text},
       {"its alignment is 0", Bytes().begin(0, 1).name("general.alignment").number(4u).number(0u).text},
       {"tensor 'a' has 5 dims", Bytes().begin(1, 0).tensor("a", {1, 1, 1, 1, 1}, 0, 0).data(4).text},
