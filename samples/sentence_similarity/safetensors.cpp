@@ -35,6 +35,11 @@ constexpr std::string_view type_name<std::int32_t> = "I32";
 
 std::string text_of(const std::vector<std::int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, " x ")); }
 
+/// Text that a sentence cannot quote on its one line.
+bool has_control(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
 /// The JSON object in the text, or nothing: also when a name stands in it twice.
 std::optional<Json> object_of(std::string_view text) {
   bool has_twice = false;
@@ -109,6 +114,7 @@ Result<void> Safetensors::read_header(std::int64_t file_bytes) {
   if (!json) return error("its header is not a JSON object with one description for each name");
   for (const auto& [name, description] : json->items()) {
     if (name == "__metadata__") continue;
+    if (has_control(name)) return error("its header has a name with a control character in it");
     const auto entry = entry_of(description);
     if (!entry)
       return error(fmt::format("tensor '{}' is not described by dtype, shape and data_offsets alone, with numbers from 0 up", name));
@@ -124,7 +130,7 @@ Result<void> Safetensors::check_layout(std::int64_t data_bytes) const {
             [](const auto& a, const auto& b) { return std::pair(a.second.begin, a.second.end) < std::pair(b.second.begin, b.second.end); });
   std::int64_t covered = 0;
   for (const auto& [name, entry] : by_place) {
-    if (element_bytes(entry.type) == 0) return error(fmt::format("tensor '{}' has the unknown type '{}'", name, entry.type));
+    if (element_bytes(entry.type) == 0) return error(fmt::format("tensor '{}' has the unknown type {:?}", name, entry.type));
     if (entry.begin > entry.end || entry.end > data_bytes)
       return error(fmt::format("tensor '{}' lies in bytes {} to {} of {}", name, entry.begin, entry.end, data_bytes));
     if (bytes_of(entry) != entry.end - entry.begin)

@@ -23,6 +23,7 @@ attune_add_fuzzer(tuned tuned 20000 attune_command_line)
 attune_add_fuzzer(options options 2000 attune_command_line)
 attune_add_fuzzer(case case 4000 attune_onnx attune_npy)
 attune_add_fuzzer(gguf gguf 20000 text_generation_parts)
+attune_add_fuzzer(safetensors safetensors 20000 sentence_similarity_parts)
 
 # The driver must find what one of its mutations brings about, and keep the input.
 add_executable(fuzz_control fuzz_control.cpp fuzz_driver.cpp)

@@ -72,7 +72,7 @@ TEST_CASE("malformed files are refused in a sentence", "[sentence_similarity]") 
       {"tensor 'a' is not described by", file_with("{" + entry("a", "U8", "[-1]", 0, 1) + "}", 1)},
       {"tensor 'a' is not described by", file_with("{" + entry("a", "U8", "[1.0]", 0, 1) + "}", 1)},
       {"tensor 'a' is not described by", file_with("{" + entry("a", "U8", "[18446744073709551615]", 0, 1) + "}", 1)},
-      {"tensor 'a' has the unknown type 'F31'", file_with("{" + entry("a", "F31", "[1]", 0, 4) + "}", 4)},
+      {"tensor 'a' has the unknown type \"F31\"", file_with("{" + entry("a", "F31", "[1]", 0, 4) + "}", 4)},
       {"tensor 'a' lies in bytes 0 to 4 of 3", file_with("{" + entry("a", "F32", "[1]", 0, 4) + "}", 3)},
       {"tensor 'a' lies in bytes 4 to 0 of 4", file_with("{" + entry("a", "F32", "[1]", 4, 0) + "}", 4)},
       {"tensor 'a' is F32 [2], which does not take the 4 bytes from 0 to 4", file_with("{" + entry("a", "F32", "[2]", 0, 4) + "}", 4)},
