@@ -11,7 +11,6 @@
 #include "tests/codegen/fitting_shape.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/ptx/driver.h"
-#include "tests/variant_graph.h"
 
 namespace attune {
 namespace {
@@ -86,16 +85,6 @@ TEST_CASE("what steps store for one another stays on the device, and only argume
   Workspace measured;
   trial.call(kernel.kernel(), &measured).value();
   CHECK(measured.peak_bytes() < 8192);  // of the host nothing but what describes what is stored
-}
-
-TEST_CASE("every variant on tensors of the device agrees with the interpreter", "[cuda]") {
-  load_driver(2);
-  for (const std::string_view variant : names_of_variants()) {
-    INFO(variant);
-    const KernelCase kernel(std::string(variant), {.target = "cuda"});
-    CHECK(difference_on_device(kernel.graph(), kernel.kernel(),
-                               fitting("batch=2,heads=2,queries=5,keys=7,tokens=5,memory_tokens=7,depth=8,model=8", kernel.graph())) == "");
-  }
 }
 
 TEST_CASE("tensors on a device begin at any element", "[cuda]") {
