@@ -2,6 +2,7 @@
 // Vectors go along the contraction if it is innermost in both operands (each sum is then a vector until the end), otherwise along the columns.
 #include <algorithm>
 
+#include "schedules/common/softmax_math.h"
 #include "schedules/gemm/gemm_product.h"
 
 using Halide::Expr;
@@ -61,40 +62,49 @@ bool is_cheap(const Piece& piece, int most) {
   return operations.count <= most;
 }
 
+/// Rows and columns of a tile in registers.
+struct Tile {
+  int rows;
+  Tiled columns;
+  int width() const { return columns.size(); }
+};
+
 class DirectGemm {
  public:
   DirectGemm(const Product& product, const GemmTile& tile)
-      : p_(product), body_(p_.body), lanes_(tile.lanes), is_dot_(p_.b_along_over), width_(is_dot_ ? dot_columns : tile.vectors * tile.lanes),
-        over_(body_.over, p_.extents, tile.lanes), columns_(body_.columns, p_.extents, width_) {
+      : p_(product), body_(p_.body), tile_(tile), lanes_(tile.lanes), is_dot_(p_.b_along_over), over_(body_.over, p_.extents, tile.lanes) {
     if (!is_cheap(body_.a, cheap_of_a) || (is_dot_ && !p_.a_along_over)) body_.a = stored(body_.a, body_.over);
     if (!is_cheap(body_.b, cheap_of_b) || (!is_dot_ && !p_.b_along_columns)) body_.b = stored(body_.b, is_dot_ ? body_.over : body_.columns);
   }
 
-  /// Tiles of `rows` rows, the last one padded; a single row has a tile of its own.
-  Func result(int rows) {
+  /// Tiles of several rows, the last one padded; a single row has a tile of its own.
+  Func result() {
     const Expr height = p_.rows.extent();
-    if (rows > 1) add_rows(rows, Halide::select(height == 1, 0, tiles_of(height, rows)));
-    add_rows(1, rows > 1 ? Halide::select(height == 1, 1, 0) : height);
+    if (tile_.rows > 1) add_rows(tile_of(tile_.rows, tile_.vectors), Halide::select(height == 1, 0, tiles_of(height, tile_.rows)));
+    add_rows(tile_of(1, vectors_of_row()), tile_.rows > 1 ? Halide::select(height == 1, 1, 0) : height);
     return result_.compute_root();
   }
 
  private:
   Piece stored(const Piece& piece, const std::vector<std::string>& innermost) const;
-  void add_rows(int rows, const Expr& tiles);
-  void sum_columns(int rows, Func sums, const Halide::LoopLevel& level);
-  void sum_dots(int rows, Func sums, const Halide::LoopLevel& level);
+  Tile tile_of(int rows, int vectors) const { return {rows, Tiled(body_.columns, p_.extents, is_dot_ ? dot_columns : vectors * lanes_)}; }
+  /// Vectors of columns in the tile of a single row: as many chains of sums as can be, and long pieces of b's rows.
+  int vectors_of_row() const;
+  void add_rows(const Tile& tile, const Expr& tiles);
+  void sum_columns(const Tile& tile, Func sums, const Halide::LoopLevel& level);
+  void sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& level);
   /// a * b at row i of tile io, column j of tile jo, and the contraction's `outer` and `index`.
-  Expr product(int rows, const Expr& outer, const Expr& index) const;
+  Expr product(const Tile& tile, const Expr& outer, const Expr& index) const;
   /// The arguments of the sums: these, the tile's, the batch dims.
   std::vector<Var> tile_vars(std::vector<Var> first) const;
   std::vector<Expr> tile_at(const Expr& first) const;
 
   const Product p_;
   Gemm body_;
+  const GemmTile tile_;
   const int lanes_;
   const bool is_dot_;
-  const int width_;
-  const Tiled over_, columns_;
+  const Tiled over_;
   Var j_{"j"}, i_{"i"}, jo_{"jo"}, io_{"io"};
   Func result_{"product"};
 };
@@ -127,20 +137,27 @@ std::vector<Expr> DirectGemm::tile_at(const Expr& first) const {
   return at;
 }
 
-Expr DirectGemm::product(int rows, const Expr& outer, const Expr& index) const {
+int DirectGemm::vectors_of_row() const {
+  const std::optional<int> columns = body_.columns.empty() ? 1 : fixed_value(p_.extents.at(body_.columns.back()));
+  if (!columns) return tile_.vectors;  // padding may cost more than longer rows save
+  const int vectors = std::max((*columns + lanes_ - 1) / lanes_, 1), tiles = (vectors + tile_.row_vectors - 1) / tile_.row_vectors;
+  return (vectors + tiles - 1) / tiles;
+}
+
+Expr DirectGemm::product(const Tile& tile, const Expr& outer, const Expr& index) const {
   Coordinates at;
   for (const std::string& dim : body_.batch) at[dim] = Var(dim);
   over_.place_outer(outer, within(index, over_.extent()), at);
-  p_.rows.place(clamped(io_ * rows + i_, p_.rows.extent(), false), at);
-  columns_.place(jo_, clamped(columns_.first(jo_) + j_, columns_.extent(), !is_dot_), at);
+  p_.rows.place(clamped(io_ * tile.rows + i_, p_.rows.extent(), false), at);
+  tile.columns.place(jo_, clamped(tile.columns.first(jo_) + j_, tile.columns.extent(), !is_dot_), at);
   return Halide::cast<float>(body_.a.at(at)) * Halide::cast<float>(body_.b.at(at));
 }
 
-void DirectGemm::sum_columns(int rows, Func sums, const Halide::LoopLevel& level) {
+void DirectGemm::sum_columns(const Tile& tile, Func sums, const Halide::LoopLevel& level) {
   RDom k({{0, over_.extent()}, {0, over_.outer().extent()}}, "k");
-  sums(tile_vars({j_})) += product(rows, k[1], k[0]);
+  sums(tile_vars({j_})) += product(tile, k[1], k[0]);
   Var vector("vector"), lane("lane");
-  sums.compute_at(level).bound_extent(j_, width_).bound_extent(i_, rows);
+  sums.compute_at(level).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows).bound_extent(jo_, 1).bound_extent(io_, 1);
   sums.split(j_, vector, lane, lanes_).vectorize(lane).unroll(vector).unroll(i_);
   std::vector<Halide::VarOrRVar> order{lane, vector, i_};
   if (!body_.over.empty()) order.insert(order.end(), {RVar(k[0].name()), RVar(k[1].name())});  // the update has no loops that it does not use
@@ -148,7 +165,7 @@ void DirectGemm::sum_columns(int rows, Func sums, const Halide::LoopLevel& level
   sums.update().vectorize(lane).unroll(vector).unroll(i_);
 }
 
-void DirectGemm::sum_dots(int rows, Func sums, const Halide::LoopLevel& level) {
+void DirectGemm::sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& level) {
   const Expr outer = over_.outer().extent();
   const int lanes = lanes_;
   Var lane("lane");
@@ -156,36 +173,38 @@ void DirectGemm::sum_dots(int rows, Func sums, const Halide::LoopLevel& level) {
   RDom block({{0, over_.extent() / lanes}, {0, outer}}, "block");
   std::vector<Var> at = tile_vars({lane, j_});
   vectors(at) = 0.f;
-  vectors(at) += product(rows, block[1], block[0] * lanes + lane);
+  vectors(at) += product(tile, block[1], block[0] * lanes + lane);
   RDom across(0, lanes, "across");
   sums(tile_vars({j_})) += vectors(tile_at(across));
   RDom rest({{0, over_.extent() % lanes}, {0, outer}}, "rest");
-  sums(tile_vars({j_})) += product(rows, rest[1], over_.extent() / lanes * lanes + rest[0]);
+  sums(tile_vars({j_})) += product(tile, rest[1], over_.extent() / lanes * lanes + rest[0]);
 
-  vectors.compute_at(level).bound_extent(lane, lanes).bound_extent(j_, width_).bound_extent(i_, rows).vectorize(lane).unroll(j_).unroll(i_);
+  vectors.compute_at(level).bound_extent(lane, lanes).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows).bound_extent(jo_, 1).bound_extent(io_, 1).vectorize(lane).unroll(j_).unroll(i_);
   vectors.update().reorder(lane, j_, i_, RVar(block[0].name()), RVar(block[1].name())).vectorize(lane).unroll(j_).unroll(i_);
-  sums.compute_at(level).bound_extent(j_, width_).bound_extent(i_, rows).vectorize(j_).unroll(i_);
+  sums.compute_at(level).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows).bound_extent(jo_, 1).bound_extent(io_, 1).vectorize(j_).unroll(i_);
   sums.update(0).reorder(RVar(across.x.name()), j_, i_).atomic().vectorize(across.x).unroll(j_).unroll(i_);
   sums.update(1).reorder(j_, i_, RVar(rest[0].name()), RVar(rest[1].name())).unroll(j_).unroll(i_);
 }
 
-void DirectGemm::add_rows(int rows, const Expr& tiles) {
+void DirectGemm::add_rows(const Tile& tile, const Expr& tiles) {
   Func sums("sums");
   sums(tile_vars({j_})) = 0.f;
   Halide::LoopLevel level;
-  if (is_dot_) sum_dots(rows, sums, level);
-  else sum_columns(rows, sums, level);
+  if (is_dot_) sum_dots(tile, sums, level);
+  else sum_columns(tile, sums, level);
 
-  const Expr column_tiles = columns_.tiles();
-  const Expr work = Halide::max(p_.rows.extent() * over_.extent() * over_.outer().extent() * width_, 1);
+  const Tiled& columns = tile.columns;
+  const int rows = tile.rows, width = tile.width();
+  const Expr column_tiles = columns.tiles();
+  const Expr work = Halide::max(p_.rows.extent() * over_.extent() * over_.outer().extent() * width, 1);
   const Expr blocks = tiles_of(column_tiles, Halide::max(work_per_task / work, 1)), breadth = tiles_of(column_tiles, Halide::max(blocks, 1));
-  Halide::Region ranges{{0, width_}, {0, rows}, {0, tiles}, {0, breadth}, {0, blocks}};
+  Halide::Region ranges{{0, width}, {0, rows}, {0, tiles}, {0, breadth}, {0, select(tiles == 0, 0, blocks)}};
   for (const std::string& dim : body_.batch) ranges.emplace_back(0, p_.extents.at(dim));
   RDom loops(ranges, "loops_" + std::to_string(rows));
-  const Expr row = loops[2] * rows + loops[1], column_tile = loops[4] * breadth + loops[3], column = columns_.first(column_tile) + loops[0];
+  const Expr row = loops[2] * rows + loops[1], column_tile = loops[4] * breadth + loops[3], column = columns.first(column_tile) + loops[0];
   loops.where(column_tile < column_tiles);
   loops.where(row < p_.rows.extent());
-  loops.where(Halide::likely(column < columns_.extent()));
+  loops.where(Halide::likely(column < columns.extent()));
   Coordinates at;
   std::vector<Expr> sum{loops[0], loops[1], column_tile, loops[2]};
   for (std::size_t n = 0; n < body_.batch.size(); ++n) {
@@ -193,7 +212,7 @@ void DirectGemm::add_rows(int rows, const Expr& tiles) {
     sum.push_back(at[body_.batch[n]]);
   }
   p_.rows.place(row, at);
-  columns_.place(column_tile, within(column, columns_.extent()), at);
+  columns.place(column_tile, within(column, columns.extent()), at);
   const Expr element = finished(body_, sums(sum), at);
   if (!result_.defined()) result_(result_vars(body_.out)) = Halide::undef(element.type());
   result_(arguments(body_.out, at)) = element;
@@ -203,7 +222,7 @@ void DirectGemm::add_rows(int rows, const Expr& tiles) {
   level.set(Halide::LoopLevel(result_, loop(2)));
   Halide::Stage stage = result_.update(update);
   RVar vector("vector"), lane("lane"), task = loop(4);
-  stage.allow_race_conditions().split(loop(0), vector, lane, std::min(width_, lanes_));
+  stage.allow_race_conditions().split(loop(0), vector, lane, std::min(width, lanes_));
   for (int number = 5; number < loops.dimensions(); ++number) {
     RVar both;
     stage.fuse(task, loop(number), both);
@@ -214,6 +233,6 @@ void DirectGemm::add_rows(int rows, const Expr& tiles) {
 
 }  // namespace
 
-Stored direct_gemm(const Product& product, const GemmTile& tile) { return {DirectGemm(product, tile).result(tile.rows), product.body.out}; }
+Stored direct_gemm(const Product& product, const GemmTile& tile) { return {DirectGemm(product, tile).result(), product.body.out}; }
 
 }  // namespace attune

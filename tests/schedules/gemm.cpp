@@ -80,6 +80,18 @@ bool copies_columns(const ProductCase& product, const Machine& machine) {
   return std::ranges::any_of(called, [](const auto& named) { return named.first.starts_with("column_panel"); });
 }
 
+/// Columns of the tile in which small calls compute a single row.
+int row_width(const ProductCase& product, const Machine& machine) {
+  const Stored stored = gemm(product.body, product.stage.extents(), machine, gemm_parameters(machine, SizeClass::small));
+  for (const auto& [name, function] : Halide::Internal::find_transitive_calls(stored.func.function())) {
+    std::map<std::string, int> extents;
+    for (const Halide::Internal::Bound& bound : function.schedule().bounds())
+      if (const auto extent = Halide::Internal::as_const_int(bound.extent)) extents[bound.var] = static_cast<int>(*extent);
+    if (name.starts_with("sums") && extents["i"] == 1) return extents["j"];
+  }
+  return 0;
+}
+
 }  // namespace
 
 TEST_CASE("a linear layer into heads, all extents unknown", "[gemm]") {
@@ -129,6 +141,19 @@ TEST_CASE("columns that lie in panels are read in place", "[gemm]") {
     CHECK(copies_columns(linear({}, out, in_panels), machine));
     CHECK(copies_columns(linear({{"depth", width}}, out), machine));
     for (const int other : {width - 1, width * 2}) CHECK(copies_columns(linear({{"depth", other}}, out, in_panels), machine));
+  }
+}
+
+TEST_CASE("a single row takes columns of a known number in tiles of about a width", "[gemm]") {
+  const std::vector<std::string> out = {"batch", "heads", "tokens", "depth"}, in_panels = {"heads", "model", "depth"};
+  const Machine machine = host_machine();
+  const int lanes = machine.vector_bytes / 4, most = machine.registers / 4;
+  const std::pair<int, int> vectors_of[] = {{1, 1}, {lanes * 3 - 1, 3}, {lanes * most, most}, {lanes * (most + 2), most / 2 + 1}};
+  for (const auto& [depth, vectors] : vectors_of) {
+    CAPTURE(depth);
+    ProductCase p = linear({{"depth", depth}}, out, in_panels);
+    CHECK(row_width(p, machine) == vectors * lanes);
+    check(p, {{1, 1, 1, depth, 1}, {1, 3, 1, depth, 37}, {2, 3, 5, depth, 37}, {1, 2, 1, depth, 0}, {1, 0, 1, depth, 4}, {0, 2, 1, depth, 4}}, machine);
   }
 }
 
