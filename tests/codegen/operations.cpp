@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "codegen/halide/lower/lowered_graph.h"
 #include "runtime/bfloat16.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/operation_examples.h"
@@ -151,6 +152,18 @@ TEST_CASE("cos and sin of rotary angles are right to 1e-6 at a million positions
     }
   INFO("worst " << worst);
   CHECK(worst < 1e-6);
+}
+
+TEST_CASE("an index along a known dim is narrow, and so is what is made of it", "[operation]") {
+  Graph g;
+  const Dim half = g.dim("half");
+  const Value bits = shift_left(constant(g, 15), 4 * index(half));
+  const auto bits_of = [&](const Halide::Expr& extent) { return LoweredGraph(g, {}, {{"half", extent}}).at(bits.id, {{"half", Halide::Var("half")}}); };
+  CHECK(bits_of(2).range == Range{15, 240});
+  CHECK(bits_of(2).expr.type() == Halide::Int(32));
+  CHECK(bits_of(16).expr.type() == Halide::Int(64));
+  CHECK(bits_of(Halide::Var("extent")).expr.type() == Halide::Int(64));
+  for (const int one_element : {0, 1}) CHECK(bits_of(one_element).range == Range{15, 15});
 }
 
 TEST_CASE("a slice of a dim of any extent is that of the interpreter, and of too few positions refused", "[operation]") {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include "codegen/halide/lower/lowered_graph.h"
@@ -13,7 +14,8 @@ Lowered lower(const Constant& op, const Site&) {
 
 template <>
 Lowered lower(const Index& op, const Site& site) {
-  return Lowered::of(site.coordinate(op.dim), index_range);
+  const std::int64_t last = site.values.extent(op.dim).range.high - 1;  // of a known extent the index is narrow, and so is what is made of it
+  return Lowered::of(site.coordinate(op.dim), {0, std::max(last, std::int64_t{0})});
 }
 
 template <>
