@@ -122,14 +122,13 @@ Result<void> Decoder::read_tile(std::span<const Token> tokens) {
   return {};
 }
 
-/// The new rows of keys and values are written where the cache's next rows lie: nothing is copied.
+/// The kernel gets the cache up to the rows that it writes. In memory a head's rows are neighbours, which a decode reads as one stream.
 Result<void> Decoder::run_layer(const Layer& layer, Cache& cache, std::int64_t tokens) {
   constexpr std::int64_t kv_heads = Sizes::kv_heads, group = Sizes::group, depth = Sizes::depth;
   const auto norm = [](const std::vector<float>& weight) { return Tensor(weight, {model_blocks, lane}); };
-  const auto past = [&](const float* memory) { return Tensor(memory, {position_, kv_heads, depth}); };
-  const auto next = [&](float* memory) { return Tensor(memory + position_ * cache_row, {tokens, kv_heads, depth}); };
+  const auto rows_of = [&](float* memory) { return Tensor(memory, {position_ + tokens, kv_heads, depth}, {depth, capacity_ * depth, 1}); };
   std::vector<Tensor> tensors = {rows(std::span<const float>(x_), tokens), Tensor(std::span<const float>(cosine_), {tokens, pairs}),
-                                 Tensor(std::span<const float>(sine_), {tokens, pairs}), past(cache.keys.get()), past(cache.values.get()),
+                                 Tensor(std::span<const float>(sine_), {tokens, pairs}), rows_of(cache.keys.get()), rows_of(cache.values.get()),
                                  norm(layer.attention_norm), norm(layer.feed_norm)};
   append(tensors, layer.query, {kv_heads, group, model_blocks});
   append(tensors, layer.key, {kv_heads, model_blocks});
@@ -138,7 +137,7 @@ Result<void> Decoder::run_layer(const Layer& layer, Cache& cache, std::int64_t t
   append(tensors, layer.gate, {hidden_blocks, model_blocks});
   append(tensors, layer.up, {hidden_blocks, model_blocks});
   append(tensors, layer.down, {model_blocks, hidden_blocks});
-  for (const Tensor& out : {rows(y_, tokens), next(cache.keys.get()), next(cache.values.get())}) tensors.push_back(out);
+  tensors.push_back(rows(y_, tokens));
   auto done = call(compiled_.layer, tensors);
   std::swap(x_, y_);
   return done;

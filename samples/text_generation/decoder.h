@@ -35,7 +35,7 @@ class Decoder {
   struct Compiled {
     attune::Kernel angles, embed, layer, logits;
   };
-  /// Keys and values of a layer: [capacity, kv_heads, depth] each.
+  /// Keys and values of a layer: [kv_heads, capacity, depth] each.
   struct Cache {
     std::unique_ptr<float[]> keys, values;
   };

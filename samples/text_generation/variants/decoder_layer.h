@@ -8,10 +8,10 @@ namespace text_generation {
 /// h = x + wo attention(n(x)), y = h + down(silu(gate n(h)) * up n(h)), n the norm by the root of the mean square: the layer of SmolLM2, and of every
 /// model whose architecture GGUF calls llama. A `group` of heads of queries shares a head of keys. Queries and keys are turned by their positions.
 ///
-/// Inputs: x [tokens, block, lane], which is [tokens, model]; cos and sin of the angles [tokens, pairs]; the rows that the cache has, past_k and past_v
-/// [past, kv_heads, depth]; the norms' weights [block, lane]; and the other weights, as variants/weight.h has them. Their columns lie in groups of
-/// `depth`, `out_lane` or `hidden_lane`, which products read in place.
-/// Outputs: y as x, and the next rows of the cache, k and v [tokens, kv_heads, depth].
+/// Inputs: x [tokens, block, lane], which is [tokens, model]; cos and sin of the angles [tokens, pairs]; the cache, keys and values [keys, kv_heads, depth]
+/// of the tokens before and, in their last rows, of these, which are written there; the norms' weights [block, lane]; and the other weights, as
+/// variants/weight.h has them. Their columns lie in groups of `depth`, `out_lane` or `hidden_lane`, which products read in place.
+/// Output: y as x.
 struct DecoderLayer {
   Blocks blocks = Blocks::none;
   double epsilon = 1e-5;
@@ -22,11 +22,11 @@ struct DecoderLayer {
   constexpr void operator()(attune::Graph& g) const {
     using attune::Dim, attune::Value;
     auto [tokens, block, lane, kv_heads, group, depth] = g.dims("tokens", "block", "lane", "kv_heads", "group", "depth");
-    auto [past, keys, queries, pairs, hidden_block, hidden_lane] = g.dims("past", "keys", "queries", "pairs", "hidden_block", "hidden_lane");
+    auto [keys, queries, pairs, hidden_block, hidden_lane] = g.dims("keys", "queries", "pairs", "hidden_block", "hidden_lane");
     const Dim out_block = g.dim("out_block"), out_lane = g.dim("out_lane");
     const Value x = g.input("x", {tokens, block, lane});
     const Value cosine = g.input("cosine", {tokens, pairs}), sine = g.input("sine", {tokens, pairs});
-    const Value past_k = g.input("past_k", {past, kv_heads, depth}), past_v = g.input("past_v", {past, kv_heads, depth});
+    const Value k_cache = g.input("k_cache", {keys, kv_heads, depth}), v_cache = g.input("v_cache", {keys, kv_heads, depth});
     const Value attention_norm = g.input("attention_norm", {block, lane}), feed_norm = g.input("feed_norm", {block, lane});
     const Weight of_x{g, blocks, {lane, g.dim("part")}}, of_heads{g, blocks, {depth, g.dim("head_part")}};
     const Weight of_hidden{g, blocks, {hidden_lane, g.dim("hidden_part")}};
@@ -43,18 +43,19 @@ struct DecoderLayer {
     const Value n = rms_norm(x, attention_norm, {block, lane}, epsilon);
     const Value q = turned(of_x.times(n, wq, {block}));                                      // [tokens, kv_heads, group, depth]
     const Value k = turned(of_x.times(n, wk, {block})), v = of_x.times(n, wv, {block});    // [tokens, kv_heads, depth]
-    const Value all_k = concat({{past_k, past}, {k, tokens}}, keys), all_v = concat({{past_v, past}, {v, tokens}}, keys);
+    const Value past = extent(keys) - extent(tokens);
+    const Value all_k = write_rows(k_cache, keys, k, tokens, past), all_v = write_rows(v_cache, keys, v, tokens, past);
     // the heads of a group are queries side by side: a tile has rows of several, which read the same keys
     const Value scores = scale(matmul(merge(q, {tokens, group}, queries), all_k, depth), 1 / sqrt(extent(depth)));
-    const Value position = extent(past) + floor_div(index(queries), extent(group));
+    const Value position = past + floor_div(index(queries), extent(group));
     const Value attended = matmul(softmax(mask(scores, index(keys) <= position), keys), all_v, keys);  // [queries, kv_heads, depth]
     const Value context = gather(attended, index(tokens) * extent(group) + index(group), queries);     // [tokens, group, kv_heads, depth]
     const Value h = x + as_x(of_heads.times(context, wo, {kv_heads, group}));
     const Value m = rms_norm(h, feed_norm, {block, lane}, epsilon);
     const Value opened = silu(of_x.times(m, gate, {block})) * of_x.times(m, up, {block});  // [tokens, hidden_block, hidden_lane]
     g.output("y", h + as_x(of_hidden.times(opened, down, {hidden_block})), {tokens, block, lane});
-    g.output("k", k, {tokens, kv_heads, depth});
-    g.output("v", v, {tokens, kv_heads, depth});
+    g.output_in_place(k_cache, all_k);
+    g.output_in_place(v_cache, all_v);
   }
 };
 
