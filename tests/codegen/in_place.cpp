@@ -13,8 +13,6 @@
 namespace attune {
 namespace {
 
-using Extents = std::vector<std::int64_t>;
-
 /// A cache of rows and new ones for it.
 struct Cache {
   Graph g;
