@@ -24,6 +24,11 @@ std::string symbol_part(std::string_view text) {
   return part;
 }
 
+std::string hash_of(const std::string& text) {
+  const auto hash = llvm::xxh3_128bits({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
 /// "gemm,packed=1,row_tile=6"
 std::string describe(const StepSchedule& schedule) {
   std::string text = schedule.name;
@@ -92,12 +97,14 @@ class StepCompiler {
     const Step& step = plan_.steps[number];
     const auto [place, is_new] = symbols_.try_emplace(std::tuple(step.identity, &target, size));
     if (!is_new) return place->second;
-    place->second = fmt::format("{}_{}_{}_{}", options_.symbol, number, symbol_part(target.name), name_of(size));
+    const std::string key = fmt::format("{}\n{}\n{}\n{}", target.name, name_of(size), schedule, step.identity);
+    // A kept code is called by what it is: other kernels take it, whatever their stages are called and which they are.
+    place->second = options_.codes_folder.empty() ? fmt::format("{}_{}_{}_{}", options_.symbol, number, symbol_part(target.name), name_of(size)) : "attune_code_" + hash_of(key);
     const auto job = [this, &step, &target, size, symbol = place->second]() -> JobResult {
       CodeAnswer made = code_of({plan_, step, target, size, options_.schedule, options_.has_machine_code}, symbol, CodeForm::object);
       return {std::move(made.bytes), std::move(made.problem)};
     };
-    wanted_.push_back({fmt::format("{}\n{}\n{}\n{}", place->second, target.name, schedule, step.identity), job, {}});
+    wanted_.push_back({key, job, {}});
     return place->second;
   }
 
@@ -109,8 +116,7 @@ class StepCompiler {
   };
 
   std::filesystem::path place_of(const Code& code) const {
-    const auto hash = llvm::xxh3_128bits({reinterpret_cast<const std::uint8_t*>(code.key.data()), code.key.size()});
-    return std::filesystem::path(options_.codes_folder) / fmt::format("{:016x}{:016x}.o", hash.high64, hash.low64);
+    return std::filesystem::path(options_.codes_folder) / (hash_of(code.key) + ".o");
   }
   /// What stands in the folder of codes; empty if it does not.
   std::string kept(const Code& code) const {

@@ -20,7 +20,7 @@ struct StepOptions {
   bool has_machine_code = false;  ///< as CodeRequest of codegen/steps/code_generator.h
   std::string symbol;             ///< what the codes' symbols begin with
   int jobs = 0;                   ///< how many processes compile at once; as many as this machine has CPUs without it
-  /// A folder of codes: what stands there is taken, what does not is compiled and put there. Empty: none. It is for one program, which may change.
+  /// A folder of codes: what stands there is taken, what does not is compiled and put there. Empty: none. It is for one compiler, which may change; kernels of any variants share it.
   std::string codes_folder;
 };
 

@@ -100,8 +100,7 @@ class Emission {
 
   /// The codes of the steps, each in an object.
   std::string compile() {
-    // with codes of other kernels no symbol may be of this kernel alone
-    const std::string symbol = fmt::format("attune_{}_{}", options_.variant, options_.codes_folder.empty() ? manifest_.hash : "code");
+    const std::string symbol = fmt::format("attune_{}_{}", options_.variant, manifest_.hash);
     StepOptions options{options_.targets, options_.schedule, options_.size, options_.has_machine_code, symbol, options_.jobs, options_.codes_folder};
     CompiledSteps compiled = compile_steps(plan_, options);
     if (!compiled.problem.empty()) return compiled.problem;

@@ -167,7 +167,7 @@ TEST_CASE("codes of kernels that are called at once are kept where ATTUNE_CODES 
   REQUIRE(first.status == 0);
   const auto of_causal = codes();
   CHECK(!of_causal.empty());
-  for (const auto& path : of_causal) CHECK(path.parent_path().parent_path() == kept);  // a folder of this very program
+  for (const auto& path : of_causal) CHECK(path.parent_path().parent_path() == kept);  // a folder of this very compiler
   const auto written = std::filesystem::last_write_time(*of_causal.begin());
   CHECK(checked("causal", kept).out == first.out);
   CHECK(codes() == of_causal);

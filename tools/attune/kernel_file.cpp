@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include "codegen/files/whole_file.h"
 #include "codegen/output/emit.h"
 #include "codegen/passes/compile.h"
+#include "tools/attune/compiler_digest.h"
 
 namespace attune {
 namespace {
@@ -24,17 +23,14 @@ std::string names_of_targets_here() {
   return names.empty() ? "none" : names;
 }
 
-/// Where codes of kernels that are opened at once are kept, or nothing: in a folder of ATTUNE_CODES for this very program, whose size and time of
-/// change another one does not have.
+/// Where codes of kernels that are opened at once are kept, or nothing: in a folder of ATTUNE_CODES for this very compiler, whichever program it is in.
 struct CodesFolder {
   std::string path, problem;
 };
 CodesFolder kept_codes() {
   const char* const kept = std::getenv("ATTUNE_CODES");
   if (kept == nullptr || *kept == '\0') return {};
-  struct stat program {};
-  if (stat("/proc/self/exe", &program) != 0) return {};
-  const std::string path = fmt::format("{}/{:x}-{:x}-{:x}", kept, program.st_size, program.st_mtim.tv_sec, program.st_mtim.tv_nsec);
+  const std::string path = fmt::format("{}/{}", kept, compiler_digest);
   std::error_code error;
   std::filesystem::create_directories(path, error);
   return error ? CodesFolder{{}, "ATTUNE_CODES: " + cannot_be_written(path, error)} : CodesFolder{path, {}};
