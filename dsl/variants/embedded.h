@@ -9,6 +9,10 @@ namespace attune {
 enum class Positions { sinusoidal, learned };
 constexpr std::array<std::string_view, 2> enumerators(Positions) { return {"sinusoidal", "learned"}; }
 
+/// What the result of attention is added to: the embeddings, the embeddings with their positions, or nothing.
+enum class EmbeddedResidual { embeddings, placed, none };
+constexpr std::array<std::string_view, 3> enumerators(EmbeddedResidual) { return {"embeddings", "placed", "none"}; }
+
 /// y[p, 2t] = sin(p * 10000^(-2t / model)), y[p, 2t + 1] = cos of the same: [tokens, model] (Vaswani et al. 2017).
 constexpr Value sinusoidal_positions(Dim tokens, Dim model) {
   constexpr double ln_10000 = 9.210340371976182736;
@@ -24,24 +28,29 @@ struct Embedded {
   Positions positions = Positions::sinusoidal;
   bool biases = false;   ///< inputs bq, bk [heads, depth], bv [heads, value_depth], bo [model]
   bool lengths = false;  ///< input lengths i64 [batch]: the tokens of each sequence; what follows is padding
+  bool scaled = false;   ///< embeddings times sqrt(model), as in Vaswani et al. 2017
+  EmbeddedResidual residual = EmbeddedResidual::embeddings;  ///< placed is Vaswani's: e + positions + multi_head(e + positions)
 
   static constexpr std::string_view name = "embedded",
                                     meaning = "out = e + multi_head(e + positions), e = embedding[tokens]";
   static constexpr auto fields = std::tuple{Field{"positions", &Embedded::positions}, Field{"biases", &Embedded::biases},
-                                            Field{"lengths", &Embedded::lengths}};
+                                            Field{"lengths", &Embedded::lengths}, Field{"scaled", &Embedded::scaled},
+                                            Field{"residual", &Embedded::residual}};
 
   constexpr void operator()(Graph& g) const {
     const Projections a(g, biases);
     const Dim vocabulary = g.dim("vocabulary");
     const Value ids = g.input("tokens", {a.batch, a.tokens}, Kind::i64);
-    const Value e = gather(g.input("embedding", {vocabulary, a.model}), ids, vocabulary);  // [batch, tokens, model]
+    Value e = gather(g.input("embedding", {vocabulary, a.model}), ids, vocabulary);  // [batch, tokens, model]
+    if (scaled) e = scale(e, sqrt(extent(a.model)));
     const Value at = positions == Positions::learned ? g.input("positions", {a.tokens, a.model}) : sinusoidal_positions(a.tokens, a.model);
     const Value x = e + at;
     const Value q = a.queries_of(x), k = a.keys_of(x, a.tokens), v = a.values_of(x, a.tokens);
     Value scores = a.scores(q, k);  // [batch, tokens, heads, keys]
     if (lengths) scores = mask(scores, index(a.keys) < g.input("lengths", {a.batch}, Kind::i64));
     const Value result = a.joined(softmax(scores, a.keys), v);
-    g.output("out", e + result, {a.batch, a.tokens, a.model});
+    if (residual == EmbeddedResidual::none) a.output(result);
+    else a.output_added(residual == EmbeddedResidual::placed ? x : e, result);
   }
 };
 

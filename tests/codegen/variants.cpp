@@ -79,6 +79,11 @@ TEST_CASE("the optional parts of multi_head agree with the interpreter", "[varia
   check_shapes(KernelCase("multi_head", {.settings = {"score_weights=true", "dropout=0.1", "weights=true"}}), odd_shapes);
 }
 
+TEST_CASE("weights as (in x out), a mask by head and a residual agree with the interpreter", "[variant]") {
+  check_shapes(KernelCase("multi_head", {.settings = {"in_out=true", "head_mask=true", "residual=true"}}), odd_shapes);
+  CHECK(KernelCase("multi_head", {.settings = {"in_out=true", "projected=false"}}).difference("tokens=37,depth=16", 3) == "");
+}
+
 TEST_CASE("weights in panels agree with the interpreter, where panels are as wide as the machine's and where not", "[variant]") {
   const std::vector<std::string> settings = {"biases=true", "panels=true"};
   check_shapes(KernelCase("multi_head", {.settings = settings}), odd_shapes);

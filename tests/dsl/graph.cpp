@@ -15,8 +15,9 @@ constexpr bool are_valid(const std::variant<V...>*) {
   return (graph<V{}>.problem().empty() && ...);
 }
 static_assert(are_valid(static_cast<const AnyVariant*>(nullptr)));
-static_assert(graph<MultiHead{true, true, true, true, 0.1, true, true}>.problem().empty());
-static_assert(graph<Cross{true, true, true, true, true}>.problem().empty());
+static_assert(graph<MultiHead{true, true, true, true, true, 0.1, true, true, true, false, true}>.problem().empty());
+static_assert(graph<MultiHead{.biases = true, .in_out = true, .projected = false}>.problem().empty());
+static_assert(graph<Cross{true, true, true, true, true, true, true, true, false, true}>.problem().empty());
 static_assert(graph<Embedded{Positions::learned, true, true}>.problem().empty());
 
 // scores: 3 inputs, matmul, extent, sqrt, 1, divide, scale; then softmax, matmul
@@ -29,6 +30,8 @@ static_assert(nodes_of<MultiHead{.lengths = true}> == nodes_of<MultiHead{}> + 4)
 static_assert(nodes_of<MultiHead{.dropout = 0.1}> == nodes_of<MultiHead{}> + 3);             // seed, offset, dropout
 static_assert(nodes_of<MultiHead{.biases = true}> == nodes_of<MultiHead{}> + 4);             // 4 inputs, in the linears
 static_assert(nodes_of<MultiHead{.panels = true}> == nodes_of<MultiHead{}>);
+static_assert(nodes_of<MultiHead{.in_out = true}> == nodes_of<MultiHead{}>);
+static_assert(nodes_of<MultiHead{.projected = false}> == nodes_of<MultiHead{}> - 2);          // wo, linear
 static_assert(nodes_of<Padded{.clears_padding = true}> == nodes_of<Padded{}> + 2);           // 0, select
 static_assert(nodes_of<Embedded{.positions = Positions::learned}> < nodes_of<Embedded{}>);
 

@@ -187,6 +187,60 @@ TEST_CASE("a layer whose weights lie in panels is the same", "[variants]") {
   }
 }
 
+TEST_CASE("a layer's weights may be (in x out), its result is added to the tokens, and the heads may be left side by side", "[variants]") {
+  Arrays inputs = layer_inputs(true), in_out = inputs;
+  for (const char* weight : {"wq", "wk", "wv", "wo"}) {  // [a, b, c] as [c, a, b], and wo as [b, c, a]
+    Array& w = in_out[weight];
+    const std::vector<Size> e = w.extents;
+    const bool is_back = std::string_view(weight) == "wo";
+    w.extents = is_back ? std::vector<Size>{1, e[0], e[1] * e[2]} : std::vector<Size>{1, e[0] * e[1], e[2]};
+    w = turned(w);
+    w.extents = is_back ? std::vector<Size>{e[1], e[2], e[0]} : std::vector<Size>{e[2], e[0], e[1]};
+  }
+  Array wanted = plain::layer(inputs, inputs.at("x"), inputs.at("x")).out;
+  check_close(out_of(MultiHead{.biases = true, .in_out = true}, in_out), wanted, allowed);
+  for (std::size_t i = 0; i < wanted.data.size(); ++i) wanted.data[i] += inputs.at("x").data[i];
+  check_close(out_of(MultiHead{.biases = true, .residual = true}, inputs), wanted, allowed);
+  check_close(out_of(MultiHead{.biases = true, .panels = true, .residual = true}, in_panels(inputs, 2)), wanted, allowed);
+
+  // without wo: that with a wo of ones on the diagonal, whose width is that of the heads
+  const auto identity = [](Size width) {
+    Array wo = plain::zeros({width, heads, width / heads});
+    for (Size m = 0; m < width; ++m) wo.data[static_cast<std::size_t>(m * width + m)] = 1;
+    return wo;
+  };
+  const Size width = heads * value_depth;
+  Arrays wide = {{"x", plain::random({batch, tokens, width}, 4)}, {"wo", identity(width)}, {"bo", plain::zeros({width})}};
+  for (const char* weight : {"wq", "wk", "wv"}) wide[weight] = plain::random({heads, std::string_view(weight) == "wv" ? value_depth : depth, width}, 5, 0.3);
+  for (const char* bias : {"bq", "bk", "bv"}) wide[bias] = inputs.at(bias);
+  Array whole = out_of(MultiHead{.biases = true, .residual = true}, wide);
+  wide.erase("wo"), wide.erase("bo");
+  check_close(out_of(MultiHead{.biases = true, .projected = false, .residual = true}, wide), whole, allowed);
+  Array by_head = out_of(MultiHead{.biases = true, .projected = false}, wide);
+  CHECK(by_head.extents == std::vector<Size>{batch, tokens, heads, value_depth});
+  for (std::size_t i = 0; i < by_head.data.size(); ++i) by_head.data[i] += wide.at("x").data[i];
+  by_head.extents = whole.extents;
+  check_close(by_head, whole, allowed);
+  wide["x"] = plain::random({batch, tokens, width + 1}, 4);
+  CHECK_FALSE(interpret(build(MultiHead{.biases = true, .projected = false, .residual = true}), wide).problem.empty());
+}
+
+TEST_CASE("scaled_dot_product hides what a mask says, drops weights, and returns them before", "[variants]") {
+  Arrays inputs = by_heads();
+  const Array mask = random_mask({batch, queries, keys});
+  const plain::Result wanted = expected(inputs, where([&](Size b, Size i, Size j) { return at(mask, {b, i, j}) != 0; }));
+  inputs["mask"] = mask;
+  inputs["seed"] = scalar(3);
+  inputs["offset"] = scalar(4);
+  const Arrays got = outputs_of(build(ScaledDotProduct{.weights = true, .mask = true, .dropout = 0.5}), inputs);
+  check_close(got.at("weights"), wanted.weights, allowed);
+  double distance = 0;
+  for (std::size_t i = 0; i < wanted.out.data.size(); ++i) distance += std::abs(got.at("out").data[i] - wanted.out.data[i]);
+  CHECK(distance > 1);
+  inputs.erase("seed"), inputs.erase("offset");
+  check_close(out_of(ScaledDotProduct{.mask = true}, inputs), wanted.out, allowed);
+}
+
 TEST_CASE("multi_head multiplies the scores, then hides what mask and lengths say", "[variants]") {
   Arrays inputs = layer_inputs(false);
   const Array factors = plain::random({batch, heads, tokens, tokens}, 14), mask = random_mask({batch, tokens, tokens});
