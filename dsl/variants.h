@@ -17,9 +17,11 @@
 #include "dsl/variants/chunked.h"
 #include "dsl/variants/cosine.h"
 #include "dsl/variants/cross.h"
+#include "dsl/variants/decoder_layer.h"
 #include "dsl/variants/differential.h"
 #include "dsl/variants/document.h"
 #include "dsl/variants/embedded.h"
+#include "dsl/variants/encoder_layer.h"
 #include "dsl/variants/general.h"
 #include "dsl/variants/global_window.h"
 #include "dsl/variants/grouped_query.h"
@@ -50,6 +52,7 @@
 #include "dsl/variants/sliding_window.h"
 #include "dsl/variants/soft_cap.h"
 #include "dsl/variants/strided.h"
+#include "dsl/variants/torch_multi_head.h"
 #include "dsl/variants/tree.h"
 #include "dsl/variants/window.h"
 
@@ -91,6 +94,9 @@ using AnyVariant = std::variant<SingleHead,        //
                                 PackedQkv,         //
                                 Mla,               //
                                 Cross,             //
+                                TorchMultiHead,    //
+                                EncoderLayer,      //
+                                DecoderLayer,      //
                                 Additive,          //
                                 Embedded,          //
                                 MergePartials,     //

@@ -5,35 +5,17 @@ A new case at the end leaves the numbers of the others as they are. Run it to ma
     /usr/bin/python3 -B tests/variants/make_reference.py tests/variants/data
 """
 
-import json
 import math
 import pathlib
-import shutil
 import sys
 
 import numpy as np
 
-random = np.random.default_rng(7)
+from case_files import Cases
+
+reference = Cases(7)
+random, case, normal, integers, booleans = reference.random, reference.case, reference.normal, reference.integers, reference.booleans
 B, H, Q, K, D, V = 2, 3, 5, 7, 4, 3  # batch, heads, queries, keys, depth, value_depth
-cases = {}
-
-
-def case(name, inputs, outputs, **parameters):
-    """One case: `name` is the variant's, or VARIANT-WHAT; an output that is no dictionary is that called out."""
-    assert name not in cases, name
-    cases[name] = (name.split("-")[0], parameters, inputs, outputs if isinstance(outputs, dict) else {"out": outputs})
-
-
-def normal(*shape, scale=1.0):
-    return (random.standard_normal(shape) * scale).astype(np.float32)
-
-
-def integers(low, high, *shape):
-    return random.integers(low, high, shape).astype(np.int64)
-
-
-def booleans(*shape, share=0.6):
-    return random.random(shape) < share
 
 
 def qkv(queries=Q, keys=K, batch=B, heads=H, **more):
@@ -390,20 +372,6 @@ case("mla", x, weighted(softmax(scores), v))
 case("mla-absorbed", x, weighted(softmax(scores), v), absorbed=True)
 
 
-def write(folder):
-    shutil.rmtree(folder, ignore_errors=True)
-    for name, (variant, parameters, inputs, outputs) in cases.items():
-        (folder / name).mkdir(parents=True)
-        for tensor, data in inputs.items():
-            np.save(folder / name / f"{tensor}.npy", np.asarray(data))
-        for tensor, data in outputs.items():
-            np.save(folder / name / f"{tensor}.expected.npy", np.asarray(data))
-        text = {True: "true", False: "false"}
-        settings = [f"{key}={text.get(value, value) if isinstance(value, bool) else value}" for key, value in parameters.items()]
-        said = {"variant": variant, "settings": settings, "inputs": list(inputs), "outputs": list(outputs)}
-        (folder / name / "case.json").write_text(json.dumps(said, indent=1) + "\n")
-
-
 if __name__ == "__main__":
-    write(pathlib.Path(sys.argv[1]))
-    print(len(cases), "cases of", len({variant for variant, *_ in cases.values()}), "variants")
+    reference.write(pathlib.Path(sys.argv[1]))
+    print(reference.summary())

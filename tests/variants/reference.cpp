@@ -1,4 +1,4 @@
-/// Variants against data/, which make_reference.py computed: the interpreter gives those values, and kernels what the interpreter gives.
+/// Variants against data/, which make_reference.py computed, and torch/, which is PyTorch's: the interpreter gives those values, and kernels what the interpreter gives.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -54,28 +54,16 @@ ReferenceCase read_case(const std::filesystem::path& folder) {
   return c;
 }
 
-std::vector<ReferenceCase> reference_cases() {
+/// The cases of a folder, "data" or "torch".
+std::vector<ReferenceCase> reference_cases(const char* folder) {
   std::vector<ReferenceCase> cases;
-  for (const auto& entry : std::filesystem::directory_iterator(ATTUNE_REFERENCE)) cases.push_back(read_case(entry.path()));
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(ATTUNE_REFERENCE) / folder)) cases.push_back(read_case(entry.path()));
   std::ranges::sort(cases, {}, &ReferenceCase::name);
   return cases;
 }
 
-/// Kernels of every n-th case from `first` on. Tests of a few seconds run beside one another.
-void check_kernels(std::size_t first, std::size_t n) {
-  const std::vector<ReferenceCase> cases = reference_cases();
-  for (std::size_t i = first; i < cases.size(); i += n) {
-    INFO(cases[i].name);
-    const Graph graph = variant_graph(cases[i].variant, cases[i].settings);
-    const KernelCase kernel(cases[i].variant, {.settings = cases[i].settings, .set = known_extents(graph, cases[i].inputs)});
-    CHECK(kernel.difference(kernel.extents_of(cases[i].inputs), cases[i].inputs) == "");
-  }
-}
-
-}  // namespace
-
-TEST_CASE("variants give what formulas of their papers give", "[reference]") {
-  for (const ReferenceCase& c : reference_cases()) {
+void check_values(const std::vector<ReferenceCase>& cases) {
+  for (const ReferenceCase& c : cases) {
     INFO(c.name);
     const Arrays got = outputs_of(variant_graph(c.variant, c.settings), c.inputs);
     for (const auto& [name, expected] : c.outputs) {
@@ -87,9 +75,36 @@ TEST_CASE("variants give what formulas of their papers give", "[reference]") {
   }
 }
 
+void check_kernel(const ReferenceCase& c) {
+  INFO(c.name);
+  const Graph graph = variant_graph(c.variant, c.settings);
+  const KernelCase kernel(c.variant, {.settings = c.settings, .set = known_extents(graph, c.inputs)});
+  CHECK(kernel.difference(kernel.extents_of(c.inputs), c.inputs) == "");
+}
+
+/// Kernels of every n-th case from `first` on. Tests of a few seconds run beside one another.
+void check_kernels(std::size_t first, std::size_t n) {
+  const std::vector<ReferenceCase> cases = reference_cases("data");
+  for (std::size_t i = first; i < cases.size(); i += n) check_kernel(cases[i]);
+}
+
+/// Kernels of the cases of one variant that have PyTorch's values.
+void check_layers(std::string_view variant) {
+  int tried = 0;
+  for (const ReferenceCase& c : reference_cases("torch"))
+    if (c.variant == variant) check_kernel(c), ++tried;
+  CHECK(tried > 0);
+}
+
+}  // namespace
+
+TEST_CASE("variants give what formulas of their papers give", "[reference]") { check_values(reference_cases("data")); }
+TEST_CASE("variants give what PyTorch gives", "[reference]") { check_values(reference_cases("torch")); }
+
 TEST_CASE("every variant has a case of the reference", "[reference]") {
   std::set<std::string> tried;
-  for (const ReferenceCase& c : reference_cases()) tried.insert(c.variant);
+  for (const char* folder : {"data", "torch"})
+    for (const ReferenceCase& c : reference_cases(folder)) tried.insert(c.variant);
   for (const std::string_view variant : names_of_variants()) {
     INFO(variant);
     CHECK(tried.contains(std::string(variant)));
@@ -100,5 +115,9 @@ TEST_CASE("kernels give what the formulas give: cases 0, 4, ...", "[reference]")
 TEST_CASE("kernels give what the formulas give: cases 1, 5, ...", "[reference]") { check_kernels(1, 4); }
 TEST_CASE("kernels give what the formulas give: cases 2, 6, ...", "[reference]") { check_kernels(2, 4); }
 TEST_CASE("kernels give what the formulas give: cases 3, 7, ...", "[reference]") { check_kernels(3, 4); }
+
+TEST_CASE("kernels give what nn.MultiheadAttention gives", "[reference]") { check_layers("torch_multi_head"); }
+TEST_CASE("kernels give what nn.TransformerEncoderLayer gives", "[reference]") { check_layers("encoder_layer"); }
+TEST_CASE("kernels give what nn.TransformerDecoderLayer gives", "[reference]") { check_layers("decoder_layer"); }
 
 }  // namespace attune
