@@ -10,9 +10,10 @@ using Halide::select;
 
 namespace attune {
 
-ChunkScan::ChunkScan(const RecurrenceBody& of, const Extents& extents, const ScanTile& cut)
+ChunkScan::ChunkScan(const RecurrenceBody& of, const Extents& extents, const ScanTile& cut, PrefetchInto cache)
     : StateScan(of, extents, cut), padded_width(Halide::Internal::simplify(tiles_of(width, tile.rows) * tile.rows)) {
   define_operands();
+  define_ahead(cache);
   if (body.log_decay) define_decays();
   define_written();
   if (body.query) define_read();
@@ -24,13 +25,37 @@ void ChunkScan::define_operands() {
   Coordinates place = at(n, 0, token(j));
   place[body.over] = clamped(d, width, false);
   key(d, j, m, n) = select(is_token(j) && d < width, Halide::cast<float>(body.key.at(place)), 0.f);
-  key_by_token(j, d, m, n) = key(d, j, m, n);
+  key_rows(d, j, m, n) = key(d, j, m, n);
+  key_by_token(j, d, m, n) = key_rows(d, j, m, n);
   if (has_delta()) beta(j, m, n) = select(is_token(j), Halide::cast<float>(body.beta.at(place)), 0.f);
   if (!body.query) return;
   Coordinates of_row = at(n, 0, token(row()));
   of_row[body.over] = clamped(d, width, false);
   group.place(g, of_row);
   query(d, r, b, g, m, n) = Halide::cast<float>(body.query.at(of_row));
+}
+
+/// Keys, values and queries come from memory once: what copies them at the start of a chunk would wait for it. The rows of the next chunk are prefetched a
+/// few at a time, with each block of the state that changes: of many lines at once some are dropped.
+void ChunkScan::define_ahead(PrefetchInto cache) {
+  constexpr int elements_of_line = cache_line_bytes / static_cast<int>(sizeof(float));
+  const Expr each = tiles_of(tile.tokens(), Halide::max(state_blocks(), 1));
+  const auto add = [&](const Piece& piece, const std::string& last, const Expr& extent, const Expr& readers, const char* name) {
+    if (!lies_along(piece, last)) return;
+    const RDom near({{0, tiles_of(extent, elements_of_line)}, {0, each}, {0, readers}}, name);
+    Coordinates there = at(n, near.x * elements_of_line);
+    there[body.over] = near.x * elements_of_line;
+    there[body.along] = token(tile.tokens() + p * each + near.y);
+    group.place(near.z, there);
+    const Expr line = prefetch_all(piece.at(there), {.along = near.x}, cache);
+    if (!line.defined()) return;
+    if (!ahead.defined()) ahead(p, m, n) = 0;
+    ahead(p, m, n) += line;
+    ahead_rows.push_back(near);
+  };
+  add(body.key, body.over, width, 1, "later_keys");
+  if (!body.columns.empty()) add(body.value, body.columns.back(), used_columns, 1, "later_values");
+  if (body.query) add(body.query, body.over, width, group.extent(), "later_queries");
 }
 
 void ChunkScan::define_decays() {
@@ -102,7 +127,8 @@ void ChunkScan::define_read() {
 void ChunkScan::define_carried() {
   const RDom written_by({{0, tile.rows}, {0, tile.row_blocks}}, "written_by");
   const Expr token_of = written_by.y * tile.rows + written_by.x;
-  gain(c, d, m, n) = 0.f;
+  const Expr state_block = (c / tile.column_block) * (padded_width / tile.rows) + d / tile.rows;
+  gain(c, d, m, n) = ahead.defined() ? after(ahead(state_block, m, n), 0.f) : Expr(0.f);
   gain(c, d, m, n) += (decay.defined() ? fading_key(d, token_of, m, n) : key(d, token_of, m, n)) * written(c, written_by.x, written_by.y, m, n);
   // The state is read before it changes: of all groups, of which there may be none.
   done(m, n) = 0;

@@ -1,6 +1,7 @@
 /// A recurrence chunk by chunk, in products: the WY form of Yang et al., "Parallelizing Linear Transformers with the Delta Rule", 2024, section 3.
 #pragma once
 
+#include "schedules/common/prefetch.h"
 #include "schedules/common/state_scan.h"
 
 namespace attune {
@@ -13,11 +14,12 @@ namespace attune {
 /// Without beta, written is v. Factors of decays are products, never quotients: none overflows that the recurrence's own would not, and a decay of 0 is exact.
 /// A sum over j <= i leaves later tokens out altogether: their infinities and NaN reach no earlier token.
 struct ChunkScan : StateScan {
-  ChunkScan(const RecurrenceBody& body, const Extents& extents, const ScanTile& tile);
+  ChunkScan(const RecurrenceBody& body, const Extents& extents, const ScanTile& tile, PrefetchInto cache);
 
   const Halide::Expr padded_width;  ///< whole blocks of rows of the state
-  const Halide::Var j{"past_token"};
+  const Halide::Var j{"past_token"}, p{"state_block"};
   Halide::Func key{"key"}, key_by_token{"key_by_token"}, query{"query"};  // [d, j, m, n], [j, d, m, n], [d, r, b, g, m, n]
+  Halide::Func key_rows{"key_rows"};                                      // [d, j, m, n], of key: loaded along d, to be turned
   Halide::Func decay{"decay"}, fade{"fade"}, fading_key{"fading_key"};    // [j, m, n], [j, i, m, n], [d, j, m, n]; of no decay undefined
   Halide::Func beta{"beta"}, overlap{"overlap"}, erase{"erase"};          // [j, m, n], [j, r, b, m, n], the same
   Halide::Func inverse{"inverse"};                                        // [j, i, m, n]
@@ -26,6 +28,8 @@ struct ChunkScan : StateScan {
   Halide::Func products{"products"}, scores{"scores"};                    // [j, r, b, g, m, n]
   Halide::Func sums{"sums"}, read{"read"};                                // [c, r, b, g, m, n]
   Halide::Func gain{"gain"}, done{"done"}, carried{"carried"};            // [c, d, m, n], [m, n], [c, m, n]
+  Halide::Func ahead{"ahead"};                                            // [p, m, n]: 0; prefetches rows of the next chunk; of nothing to prefetch undefined
+  std::vector<Halide::RDom> ahead_rows;                                   ///< of its updates: lines, tokens, readers
   Halide::RDom erased, carried_over;                                      ///< pairs of tokens, the earlier one first; channels
 
  private:
@@ -33,12 +37,15 @@ struct ChunkScan : StateScan {
   Halide::Expr row() const { return b * tile.rows + r; }
   Halide::Expr token(const Halide::Expr& of_chunk) const { return m * tile.tokens() + of_chunk; }
   Halide::Expr is_token(const Halide::Expr& of_chunk) const { return token(of_chunk) < tokens; }
+  /// Blocks of the state whose sums are in registers at once.
+  Halide::Expr state_blocks() const { return padded_width / tile.rows * (used_columns / tile.column_block); }
   /// a_0 .. a_i; undefined of no decay.
   Halide::Expr past(const Halide::Expr& i) const;
   Halide::Expr faded(const Halide::Expr& earlier, const Halide::Expr& later, const Halide::Expr& product) const;
   /// Adds sum_{j <= row} weight(j) * written(j) to a Func over [c, r, b, ..]: whole blocks of rows before that of the row, then its own.
   void add_past(Halide::Func sum, const std::vector<Halide::Expr>& place, const std::function<Halide::Expr(Halide::Expr)>& weight, const Halide::Func& of);
   void define_operands();
+  void define_ahead(PrefetchInto cache);
   void define_decays();
   void define_written();
   void define_read();

@@ -1,6 +1,7 @@
 #include "schedules/chunked_scan/chunked_scan.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "schedules/chunked_scan/chunk_scan.h"
 #include "schedules/common/token_scan.h"
@@ -15,6 +16,8 @@ using Halide::VarOrRVar;
 
 namespace attune {
 namespace {
+
+constexpr int most_unrolled = 16;  ///< lines of a row that are prefetched without a loop
 
 /// What both ways have in common: tasks run in parallel, and a vector's columns are stored together.
 void schedule_states(StateScan& scan, int lanes) {
@@ -50,7 +53,8 @@ void schedule_tokens(TokenScan& scan, int lanes) {
 class ChunkSchedule {
  public:
   ChunkSchedule(ChunkScan& scan, int lanes, int register_vectors)
-      : scan_(scan), lanes_(lanes), size_(lanes * register_vectors), token_size_(std::min(size_, scan.tile.tokens())) {}
+      : scan_(scan), lanes_(lanes), size_(lanes * register_vectors), token_size_(std::min(size_, scan.tile.tokens())),
+        token_blocks_(std::gcd(size_ / token_size_, scan.tile.row_blocks)) {}
 
   void apply() {
     schedule_operands();
@@ -63,13 +67,15 @@ class ChunkSchedule {
   void once_a_chunk(Func func) const { func.compute_at(scan_.driver(), scan_.chunk_loop()).hoist_storage(scan_.driver(), scan_.task_loop()); }
   void bound_rows(Func func) const { func.bound(scan_.r, 0, scan_.tile.rows).bound(scan_.b, 0, scan_.tile.row_blocks); }
 
-  /// `size` elements along `column`, in vectors, and a block's rows as straight code; around them the loops of an update.
-  void in_registers(Stage stage, const Var& column, const Var& row, const std::vector<RVar>& around = {}) const {
+  /// Elements along `column`, in vectors, and the rows as straight code; around them the loops of an update.
+  void in_registers(Stage stage, const Var& column, const std::vector<Var>& rows, const std::vector<RVar>& around = {}) const {
     const Var vector, lane;
     stage.split(column, vector, lane, lanes_);
-    std::vector<VarOrRVar> order{lane, vector, row};
+    std::vector<VarOrRVar> order{lane, vector};
+    order.insert(order.end(), rows.begin(), rows.end());
     order.insert(order.end(), around.begin(), around.end());
-    stage.reorder(order).vectorize(lane).unroll(vector).unroll(row);
+    stage.reorder(order).vectorize(lane).unroll(vector);
+    for (const Var& row : rows) stage.unroll(row);
   }
 
   /// `func`, of rows and columns, in blocks whose sums `sum` has in registers; gives the loop over the blocks of a row.
@@ -78,9 +84,20 @@ class ChunkSchedule {
     func.split(column, block, inside, size, TailStrategy::RoundUp).split(inside, vector, lane, lanes_);
     func.reorder(lane, vector, scan_.r, block, scan_.b).vectorize(lane).unroll(vector).unroll(scan_.r);
     sum.compute_at(func, block).bound_extent(column, size).bound_extent(scan_.r, scan_.tile.rows);
-    in_registers(sum, column, scan_.r);
-    for (int n = 0; n < sum.num_update_definitions(); ++n) in_registers(sum.update(n), column, scan_.r, sum.rvars(n));
+    in_registers(sum, column, {scan_.r});
+    for (int n = 0; n < sum.num_update_definitions(); ++n) in_registers(sum.update(n), column, {scan_.r}, sum.rvars(n));
     return block;
+  }
+
+  /// `func`, of rows and the tokens of a chunk: these are few vectors, so that several blocks of rows are in registers at once.
+  void by_tokens(Func func, Func sum) const {
+    const Var block, inside, vector, lane, blocks;
+    func.bound_extent(scan_.b, scan_.tile.row_blocks).split(scan_.j, block, inside, token_size_, TailStrategy::RoundUp).split(inside, vector, lane, lanes_);
+    func.split(scan_.b, blocks, scan_.b, token_blocks_).reorder(lane, vector, scan_.r, scan_.b, block, blocks);
+    func.vectorize(lane).unroll(vector).unroll(scan_.r).unroll(scan_.b);
+    sum.compute_at(func, block).bound_extent(scan_.j, token_size_).bound_extent(scan_.r, scan_.tile.rows).bound_extent(scan_.b, token_blocks_);
+    in_registers(sum, scan_.j, {scan_.r, scan_.b});
+    in_registers(sum.update(), scan_.j, {scan_.r, scan_.b}, sum.rvars());
   }
 
   void schedule_operands() {
@@ -91,11 +108,21 @@ class ChunkSchedule {
     for (Func* func : {&scan_.key, &scan_.query, &scan_.fading_key})
       if (func->defined()) in_vectors(*func, scan_.d, lanes_);
     scan_.key.bound(scan_.d, 0, scan_.padded_width);
-    scan_.key_by_token.vectorize(scan_.j, lanes_);
+    schedule_turned_keys();
     if (scan_.query.defined()) bound_rows(scan_.query);
     if (!scan_.decay.defined()) return;
+    in_vectors(scan_.decay, scan_.j, lanes_);
     scan_.fade.vectorize(scan_.j, lanes_);
     scan_.fade.update().reorder(scan_.j, scan_.fade.rvars()[0]).vectorize(scan_.j, lanes_);
+  }
+
+  /// Squares of keys are turned in registers.
+  void schedule_turned_keys() const {
+    const int edge = fixed_value(scan_.padded_width % lanes_) == 0 ? std::min(lanes_, 8) : scan_.tile.rows;
+    const Var tokens, token, square, in_square;
+    scan_.key_by_token.bound(scan_.d, 0, scan_.padded_width).split(scan_.j, tokens, token, edge).split(scan_.d, square, in_square, edge);
+    scan_.key_by_token.reorder(token, in_square, square, tokens).vectorize(token).unroll(in_square);
+    scan_.key_rows.compute_at(scan_.key_by_token, square).vectorize(scan_.d, edge).unroll(scan_.j);
   }
 
   void schedule_inverse() {
@@ -103,7 +130,7 @@ class ChunkSchedule {
     once_a_chunk(scan_.inverse);
     bound_rows(scan_.erase);
     scan_.erase.bound(scan_.j, 0, scan_.tile.tokens());
-    in_blocks(scan_.erase, scan_.overlap, scan_.j, token_size_);
+    by_tokens(scan_.erase, scan_.overlap);
     scan_.inverse.bound(scan_.j, 0, scan_.tile.tokens()).vectorize(scan_.j, lanes_);
     const Var vector, lane;
     scan_.inverse.update().split(scan_.j, vector, lane, lanes_).reorder(lane, vector, RVar(scan_.erased.x.name()), RVar(scan_.erased.y.name())).vectorize(lane);
@@ -127,8 +154,8 @@ class ChunkSchedule {
     in_blocks(scan_.read, scan_.sums, scan_.c, size_);
     const int own = scan_.sums.num_update_definitions() - 1;
     scan_.sums.update(own).unroll(scan_.sums.rvars(own)[0]);
-    scan_.scores.compute_at(scan_.read, scan_.b).bound_storage(scan_.j, scan_.tile.tokens()).bound_extent(scan_.r, scan_.tile.rows);
-    in_blocks(scan_.scores, scan_.products, scan_.j, token_size_);
+    scan_.scores.compute_at(scan_.read, scan_.g).bound_storage(scan_.j, scan_.tile.tokens()).bound_extent(scan_.r, scan_.tile.rows);
+    by_tokens(scan_.scores, scan_.products);
   }
 
   void schedule_carried() {
@@ -145,19 +172,29 @@ class ChunkSchedule {
         .unroll(vector)
         .unroll(row);
     scan_.gain.compute_at(scan_.carried, rows).bound_extent(scan_.c, size_).bound_extent(scan_.d, scan_.tile.rows);
-    in_registers(scan_.gain, scan_.c, scan_.d);
-    in_registers(scan_.gain.update(), scan_.c, scan_.d, scan_.gain.rvars());
+    in_registers(scan_.gain, scan_.c, {scan_.d});
+    in_registers(scan_.gain.update(), scan_.c, {scan_.d}, scan_.gain.rvars());
+    if (!scan_.ahead.defined()) return;
+    scan_.ahead.compute_at(scan_.carried, rows);
+    for (std::size_t n = 0; n < scan_.ahead_rows.size(); ++n) {
+      const RVar lines = scan_.ahead_rows[n].x;
+      if (fixed_value(lines.extent()).value_or(most_unrolled + 1) <= most_unrolled) scan_.ahead.update(static_cast<int>(n)).unroll(lines);
+    }
   }
 
   ChunkScan& scan_;
-  const int lanes_, size_, token_size_;
+  const int lanes_, size_, token_size_, token_blocks_;  ///< elements of a row and of its part along tokens; blocks of rows of the latter
 };
 
 }  // namespace
 
 std::vector<Parameter> chunked_scan_parameters(const Machine& machine, SizeClass size) {
   return with_defaults("chunked_scan", machine, size,
-                       {{"chunk", {1, 16, 32, 64, 128}}, {"vectors", {1, 2, 4, 8}}, {"register_rows", {2, 4, 8}}, {"register_vectors", {1, 2, 4}}});
+                       {{"chunk", {1, 16, 32, 64, 128}},
+                        {"vectors", {1, 2, 4, 8}},
+                        {"register_rows", {2, 4, 8}},
+                        {"register_vectors", {1, 2, 4}},
+                        {"prefetch", {0, 1}}});
 }
 
 std::string chunked_scan_problem(const Machine&, const std::vector<Parameter>& values) {
@@ -173,7 +210,7 @@ Stored chunked_scan(const RecurrenceBody& body, const Extents& extents, const Ma
     schedule_tokens(scan, lanes);
     return scan.stored();
   }
-  ChunkScan scan(body, extents, {columns, rows, chunk / rows, false, lanes * value("register_vectors")});
+  ChunkScan scan(body, extents, {columns, rows, chunk / rows, false, lanes * value("register_vectors")}, static_cast<PrefetchInto>(value("prefetch")));
   schedule_states(scan, lanes);
   ChunkSchedule(scan, lanes, value("register_vectors")).apply();
   return scan.stored();

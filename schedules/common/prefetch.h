@@ -23,6 +23,16 @@ Halide::Expr rows_ahead(const Halide::Expr& extent);
 /// is itself loaded: that load must not be beyond extents.
 Halide::Expr prefetch(const std::shared_ptr<const Load>& load, PrefetchInto cache);
 
+/// Which elements of memory prefetch_all takes.
+struct PrefetchedReads {
+  Halide::RVar along;       ///< their places depend on it
+  std::string rows = {};    ///< a variable that one of their indices depends on alone, and `along` is of another: elements by row and column
+  bool may_be_gathered = false;  ///< also those whose places are loaded themselves: the expression lies within all extents
+};
+
+/// The same for all elements of memory that the expression reads, of those that `reads` says; undefined if there are none.
+Halide::Expr prefetch_all(const Halide::Expr& element, const PrefetchedReads& reads, PrefetchInto cache);
+
 /// The value, evaluated after what prefetches; that may be undefined.
 Halide::Expr after(const Halide::Expr& prefetch, const Halide::Expr& value);
 

@@ -98,4 +98,29 @@ TEST_CASE("nothing is prefetched whose place is loaded, too", "[prefetch]") {
   CHECK(!is_prefetched(x, made(x)));
 }
 
+TEST_CASE("of all that an expression reads the lines that lie along a loop are prefetched, of rows where that is asked", "[prefetch]") {
+  const ImageParam by_row(Halide::Float(32), 2, "by_row"), by_column(Halide::Float(32), 1, "by_column"), ids(Halide::Int(32), 1, "ids");
+  const Var x("x"), row("row");
+  const Halide::RDom line(0, 4, "line");
+  const Halide::Expr of_rows = by_row(line.x * 16, row), of_columns = by_column(line.x * 16), of_sums = by_column(line.x + row);
+  const Halide::Expr of_ids = by_row(line.x, ids(row)), of_no_line = by_column(row);
+  const auto count = [&](const Halide::Expr& element, PrefetchedReads reads) {
+    const Halide::Expr lines = prefetch_all(element, reads, PrefetchInto::first_level);
+    if (!lines.defined()) return std::size_t{0};
+    Func f;
+    f(row) = 0;
+    f(row) += lines;
+    f.update().unroll(line.x);
+    const std::string text = assembly_of(f, {by_row, by_column, ids});
+    std::size_t found = 0;
+    for (std::size_t at = text.find("prefetchnta"); at != std::string::npos; at = text.find("prefetchnta", at + 1)) ++found;
+    return found / 4;
+  };
+  CHECK(count(of_rows + of_columns + of_sums + of_no_line, {.along = line.x}) == 3);
+  CHECK(count(of_rows + of_columns + of_sums + of_no_line, {.along = line.x, .rows = "row"}) == 1);
+  CHECK(count(of_ids, {.along = line.x}) == 0);
+  CHECK(count(of_ids, {.along = line.x, .may_be_gathered = true}) == 1);
+  CHECK(count(of_no_line, {.along = line.x}) == 0);
+}
+
 }  // namespace attune
