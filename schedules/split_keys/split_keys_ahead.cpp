@@ -15,6 +15,14 @@ Expr SplitKeysStage::key_ahead(const Expr& place, const Expr& extent) const {
   return first_key() + place + Halide::max(Halide::min(rows_ahead(extent), keys_ / 8), 1);
 }
 
+/// What prefetches the line of an element at coordinates whose key may be beyond the last. Of what is no load, as rows of pages are that a table names, the
+/// last key's instead.
+Expr SplitKeysStage::prefetch_ahead(const Piece& piece, Coordinates at, const Halide::RVar& along) const {
+  if (const Expr line = prefetch(piece.load(at), tiles_.prefetch); line.defined()) return line;
+  at[body_.keys] = Halide::max(Halide::min(at[body_.keys], keys_ - 1), 0);
+  return prefetch_all(piece.at(at), {.along = along, .may_be_gathered = true}, tiles_.prefetch);
+}
+
 /// What prefetches at key_ the key that is read so many keys later; it may be undefined.
 Expr SplitKeysStage::prefetch_key() {
   const std::string& last = body_.over.back();
@@ -25,7 +33,7 @@ Expr SplitKeysStage::prefetch_key() {
   for (const std::string& dim : body_.over) at[dim] = 0;
   at[last] = lines_.first_element();
   at[body_.keys] = key_ahead(key_, extents_.at(last));
-  const Expr line = prefetch(body_.key.load(at), tiles_.prefetch);
+  const Expr line = prefetch_ahead(body_.key, at, lines_.loop());
   if (!line.defined()) return {};
   define_prefetch(later_key_, per_key({key_}), line);
   return later_key_(per_key({key_}));
@@ -44,7 +52,7 @@ Expr SplitKeysStage::prefetching_value(const Expr& value, const Expr& number, co
   Coordinates at = batch_coordinates();
   at[body_.value_depth] = index;
   at[body_.keys] = key_ahead(key, depth_);
-  const Expr line = prefetch(body_.value.load(at), tiles_.prefetch);
+  const Expr line = prefetch_ahead(body_.value, at, whole_[0]);
   if (!line.defined()) return value;
   const int vectors_in_line = std::max(cache_line_bytes / (tiles_.lanes * (in_pairs ? 2 : 4)), 1);
   return select(row_ == 0 && number % vectors_in_line == 0, after(line, value), value);

@@ -80,6 +80,7 @@ class SplitKeysStage {
 
   // split_keys_ahead.cpp: what is prefetched before it is read
   Halide::Expr key_ahead(const Halide::Expr& place, const Halide::Expr& extent) const;
+  Halide::Expr prefetch_ahead(const Piece& piece, Coordinates at, const Halide::RVar& along) const;
   Halide::Expr prefetch_key();
   Halide::Expr prefetching_value(const Halide::Expr& value, const Halide::Expr& number, const Halide::Expr& index, const Halide::Expr& key, bool in_pairs) const;
   void schedule_prefetched_key();
