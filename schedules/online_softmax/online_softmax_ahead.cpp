@@ -30,6 +30,30 @@ void SoftmaxStage::schedule_prefetched_keys(const Var& square) {
   later_keys_.update().unroll(column_);
 }
 
+/// What prefetches, before a panel's product is summed, the elements that its scores then read by query and key: biases, factors, masks. Each is read
+/// once, in rows as short as a block of keys: prefetchers do not follow. (Prefetched a panel earlier they are gone from the first-level cache again.)
+Expr SoftmaxStage::prefetch_read_scores(SoftmaxPass& pass) {
+  pass.read_lines = RowLines(tiles_.panel(), sizeof(float), pass.named("read_lines"));
+  Coordinates at = batch_coordinates();
+  at[body_.queries] = clamped_row();
+  at[body_.keys] = key_of(pass, pass.read_lines.first_element(), panel_);
+  Expr read = changed_score(body_, Halide::Internal::Variable::make(Halide::Float(32), "any_score"), at, false);
+  if (pass.has_mask) read = select(body_.visible(at), read, 0.f);
+  const Expr line = prefetch_all(read, {.along = pass.read_lines.loop(), .rows = row_.name()}, PrefetchInto::first_level);
+  if (!line.defined()) return {};
+  pass.asked_scores = Func(pass.named("asked_scores"));
+  define_prefetch(pass.asked_scores, per_row({panel_}), line);
+  return pass.asked_scores(per_row({panel_}));
+}
+
+void SoftmaxStage::schedule_prefetched_scores(SoftmaxPass& pass) {
+  if (!pass.asked_scores.defined()) return;
+  pass.asked_scores.compute_at(pass.scores, row_group_).bound_extent(row_, tiles_.rows).unroll(row_);
+  Halide::Stage update = pass.asked_scores.update();
+  update.reorder(pass.read_lines.loop(), row_).unroll(row_);
+  pass.read_lines.unroll_few(update);
+}
+
 /// What prefetches for each row of a group the queries of the next tile, in every block but the largest: which of them come is
 /// known at run time, and a line that is near already costs no more than a load. Tiles with the largest blocks compute so much that the copy of
 /// their queries hardly counts. (Prefetching a whole tile at once, while the one before is copied, would wait for memory as the copy does.)

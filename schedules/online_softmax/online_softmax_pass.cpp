@@ -70,7 +70,7 @@ Expr SoftmaxStage::raw_score(SoftmaxPass& pass, const Coordinates& at) {
   const Expr term = score_term(body_, query, key, term_at);
   if (over.empty()) return term;
   pass.product = Func(pass.named("product"));
-  pass.product(per_row({column_, panel_})) = 0.f;
+  pass.product(per_row({column_, panel_})) = body_.combine ? Expr(0.f) : after(prefetch_read_scores(pass), 0.f);
   pass.product(per_row({column_, panel_})) += term;
   return pass.product(per_row({column_, panel_}));
 }

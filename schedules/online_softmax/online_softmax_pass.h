@@ -32,6 +32,7 @@ struct SoftmaxPass : KeyBlocks {
   Halide::Func maximum_by_lane;  ///< [lane, ..]
   Halide::Func maximum;          ///< [..]
   Halide::Func reference;        ///< [..] maximum, rounded up to a whole number
+  Halide::Func asked_scores;     ///< [panel, ..] prefetches what scores read by query and key
   Halide::Func later_queries;    ///< [..] prefetches the next tile's query
   Halide::Func exact_weights;    ///< [column, panel, ..] 2^(scores - reference), where weights are bf16 and the total's logarithm is wanted
   Halide::Func weights;          ///< [column, panel, ..] 2^(scores - reference), as stored_weight says
@@ -43,6 +44,7 @@ struct SoftmaxPass : KeyBlocks {
   /// Those that values are multiplied by.
   const Halide::Func& summed_weights() const { return changed_weights.defined() ? changed_weights : weights.defined() ? weights : scores; }
   RowLines lines;                ///< of the next tile's query
+  RowLines read_lines;           ///< of what a panel's scores read
   Halide::RDom over, row_vectors, maximum_vectors, across, whole, rest;
 };
 

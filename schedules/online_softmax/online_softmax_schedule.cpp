@@ -184,6 +184,7 @@ void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
   else
     product.compute_at(scores, row_group_).bound_extent(column_, tiles_.panel());
   product.bound_extent(row_, tiles_.rows);
+  schedule_prefetched_scores(pass);
   const TailStrategy exact = TailStrategy::RoundUp;
   product.split(column_, vector_of_keys, lane_of_keys, tiles_.lanes, exact).vectorize(lane_of_keys).unroll(vector_of_keys).unroll(row_);
   product.update().split(column_, vector_of_keys, lane_of_keys, tiles_.lanes, exact).reorder(order);

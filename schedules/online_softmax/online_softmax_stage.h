@@ -82,6 +82,8 @@ class SoftmaxStage {
   void schedule_prefetched_keys(const Halide::Var& square);
   Halide::Expr prefetch_query(SoftmaxPass& pass);
   void schedule_prefetched_queries(SoftmaxPass& pass);
+  Halide::Expr prefetch_read_scores(SoftmaxPass& pass);
+  void schedule_prefetched_scores(SoftmaxPass& pass);
 
   // online_softmax_bf16.cpp: products of bf16 pairs
   std::optional<Bf16Operands> bf16_operands() const;
