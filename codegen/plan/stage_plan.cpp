@@ -91,11 +91,14 @@ class Planner {
     }
   }
 
-  /// Computed tables that grow with the sum of dims and are gathered at each of their pairs (a bias by distance): stored once.
+  /// Computed tables that are gathered and stored once: those that grow with the sum of dims and are read at each of their pairs (a bias by distance), and
+  /// cosines and sines that are read for each element of dims that they lack (angles of positions, by every head).
   void find_tables() {
-    for (const Node& node : graph_.nodes()) {
+    for (int id = 0; id < static_cast<int>(graph_.nodes().size()); ++id) {
+      const Node& node = graph_.node(id);
       const auto* gather = std::get_if<Gather>(&node.op);
       if (gather == nullptr || std::holds_alternative<Input>(graph_.node(node.inputs[0]).op)) continue;
+      if (is_turning(graph_.node(node.inputs[0])) && is_repeated(id)) tables_.insert(node.inputs[0]);
       const Names& ids = graph_.node(node.inputs[1]).type.dims;
       const auto is_sum_of_ids = [&](const DimInfo& info) {
         const Derivation& from = info.derivation;
@@ -103,6 +106,18 @@ class Planner {
       };
       if (std::ranges::any_of(graph_.dim_infos(), is_sum_of_ids)) tables_.insert(node.inputs[0]);
     }
+  }
+
+  static bool is_turning(const Node& node) { return std::holds_alternative<Cos>(node.op) || std::holds_alternative<Sin>(node.op); }
+
+  std::string reason_of_table(int id) const {
+    return is_turning(graph_.node(id)) ? "a table that is read for each element of other dims" : "a table that is read for each pair of what it is the sum of";
+  }
+
+  /// Some user of the node has dims that it lacks.
+  bool is_repeated(int id) const {
+    return std::ranges::any_of(planning_.users()[static_cast<std::size_t>(id)],
+                               [&](int user) { return !graph_.node(user).type.dims.without(graph_.node(id).type.dims).empty(); });
   }
 
   /// Follows the changes of the anchor's value that need none of what its stage stores beside it; those up to `least` are part of its stage.
@@ -134,7 +149,7 @@ class Planner {
         stages_.push_back({PointwiseRoles{}, {id}, {}, {id}, "a copy of an argument"});
       return;
     }
-    StagePlan plan{PointwiseRoles{}, {id}, {}, {}, tables_.contains(id) ? "a table that is read for each pair of what it is the sum of" : "elementwise"};
+    StagePlan plan{PointwiseRoles{}, {id}, {}, {}, tables_.contains(id) ? reason_of_table(id) : "elementwise"};
     std::set<int> own;
     if (const auto anchor = anchors_.find(id); anchor != anchors_.end()) {
       const auto& [node, of_node] = anchor->second;

@@ -88,6 +88,21 @@ TEST_CASE("a bias by distance is looked up once for each distance", "[plan]") {
   CHECK(kinds("relative_bias", {"distances=clipped", "causal=true"}) == "pointwise online_softmax");
 }
 
+TEST_CASE("cosines and sines of positions are stored once for all heads, and stay with the attention of one", "[plan]") {
+  for (const bool has_heads : {true, false}) {
+    Graph g;
+    auto [heads, queries, keys, depth, pairs] = g.dims("heads", "queries", "keys", "depth", "pairs");
+    const auto input = [&](const char* name, Dim tokens) { return has_heads ? g.input(name, {heads, tokens, depth}) : g.input(name, {tokens, depth}); };
+    const Value q = input("q", queries), k = input("k", keys), v = input("v", keys), steps = g.input("steps", {pairs}, Kind::i64);
+    const auto turned = [&](Value x, Dim tokens) { return rotary_embedding(x, rotary_angle(index(tokens), steps), depth, pairs, RotaryPairs::half_split); };
+    const Value out = matmul(softmax(matmul(turned(q, queries), turned(k, keys), depth), keys), v, keys);
+    has_heads ? g.output("out", out, {heads, queries, depth}) : g.output("out", out, {queries, depth});
+    const std::vector<std::string> tables = reasons<PointwiseRoles>(g);
+    CHECK(tables == std::vector<std::string>(has_heads ? 4 : 0, "a table that is read for each element of other dims"));
+    CHECK(reasons<OnlineSoftmaxRoles>(g).size() == 1);
+  }
+}
+
 TEST_CASE("a layer is its projections around one attention", "[plan]") {
   CHECK(kinds("multi_head") == "gemm gemm gemm online_softmax gemm");
   CHECK(kinds("multi_head", {"biases=true", "dropout=0.1"}) == "gemm gemm gemm online_softmax gemm");
