@@ -2,6 +2,7 @@
 
 import numpy
 
+from formulas import scores_of, softmax, visible, weights_of
 from own import from_bf16, to_bf16
 from problem import Problem
 
@@ -9,48 +10,52 @@ LINEAR_STRUCTS = ("Linear", "LinearPanels")  # the structs of bench/variants/lin
 SAMPLED_QUERIES = 16  # the reference is computed for so many queries of each head, spread over all
 
 
-def t5_bucket(distance, buckets=32, last=128):
-    """T5's bucket of j - i, both sides."""
-    side, exact = buckets // 2, buckets // 4
-    size = numpy.abs(distance)
-    wide = exact + numpy.log(numpy.maximum(size, 1) / exact) / numpy.log(last / exact) * (side - exact)
-    wide = numpy.floor(wide + 1e-9)  # bounds that are integers are meant exactly
-    return numpy.where(size < exact, size, numpy.minimum(side - 1, wide)).astype("int64") + numpy.where(distance > 0, side, 0)
-
-
-def change_scores(row, inputs, scores, i, j):
-    """The scores [batch, heads, i, j] as the variant changes them."""
-    if row.kernel == "alibi":
-        heads = scores.shape[1]
-        slopes = 2.0 ** (-8 * numpy.arange(1, heads + 1) / heads)
-        return scores + slopes[:, None, None] * (j - i)
-    if row.kernel == "soft_cap":
-        return row.parameters["cap"] * numpy.tanh(scores / row.parameters["cap"])
-    if row.kernel == "relative_bias":
-        return scores + inputs["bias"].astype("float64")[t5_bucket(j - i)].transpose(2, 0, 1)
-    return scores
-
-
-def visible(row, inputs, i, j):
-    """Which of the pairs [i, j] are visible, or None if all are."""
-    window = row.parameters.get("window")
-    if row.kernel in ("causal", "retention"):
-        return j <= i
-    if row.kernel == "sliding_window":
-        return (j <= i) & (i - j < window)
-    if row.kernel == "sinks":
-        return (j <= i) & ((j < row.parameters["sinks"]) | (i - j < window))
-    if row.kernel == "prefix_lm":
-        return (j <= i) | (j < inputs["prefix"][0])
-    if row.kernel == "document":
-        return inputs["ids"][0][i] == inputs["ids"][0][j]
-    return None
-
-
 def visible_of_all(row, inputs):
-    """The same for all pairs of a call's queries and keys."""
+    """Which of all pairs of a call's queries and keys are visible, or None if all are."""
     queries, keys = inputs["q"].shape[-2], inputs["k"].shape[-2]
     return visible(row, inputs, numpy.arange(queries)[:, None], numpy.arange(keys)[None, :])
+
+
+def lengths_of(count, tokens):
+    """So many lengths that are not the same, of `tokens` together."""
+    bounds = numpy.round(numpy.linspace(0, 1, count + 1) ** 1.3 * tokens).astype("int64")
+    return numpy.diff(bounds)
+
+
+def given(row, name, extents, shape, random):
+    """Integers and booleans of an input, by its name; None if none are known."""
+    queries, keys = shape.get("queries", 1), shape.get("keys", 1)
+    documents = max(1, min(12, queries))
+    values = {
+        "ids": lambda: numpy.arange(extents[-1]) * documents // max(1, extents[-1]),
+        "prefix": lambda: min(1024, keys),
+        "lengths": lambda: keys * 3 // 4 if row.kernel == "padded" else keys,
+        "offsets": lambda: numpy.cumsum([0, *lengths_of(extents[0] - 1, queries)]),
+        "position": lambda: keys - queries,
+        "table": lambda: random.permutation(extents[-1]),
+        "global": lambda: numpy.arange(extents[-1]) % 512 == 0,
+        "mask": lambda: random.random(extents) < 0.7,
+        # every guess has its parent among the two before it
+        "ancestors": lambda: ancestors_of(extents[-2], extents[-1], random),
+        "chosen": lambda: chosen_of(row, extents, shape, random),
+    }
+    return values[name]() if name in values else None
+
+
+def ancestors_of(queries, guesses, random):
+    seen = numpy.zeros((guesses, guesses), bool)
+    for guess in range(guesses):
+        if guess > 0:
+            seen[guess] = seen[random.integers(max(0, guess - 2), guess)]
+        seen[guess, guess] = True
+    return seen[guesses - queries:]
+
+
+def chosen_of(row, extents, shape, random):
+    """Lists of keys, or of blocks of keys, each once."""
+    count = shape["keys"] if row.kernel == "chosen_keys" else -(-shape["keys"] // row.parameters["key_block"])
+    lists = numpy.stack([random.permutation(count)[:extents[-1]] for _ in range(extents[-2])])
+    return numpy.sort(lists, -1)
 
 
 def make_inputs(row, shape, manifest):
@@ -59,21 +64,19 @@ def make_inputs(row, shape, manifest):
     inputs = {}
     for tensor in manifest["inputs"]:
         name, extents = tensor["name"], [shape[dim] for dim in tensor["dims"]]
-        if name == "ids":
-            documents = max(1, min(12, shape["queries"]))
-            inputs[name] = numpy.broadcast_to(numpy.arange(extents[-1]) * documents // max(1, extents[-1]), extents).astype("int64")
-        elif name == "prefix":
-            inputs[name] = numpy.full(extents, min(1024, shape["keys"]), "int64")
-        elif tensor["type"] in ("f32", "bf16"):
-            fan_in = {"w": "model", "wq": "model", "wk": "model", "wv": "model", "wa": "hidden"}.get(name)
-            fan_in = "key_depth" if name == "wk" and "key_depth" in shape else "depth" if name == "wq" and "model" not in shape else fan_in
+        if tensor["type"] in ("f32", "bf16"):
+            fan_in = {"w": "key_depth" if row.kernel == "general" else "model", "wq": "model", "wk": "model", "wv": "model", "wa": "hidden"}.get(name)
+            fan_in = "key_depth" if name == "wk" and "key_depth" in shape else "depth" if name in ("wq", "wk") and "model" not in shape else fan_in
             size = shape["heads"] * shape["value_depth"] if name == "wo" else shape[fan_in] if fan_in else 1
             x = (random.standard_normal(extents) / numpy.sqrt(size)).astype("float32")
             if row.kernel == "recurrent_attention":
                 x = of_state(name, x)
             inputs[name] = from_bf16(to_bf16(x)) if tensor["type"] == "bf16" else x
-        else:
+            continue
+        values = given(row, name, extents, shape, random)
+        if values is None:
             raise Problem(f"row '{row.name}': no inputs are known for '{name}', a {tensor['type']}")
+        inputs[name] = numpy.broadcast_to(values, extents).astype({"i32": "int32", "i64": "int64", "boolean": "bool"}[tensor["type"]])
     return inputs
 
 
@@ -104,34 +107,37 @@ def recurrence(row, inputs, at):
     return numpy.stack(wanted, 2)
 
 
-def softmax(scores):
-    high = scores.max(-1, keepdims=True)
-    weights = numpy.exp(scores - numpy.where(numpy.isfinite(high), high, 0))
-    total = weights.sum(-1, keepdims=True)
-    return weights / numpy.where(total > 0, total, 1)
-
-
-def weights_of(row, inputs, scores, i, j):
-    """The weights that the variant makes of the scores, which are -inf where nothing is visible."""
-    if row.kernel == "sigmoid_attention":
-        return 1 / (1 + numpy.exp(-scores))
-    if row.kernel == "relu_attention":
-        return numpy.maximum(scores, 0) / scores.shape[-1]
-    if row.kernel == "retention":
-        decay = numpy.exp(numpy.minimum(inputs["log_gamma"].astype("float64"), 0)[:, None, None] * numpy.maximum(i - j, 0))
-        return numpy.where(numpy.isfinite(scores), scores, 0) * decay
-    return softmax(scores)
-
-
 def sampled(queries):
     return numpy.unique(numpy.linspace(0, queries - 1, SAMPLED_QUERIES).astype("int64"))
+
+
+def by_head(row, inputs):
+    """q, k and v as [batch, heads, queries or keys, ..], whatever the variant takes."""
+    if row.kernel == "ragged":
+        return [inputs[n].swapaxes(0, 1)[None] for n in "qkv"]
+    if row.kernel == "paged":
+        pages = [inputs[f"{n}_pages"][inputs["table"]] for n in "kv"]  # [batch, slots, page, heads, ..]
+        if row.parameters.get("layout") == "hnd":
+            pages = [x.swapaxes(2, 3) for x in pages]
+        k, v = (numpy.moveaxis(x.reshape(x.shape[0], -1, *x.shape[3:]), 1, 2) for x in pages)
+    elif row.kernel == "cached":
+        k, v = (inputs[f"{n}_cache"].copy() for n in "kv")
+        for n, cache in (("k", k), ("v", v)):
+            cache[:, :, inputs["position"][0]:][:, :, :inputs[n].shape[2]] = inputs[n]
+    else:
+        k, v = inputs["k"], inputs["v"]
+    q = inputs["q"]
+    if q.ndim == 5:  # its query heads one behind the other
+        q = q.reshape(q.shape[0], -1, *q.shape[3:])
+        k, v = (x.repeat(q.shape[1] // x.shape[1], 1) for x in (k, v))
+    return q, k, v
 
 
 def attention(row, inputs, q, k, v, at):
     """The result for the queries `at` of q [batch, heads, queries, depth], in double; and what a rounding of scores may cost."""
     q, k, v = q[:, :, at].astype("float64"), k.astype("float64"), v.astype("float64")
     i, j = at[:, None], numpy.arange(k.shape[2])[None, :]
-    scores = change_scores(row, inputs, q @ k.swapaxes(-1, -2) / numpy.sqrt(q.shape[-1]), i, j)
+    scores = scores_of(row, inputs, q, k, i, j)
     largest = abs(scores).max()
     seen = visible(row, inputs, i, j)
     if seen is not None:
@@ -187,14 +193,12 @@ def difference(row, inputs, result):
         at = sampled(result.shape[1])
         wanted = multi_head(row, inputs, at) if row.kernel == "multi_head" else additive(inputs, at)
         return abs(result[:, at].reshape(wanted.shape) - wanted).max(), 1e-5 + 64 * eps * max(1, abs(wanted).max())
-    q, k, v = (inputs[n] for n in "qkv")
     if row.kernel == "recurrent_attention":
-        at = sampled(q.shape[2])
+        at = sampled(inputs["q"].shape[2])
         wanted = recurrence(row, inputs, at)
-        return abs(result[:, :, at] - wanted).max(), 1e-5 + 4 * k.shape[2] ** 0.5 * eps * max(1, abs(wanted).max())
-    if row.kernel == "grouped_query":  # its query heads one behind the other
-        q, result = q.reshape(q.shape[0], -1, *q.shape[3:]), result.reshape(result.shape[0], -1, *result.shape[3:])
-        k, v = (x.repeat(q.shape[1] // x.shape[1], 1) for x in (k, v))
+        return abs(result[:, :, at] - wanted).max(), 1e-5 + 4 * inputs["k"].shape[2] ** 0.5 * eps * max(1, abs(wanted).max())
+    q, k, v = by_head(row, inputs)
+    result = result.swapaxes(0, 1)[None] if row.kernel == "ragged" else result.reshape(q.shape[:-1] + v.shape[-1:])
     at = sampled(q.shape[2])
     wanted, score_rounding, largest_value = attention(row, inputs, q, k, v, at)
     allowed = 1e-5 + 4 * 2.0**-24 * score_rounding + (4 * eps * largest_value if row.type == "bf16" else 0)
@@ -208,11 +212,18 @@ def check(row, inputs, who, result):
         raise Problem(f"row '{row.name}': the result of {who} differs from the reference by {apart:.2e}; {allowed:.2e} is allowed")
 
 
+def queries_and_keys(shape):
+    """Self-attention has no dim of keys."""
+    return shape["queries"], shape.get("keys", shape["queries"])
+
+
 def pairs(row, inputs, shape):
     """The visible pairs of one head; of a recurrence its tokens."""
     if row.kernel == "recurrent_attention":
         return shape["tokens"]
-    queries, keys = shape["queries"], shape["keys"]
+    queries, keys = queries_and_keys(shape)
+    if row.kernel == "chosen_keys":
+        return queries * shape["choices"]
     j, count = numpy.arange(keys)[None, :], 0
     if visible(row, inputs, numpy.arange(1)[:, None], j) is None:
         return queries * keys
@@ -223,7 +234,7 @@ def pairs(row, inputs, shape):
 
 def visited_pairs(row, inputs, shape, group, edge):
     """The pairs of one head that a kernel computes: all of a block of `group` queries and `edge` keys in which one is visible."""
-    queries, keys = shape["queries"], shape["keys"]
+    queries, keys = queries_and_keys(shape)
     j, count, at_once = numpy.arange(keys)[None, :], 0, 64 * group
     for first in range(0, queries, at_once):
         seen = visible(row, inputs, numpy.arange(first, min(first + at_once, queries))[:, None], j)
@@ -237,13 +248,14 @@ def work(row, inputs, shape):
     if row.counts == "time":
         return 0
     if row.counts == "bytes":
-        return sum(inputs[n].size * (2 if row.type != "f32" else 4) for n in "kv")
+        suffix = {"paged": "_pages", "cached": "_cache"}.get(row.kernel, "")
+        return sum(inputs[n + suffix].size * (2 if row.type != "f32" else 4) for n in "kv")
     if row.kernel in LINEAR_STRUCTS:
         hidden = shape["hidden"] if row.kernel == "Linear" else shape["panels"] * shape["column"]
         return 2 * shape["rows"] * hidden * shape["model"]
     if row.kernel == "recurrent_attention":  # what going token by token takes
         return 2 * (3 if has_delta(row) else 2) * shape["batch"] * shape["heads"] * shape["tokens"] * shape["depth"] * shape["value_depth"]
-    both = 2 * (shape["depth"] + shape["value_depth"]) * shape["batch"] * shape["heads"]
+    both = 2 * (shape["depth"] + shape["value_depth"]) * shape.get("batch", 1) * shape["heads"]
     if row.kernel == "multi_head":
         tokens = shape["tokens"]
         return both * tokens * tokens + 2 * both * tokens * shape["model"]

@@ -12,7 +12,7 @@ from problem import Problem
 from timing import STRETCH_S
 
 STORAGES = {"f32": 0, "bf16": 1, "i32": 6, "i64": 7, "boolean": 8}  # enum attune_storage of runtime/abi.h
-LINEAR = "bench/variants/linear.h"
+STRUCTS = {"Linear": "linear.h", "LinearPanels": "linear.h", "Rotary": "rotary.h"}  # kernels of bench/variants
 
 
 class Tensor(ctypes.Structure):
@@ -91,8 +91,7 @@ class Attune:
         return result.stdout
 
     def graph_options(self, row):
-        is_struct = row.kernel[0].isupper()
-        graph = [LINEAR, "--struct", row.kernel] if is_struct else [row.kernel]
+        graph = [f"bench/variants/{STRUCTS[row.kernel]}", "--struct", row.kernel] if row.kernel in STRUCTS else [row.kernel]
         parameters = [f"--param={name}={str(value).lower()}" for name, value in row.parameters.items()]
         return (graph + parameters + [f"--set={known}" for known in row.set] + [f"--type={row.type}", f"--target={row.target}"]
                 + [f"--tuned={path}" for path in self.tuned])

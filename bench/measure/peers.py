@@ -6,7 +6,8 @@ import warnings
 
 import numpy
 
-from cases import LINEAR_STRUCTS, layer_weights, linear_weights, t5_bucket, visible_of_all
+from cases import LINEAR_STRUCTS, layer_weights, linear_weights, visible_of_all
+from formulas import t5_bucket
 from flex import index_mask, index_score
 from onednn_peer import OneDnn
 from openvino_peer import OpenVino

@@ -12,6 +12,7 @@ from unittest.mock import patch
 import numpy
 
 import cases
+from formulas import rotated, t5_bucket
 from goals import Row, chosen, parse_goals, read_goals
 from judge import judged
 from measure import slope_of
@@ -103,6 +104,43 @@ class References(unittest.TestCase):
             row = Row("a", "c", kernel, parameters={"window": 2, "sinks": 1})
             self.assertEqual(cases.pairs(row, inputs, self.shape), count, kernel)
 
+    def test_masks_of_parameters_and_of_inputs_are_those_of_the_variants(self):
+        cube = {"q": numpy.zeros((1, 2, 6, 4)), "k": numpy.zeros((1, 2, 6, 4))}
+        rows = {
+            "window": ({"left": 2, "right": 1, "dilation": 2}, {}, 6 + 4),
+            "strided": ({"stride": 2}, {}, 6 + 5 + 4 + 2),
+            "chunked": ({"chunk": 4, "before": True}, {}, 4 * 4 + 2 * 6),
+            "block_diffusion": ({"block": 1}, cube, 3 + 3 + 6),
+            "neighbourhood": ({"width": 3, "kernel_width": 3, "kernel_height": 1}, cube, 6 * 3),
+            "global_window": ({"window": 0}, {"global": numpy.array([[True] + [False] * 5])}, 6 + 5 + 5),
+            "ragged": ({}, {"offsets": numpy.array([0, 2, 6])}, 4 + 16),
+            "padded": ({}, {"lengths": numpy.array([2])}, 12),
+            "tree": ({}, cube | {"ancestors": numpy.tri(6, 2, dtype=bool)[None]}, 6 * 4 + 1 + 2 * 5),
+            "chosen_blocks": ({"query_block": 3, "key_block": 3}, {"chosen": numpy.array([[[[0, -1], [1, 0]]]])}, 9 + 18),
+        }
+        for kernel, (parameters, inputs, count) in rows.items():
+            self.assertEqual(cases.pairs(Row("a", "c", kernel, parameters=parameters), inputs, {"queries": 6, "keys": 6}), count, kernel)
+
+    def test_keys_of_pages_and_of_a_cache_are_those_in_order(self):
+        k = numpy.random.default_rng(3).standard_normal((1, 2, 6, 4))  # [batch, heads, keys, depth]
+        table, q = numpy.array([[2, 0, 1]]), numpy.zeros((1, 2, 1, 1, 4))
+        hnd = numpy.empty((3, 2, 2, 4))
+        for slot, page in enumerate(table[0]):
+            hnd[page] = k[0, :, 2 * slot:2 * slot + 2]
+        for layout, pages in (("hnd", hnd), ("nhd", hnd.swapaxes(1, 2))):
+            row = Row("a", "c", "paged", parameters={"layout": layout})
+            numpy.testing.assert_array_equal(cases.by_head(row, {"q": q, "k_pages": pages, "v_pages": pages, "table": table})[1], k)
+        old = k.copy()
+        old[:, :, 5:] = 0
+        cache = {"q": q, "k": k[:, :, 5:], "v": k[:, :, 5:], "k_cache": old, "v_cache": old, "position": numpy.array([5])}
+        numpy.testing.assert_array_equal(cases.by_head(Row("a", "c", "cached"), cache)[2], k)
+
+    def test_a_turned_pair_keeps_its_length_and_its_angle_to_one_as_far_away(self):
+        x = numpy.random.default_rng(4).standard_normal((2, 6))
+        turned = [rotated(x, numpy.array([at, at + 3])) for at in (0, 7)]
+        numpy.testing.assert_allclose((turned[0] ** 2).sum(-1), (x**2).sum(-1))
+        numpy.testing.assert_allclose(turned[0][0] @ turned[0][1], turned[1][0] @ turned[1][1])
+
     def test_all_pairs_of_a_block_count_where_one_is_visible(self):
         causal = Row("a", "c", "causal")
         self.assertEqual(cases.visited_pairs(causal, {}, self.shape, 2, 2), (1 + 2 + 3) * 4)
@@ -133,8 +171,8 @@ class References(unittest.TestCase):
     def test_buckets_are_those_of_t5(self):
         least = {0: 0, 7: 7, 8: 8, 11: 8, 12: 9, 16: 10, 23: 11, 32: 12, 46: 13, 64: 14, 91: 15, 1000: 15}
         for distance, bucket in least.items():
-            self.assertEqual(cases.t5_bucket(numpy.array(-distance)), bucket)
-            self.assertEqual(cases.t5_bucket(numpy.array(distance)), bucket + (16 if distance else 0))
+            self.assertEqual(t5_bucket(numpy.array(-distance)), bucket)
+            self.assertEqual(t5_bucket(numpy.array(distance)), bucket + (16 if distance else 0))
 
     def test_a_wrong_element_is_seen(self):
         row = Row("a", "c", "causal")
