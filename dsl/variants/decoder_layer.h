@@ -21,7 +21,7 @@ struct DecoderLayer {
   double epsilon = 1e-5;                                ///< of the normalisations: PyTorch's layer_norm_eps
 
   static constexpr std::string_view name = "decoder_layer",
-                                    meaning = "y = norm1(x + attention(x)), z = norm2(y + attention(y, memory)), out = norm3(z + network(z)), "
+                                    meaning = "out = norm3(z + network(z)) with z = norm2(y + attention(y, memory)), y = norm1(x + attention(x)), "
                                               "or with norm_first y = x + attention(norm1(x)), and so on; "
                                               "PyTorch's nn.TransformerDecoderLayer; Vaswani et al. 2017";
   static constexpr auto fields = std::tuple{Field{"norm_first", &DecoderLayer::norm_first},

@@ -19,8 +19,8 @@ struct EncoderLayer {
   double epsilon = 1e-5;                         ///< of the normalisations: PyTorch's layer_norm_eps
 
   static constexpr std::string_view name = "encoder_layer",
-                                    meaning = "y = norm1(x + attention(x)), out = norm2(y + network(y)), or with norm_first "
-                                              "y = x + attention(norm1(x)), out = y + network(norm2(y)); "
+                                    meaning = "out = norm2(y + network(y)) with y = norm1(x + attention(x)), or with norm_first "
+                                              "out = y + network(norm2(y)) with y = x + attention(norm1(x)); "
                                               "PyTorch's nn.TransformerEncoderLayer; Vaswani et al. 2017";
   static constexpr auto fields =
       std::tuple{Field{"norm_first", &EncoderLayer::norm_first},

@@ -53,7 +53,8 @@ TEST_CASE("a variant is chosen by name, with its parameters from text", "[parame
 TEST_CASE("what is not a variant or a parameter is refused with the alternatives", "[parameters]") {
   CHECK(problem_of("sliding_window", {"windw=512"}) == "variant 'sliding_window': has no parameter 'windw'; it has window");
   CHECK(problem_of("multi_head", {"window=512"}) ==
-        "variant 'multi_head': has no parameter 'window'; it has biases, score_weights, mask, lengths, dropout, weights, panels");
+        "variant 'multi_head': has no parameter 'window'; it has biases, score_weights, mask, head_mask, lengths, dropout, weights, panels, in_out, "
+        "projected, residual");
   CHECK(problem_of("causal", {"window=512"}) == "variant 'causal': has no parameter 'window'; it has none");
   CHECK(problem_of("sliding_window", {"window"}) == "variant 'sliding_window': 'window' sets no parameter; NAME=VALUE does");
   std::string all;
