@@ -97,6 +97,37 @@ std::string refuse_unknown(const Graph& graph, const Arrays& inputs) {
   return {};
 }
 
+bool has_composites(const Graph& graph) {
+  for (const Node& node : graph.nodes())
+    if (std::visit([]<class Op>(const Op&) { return CompositeOp<Op>; }, node.op)) return true;
+  return false;
+}
+
+/// The graph with every composite replaced by what it expands to, which may be composites.
+Graph expanded_once(const Graph& graph) {
+  Graph g;
+  std::vector<Value> values;
+  // fixed extents are stated, not derived by an operation
+  for (const DimInfo& info : graph.dim_infos())
+    if (info.derivation.formula == Formula::fixed) g.dim(info.name(), info.derivation.value);
+    else g.dim(info.name());
+  for (const Node& node : graph.nodes()) {
+    std::vector<Value> in;
+    for (int operand : node.operands()) in.push_back(values[static_cast<std::size_t>(operand)]);
+    values.push_back(std::visit(
+        [&]<class Op>(const Op& op) -> Value {
+          if constexpr (std::is_same_v<Op, Input>) return g.input(op.label, op.type.dims, op.type.kind, Here::current());
+          else if constexpr (CompositeOp<Op>) return op.expand(in, Here::current());
+          else return g.add(op, in, Here::current());
+        },
+        node.op));
+  }
+  for (const Output& output : graph.outputs())
+    g.output_like(output, values[static_cast<std::size_t>(output.node)]);
+  g.finish();
+  return g;
+}
+
 /// The values of a graph's nodes in one walk over them, each kept until its last reader has come.
 class Values {
  public:
@@ -173,26 +204,8 @@ Bound bind_extents(const Graph& graph, const Arrays& inputs) {
 }
 
 Graph expanded(const Graph& graph) {
-  Graph g;
-  std::vector<Value> values;
-  // fixed extents are stated, not derived by an operation
-  for (const DimInfo& info : graph.dim_infos())
-    if (info.derivation.formula == Formula::fixed) g.dim(info.name(), info.derivation.value);
-    else g.dim(info.name());
-  for (const Node& node : graph.nodes()) {
-    std::vector<Value> in;
-    for (int operand : node.operands()) in.push_back(values[static_cast<std::size_t>(operand)]);
-    values.push_back(std::visit(
-        [&]<class Op>(const Op& op) -> Value {
-          if constexpr (std::is_same_v<Op, Input>) return g.input(op.label, op.type.dims, op.type.kind, Here::current());
-          else if constexpr (CompositeOp<Op>) return op.expand(in, Here::current());
-          else return g.add(op, in, Here::current());
-        },
-        node.op));
-  }
-  for (const Output& output : graph.outputs())
-    g.output_like(output, values[static_cast<std::size_t>(output.node)]);
-  g.finish();
+  Graph g = expanded_once(graph);
+  while (g.problem().empty() && has_composites(g)) g = expanded_once(g);
   return g;
 }
 

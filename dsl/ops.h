@@ -9,6 +9,7 @@
 #include "dsl/ops/concat.h"
 #include "dsl/ops/constant.h"
 #include "dsl/ops/convert.h"
+#include "dsl/ops/cumulative_sum.h"
 #include "dsl/ops/dropout.h"
 #include "dsl/ops/functions.h"
 #include "dsl/ops/gather.h"
@@ -35,14 +36,16 @@
 #include "dsl/ops/slice.h"
 #include "dsl/ops/softmax.h"
 #include "dsl/ops/softplus.h"
+#include "dsl/ops/top_k.h"
+#include "dsl/ops/top_k_positions.h"
 #include "dsl/ops/write_rows.h"
 
 namespace attune {
 
 using AnyOp = std::variant<
     // primitives
-    Constant, Input, Index, Extent, Matmul, Softmax, LogSumExp, ReduceSum, ReduceMax, Concat, Rename, Split, Merge, Slice,
-    Gather, WriteRows, Dropout, Recurrence, RecurrenceState,
+    Constant, Input, Index, Extent, Matmul, Softmax, LogSumExp, ReduceSum, ReduceMax, CumulativeSum, TopK, Concat, Rename,
+    Split, Merge, Slice, Gather, WriteRows, Dropout, Recurrence, RecurrenceState,
     // pointwise
     Add, Subtract, Multiply, Divide, FloorDiv, Mod, Negate, Abs, Minimum, Maximum,     //
     BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight,                                      //
@@ -50,6 +53,6 @@ using AnyOp = std::variant<
     Exp, Log, Sqrt, Rsqrt, Pow, Tanh, Erf, Sin, Cos, Sigmoid, ToReal, ToI64,           //
     // composites
     Scale, Mask, Linear, Mean, JointSoftmax, RotaryAngle,
-    RotarySteps, RotaryEmbedding, RmsNorm, LayerNorm, Gelu, Silu, Softplus>;
+    RotarySteps, RotaryEmbedding, RmsNorm, LayerNorm, Gelu, Silu, Softplus, TopKPositions>;
 
 }  // namespace attune

@@ -16,7 +16,7 @@ struct OperationExamples {
 
   Dim batch = g.dim("batch"), heads = g.dim("heads"), queries = g.dim("queries"), keys = g.dim("keys"), depth = g.dim("depth");
   Dim tokens = g.dim("tokens"), past_tokens = g.dim("past_tokens"), model = g.dim("model"), hidden = g.dim("hidden");
-  Dim vocabulary = g.dim("vocabulary"), width = g.dim("width"), odd_tokens = g.dim("odd_tokens");
+  Dim vocabulary = g.dim("vocabulary"), width = g.dim("width"), odd_tokens = g.dim("odd_tokens"), choices = use == Use::page ? g.dim("choices", 16) : g.dim("choices");
   // of cases
   Dim rows = g.dim("rows"), columns = g.dim("columns"), even = g.dim("even");
 
@@ -128,6 +128,34 @@ struct OperationExamples {
     put(max(input({batch, rows, columns}), columns));
     put(max(input({batch, rows, columns}), {columns, batch}));
     for (const Kind kind : {Kind::i64, Kind::i32}) put(max(input({rows, columns}, kind), rows));
+  }
+
+  Value example(const CumulativeSum&) { return cumulative_sum(lengths, batch); }
+  void cases(const CumulativeSum&) {
+    const Value x = input({batch, rows, columns});
+    put(cumulative_sum(x, columns));
+    put(cumulative_sum(x, columns, true) * 0.5);
+    put(cumulative_sum(x, rows));
+    put(cumulative_sum(x, batch, true));
+    put(cumulative_sum(input({rows}), rows));
+    for (const Kind kind : {Kind::i64, Kind::i32}) put(cumulative_sum(input({rows, columns}, kind), columns));
+  }
+
+  Value example(const TopK&) { return top_k(scores, keys, 16); }
+  void cases(const TopK&) {
+    const Value x = input({batch, rows, columns});
+    put(top_k(x, columns, 1));
+    put(top_k(x, rows, 4));
+    put(select(top_k(maximum(x, 0), columns, 7), x, 0));  // many are equal
+    put(top_k(input({rows}), rows, 36));
+    for (const Kind kind : {Kind::i64, Kind::i32}) put(top_k(input({rows, columns}, kind), columns, 3));
+  }
+
+  Value example(const TopKPositions&) { return top_k_positions(scores, keys, 16, choices); }
+  void cases(const TopKPositions&) {
+    const Dim seven = g.dim("seven", 7), two = g.dim("two", 2);
+    put(top_k_positions(input({batch, rows, columns}), columns, 7, seven));
+    put(top_k_positions(input({rows, columns}, Kind::i64), rows, 3, two));
   }
 
   Value example(const Concat&) { return concat({{past, past_tokens}, {x, tokens}}, keys); }

@@ -29,11 +29,11 @@ class Drawing : RandomValues {
  private:
   void step() {
     using Step = void (Drawing::*)();
-    constexpr std::array<Step, 18> steps = {&Drawing::arithmetic, &Drawing::arithmetic, &Drawing::function,    &Drawing::comparison,
+    constexpr std::array<Step, 19> steps = {&Drawing::arithmetic, &Drawing::arithmetic, &Drawing::function,    &Drawing::comparison,
                                             &Drawing::logic,      &Drawing::selection,  &Drawing::contraction, &Drawing::contraction,
                                             &Drawing::layer,      &Drawing::reduction,  &Drawing::softmaxed,   &Drawing::joined,
                                             &Drawing::renamed,    &Drawing::parted,     &Drawing::chosen,      &Drawing::dropped,
-                                            &Drawing::sliced,     &Drawing::carried};
+                                            &Drawing::sliced,     &Drawing::carried,    &Drawing::ordered};
     const bool has_room = g().nodes().size() < Graph::max_nodes / 2 && fresh_count_ + free_names.size() < Graph::max_dims - 4;
     if (has_room) (this->*steps[below(steps.size())])();
   }
@@ -168,6 +168,20 @@ class Drawing : RandomValues {
     if (kind(a) == Kind::real && extents_.at(over) > 0 && below(3) == 0) return normalised(a, over);
     if (below(2) == 0) return keep(sum(a.value, dim(over)), a.size * static_cast<double>(extents_.at(over)));
     if (extents_.at(over) > 0) keep(max(a.value, dim(over)), a.size);
+  }
+  /// Sums along a dim, or its greatest elements where no rounding decides which they are.
+  void ordered() {
+    const bool is_sum = below(2) == 0;
+    const std::optional<Drawn> found = find([&](const Drawn& d) { return kind(d) != Kind::boolean && !dims(d).empty() && (is_sum || kind(d) != Kind::real || d.is_input); });
+    if (!found) return;
+    const Drawn& a = *found;
+    const Name over = some_dim(dims(a));
+    const auto count = static_cast<std::int64_t>(below(3)) + 1;
+    if (is_sum) return keep(cumulative_sum(a.value, dim(over), below(2) == 0), a.size * static_cast<double>(extents_.at(over)));
+    if (below(2) == 0) return keep(top_k(a.value, dim(over), count), 1);
+    const Dim into = fresh(2);
+    g().dim(into.name, 2);
+    if (fits(dims(a), {into.name})) keep(top_k_positions(a.value, dim(over), count, into), 8);
   }
   void normalised(const Drawn& a, Name over) {
     const Value weight = add_input(Kind::real, {over}).value;

@@ -46,6 +46,7 @@ class Reader {
           return graph_.add(o, std::span<const Value>(operands.data(), operands.size()), Here::current());
         },
         *op);
+    for (Name dim : dims_of(values_[operation.getResult(0)])) graph_.dim(dim);  // one whose extent is stated alone
   }
 
   void inline_stage(StageOp stage) {

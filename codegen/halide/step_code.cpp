@@ -144,6 +144,11 @@ class StepPipelining {
     if constexpr (requires { body.row_maximum; })
       if (body.row_maximum) finish(body.row_maximum->finish, output(step_.outputs.size() - 1).element);
     const Element element = output(0).element;
+    if constexpr (requires { body.walk; })
+      if (body.walk) {
+        finish(body.walk->finish, element);
+        return body;
+      }
     if constexpr (requires { body.finish; })
       finish(body.finish, element);
     else if (element != Element::f32)

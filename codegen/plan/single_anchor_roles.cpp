@@ -13,6 +13,9 @@ std::vector<int> anchors_of(const Graph& graph) {
 }
 
 bool is_softmax(const Node& node) { return std::holds_alternative<Softmax>(node.op); }
+bool is_walk(const Node& node) {
+  return std::visit([]<class Op>(const Op&) { return requires { Op::is_walk; }; }, node.op);
+}
 bool is_matmul(const Node& node) { return std::holds_alternative<Matmul>(node.op); }
 
 /// Why the weights of a softmax are stored: the words of the matmul that cannot take them.
@@ -38,6 +41,15 @@ std::optional<WriteRowsRoles> WriteRowsRoles::find(const Graph& stage) {
 }
 /// No anchor: the plan makes it of what is written in place.
 std::optional<Claim> WriteRowsRoles::claim(const Planning&, int) { return std::nullopt; }
+
+std::optional<RowWalkRoles> RowWalkRoles::find(const Graph& stage) {
+  const std::vector<int> anchors = anchors_of(stage);
+  return anchors.size() == 1 && is_walk(stage.node(anchors[0])) ? std::optional(RowWalkRoles{anchors[0]}) : std::nullopt;
+}
+std::optional<Claim> RowWalkRoles::claim(const Planning& planning, int node) {
+  if (!is_walk(planning.graph().node(node))) return std::nullopt;
+  return Claim{RowWalkRoles{node}, "each row is walked for what stands before or above an element"};
+}
 
 std::optional<ReduceRoles> ReduceRoles::find(const Graph& stage) {
   const std::vector<int> anchors = anchors_of(stage);

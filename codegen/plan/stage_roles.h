@@ -29,6 +29,14 @@ struct ReduceRoles {
   static std::optional<Claim> claim(const Planning& planning, int node);
 };
 
+/// An operation that walks the rows of its operand, and what is elementwise below it.
+struct RowWalkRoles {
+  static constexpr std::string_view name = "row_walk";
+  int walk = -1;
+  static std::optional<RowWalkRoles> find(const Graph& stage);
+  static std::optional<Claim> claim(const Planning& planning, int node);
+};
+
 /// A matmul, and what changes its result element by element.
 struct GemmRoles {
   static constexpr std::string_view name = "gemm";
@@ -102,7 +110,7 @@ struct WriteRowsRoles {
 };
 
 /// In the order in which they are asked for a node: the first that claims it has it.
-using StageRoles = std::variant<OnlineSoftmaxRoles, WeightedSumRoles, GemmRoles, RowSoftmaxRoles, RecurrenceRoles, ReduceRoles, WriteRowsRoles, PointwiseRoles>;
+using StageRoles = std::variant<OnlineSoftmaxRoles, WeightedSumRoles, GemmRoles, RowSoftmaxRoles, RecurrenceRoles, RowWalkRoles, ReduceRoles, WriteRowsRoles, PointwiseRoles>;
 
 std::string_view name_of(const StageRoles& roles);
 /// Those of a stage that computes scores in tiles; null of others.

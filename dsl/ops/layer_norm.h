@@ -30,8 +30,8 @@ struct LayerNorm {
     return {};
   }
   constexpr Value expand(std::span<const Value> in, Here at) const {
-    const Value x = in[0], centred = call(Subtract{}, {x, Mean{over}.expand(std::array{x}, at)}, at);
-    const Value variance = Mean{over}.expand(std::array{call(Multiply{}, {centred, centred}, at)}, at);
+    const Value x = in[0], centred = call(Subtract{}, {x, call(Mean{over}, {x}, at)}, at);
+    const Value variance = call(Mean{over}, {call(Multiply{}, {centred, centred}, at)}, at);
     const Value size = call(Rsqrt{}, {call(Add{}, {variance, literal(x.graph, epsilon, Kind::real, at)}, at)}, at);
     const Value scaled = call(Multiply{}, {call(Multiply{}, {centred, size}, at), in[1]}, at);
     return in.size() == 2 ? scaled : call(Add{}, {scaled, in[2]}, at);

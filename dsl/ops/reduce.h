@@ -8,13 +8,17 @@
 
 namespace attune {
 
-/// The dims of x without `over`. Refuses a dim that x does not have, and booleans.
-constexpr Checked infer_reduction(const Names& over, const Type& x) {
-  const Type type{x.kind, x.dims.without(over)};
-  if (Text problem = refuse_missing(over, "reduces over", "x", x); !problem.empty()) return {type, problem};
+/// Empty, or the sentence about a dim that x does not have, or about booleans.
+constexpr Text refuse_elements(std::string_view verb, const Names& over, const Type& x) {
+  if (Text problem = refuse_missing(over, verb, "x", x); !problem.empty()) return problem;
   if (x.kind != Kind::real && x.kind != Kind::i64 && x.kind != Kind::i32)
-    return refuse(type, "x is ", x.kind, "; it must be real, i64 or i32 (to_real and to_i64 convert)");
-  return {type, {}};
+    return sentence("x is ", x.kind, "; it must be real, i64 or i32 (to_real and to_i64 convert)");
+  return {};
+}
+
+/// The dims of x without `over`. Refuses what refuse_elements does.
+constexpr Checked infer_reduction(const Names& over, const Type& x) {
+  return {{x.kind, x.dims.without(over)}, refuse_elements("reduces over", over, x)};
 }
 
 struct ReduceSum {

@@ -25,7 +25,7 @@ struct RmsNorm {
     return {};
   }
   constexpr Value expand(std::span<const Value> in, Here at) const {
-    const Value x = in[0], square = Mean{over}.expand(std::array{call(Multiply{}, {x, x}, at)}, at);
+    const Value x = in[0], square = call(Mean{over}, {call(Multiply{}, {x, x}, at)}, at);
     const Value size = call(Rsqrt{}, {call(Add{}, {square, literal(x.graph, epsilon, Kind::real, at)}, at)}, at);
     return call(Multiply{}, {call(Multiply{}, {x, size}, at), in[1]}, at);
   }

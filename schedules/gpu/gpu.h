@@ -11,9 +11,14 @@
 
 namespace attune {
 
+struct GpuTile;
+
 /// `block_columns` x `block_rows` threads a block, of which each has the elements of `thread_rows` rows, all in registers before it stores the first.
 std::vector<Parameter> gpu_pointwise_parameters(const Machine& machine, SizeClass size);
 Stored gpu_pointwise(const Pointwise& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
+
+/// Of a body with `walk`, with the same threads: one for each row that is walked.
+Stored gpu_row_walk(const Pointwise& body, const Extents& extents, const GpuTile& tile);
 
 /// `block_columns` x `block_rows` threads a block, of which each keeps `thread_columns` x `thread_rows` sums in registers; operands pass through shared
 /// memory, `over_chunk` elements of the contracted dims at once.

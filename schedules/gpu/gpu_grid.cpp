@@ -112,7 +112,7 @@ Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const
     }
   }
   if (has_steps) value(vars) = Halide::Tuple(reduction.step(values(), clamped));
-  result(vars) = reduction.finish(values(), at);
+  result(vars) = Halide::Tuple(reduction.finish(values(), at));
   run_on_gpu(result, grid, extents, tile);
   if (grid.dims.empty()) return result;
 

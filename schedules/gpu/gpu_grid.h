@@ -37,7 +37,7 @@ void run_on_gpu(Halide::Func func, const GpuGrid& grid, const Extents& extents, 
 /// it selects, so that the thread's registers were too few.
 Halide::Expr hidden_index(const Halide::Expr& index, const Halide::Expr& extent);
 
-/// result(at) = finish(values, at), with values = initial, and then step(values, at and an index) for each index along `over`, once without any; or, where there
+/// result(at) = finish(values, at), which may be several numbers, with values = initial, and then step(values, at and an index) for each index along `over`, once without any; or, where there
 /// are no initial values, with values = step({}, at).
 struct GpuReduction {
   std::string name;
@@ -45,7 +45,7 @@ struct GpuReduction {
   std::vector<std::string> over;
   Exprs initial;
   std::function<Exprs(const Exprs& values, const Coordinates& at)> step;
-  std::function<Halide::Expr(const Exprs& values, const Coordinates& at)> finish;
+  std::function<Exprs(const Exprs& values, const Coordinates& at)> finish;
 };
 
 /// The reduction as run_on_gpu computes it; each thread has its values in registers.

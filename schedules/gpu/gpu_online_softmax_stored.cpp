@@ -107,8 +107,9 @@ Func GpuSoftmax::merged(const std::string& name, const std::vector<std::string>&
     extents[split] = splits();
     over = {split};
   }
+  const auto number = [&](const Exprs& state, const Coordinates& at) { return Exprs{finish(state, at)}; };
   // There may be a single row: a block of threads has its columns.
-  return reduced_on_gpu({name, gpu_grid(dims), over, none, merge, finish}, extents, {tiles_.values(), 1});
+  return reduced_on_gpu({name, gpu_grid(dims), over, none, merge, number}, extents, {tiles_.values(), 1});
 }
 
 Stored GpuSoftmax::stored_from_states() {

@@ -11,6 +11,7 @@ std::vector<Parameter> gpu_pointwise_parameters(const Machine& machine, SizeClas
 
 /// All elements of a thread are in registers before the first is stored: their loads wait for memory at the same time.
 Stored gpu_pointwise(const Pointwise& body, const Extents& extents, const Machine&, const std::vector<Parameter>& values) {
+  if (body.walk) return gpu_row_walk(body, extents, gpu_tile(values));
   if (body.places) {
     PlacedRows written = placed_rows(body, extents);
     Halide::Stage stage = written.func.update();
@@ -25,7 +26,7 @@ Stored gpu_pointwise(const Pointwise& body, const Extents& extents, const Machin
     return {written.func, body.out};
   }
   const auto element = [&](const Exprs&, const Coordinates& at) { return Exprs{body.x.at(at)}; };
-  const auto same = [](const Exprs& elements, const Coordinates&) { return elements.front(); };
+  const auto same = [](const Exprs& elements, const Coordinates&) { return elements; };
   return {reduced_on_gpu({"pointwise", gpu_grid(body.out), {}, {}, element, same}, extents, gpu_tile(values)), body.out};
 }
 

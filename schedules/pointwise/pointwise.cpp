@@ -1,6 +1,7 @@
 #include "schedules/pointwise/pointwise.h"
 
 #include "schedules/common/placed_rows.h"
+#include "schedules/pointwise/walked_rows.h"
 #include "schedules/records/tuned.h"
 
 using Halide::Expr;
@@ -40,6 +41,7 @@ Stored written_rows(const Pointwise& body, const Extents& extents, const Machine
 
 Stored pointwise(const Pointwise& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
   if (body.places) return written_rows(body, extents, machine, static_cast<int>(value_of(values, "task_elements")));
+  if (body.walk) return walked_rows(body, extents, machine.vector_bytes / 4, static_cast<int>(value_of(values, "task_elements")));
   Func result("pointwise");
   const std::vector<Var> vars(body.out.rbegin(), body.out.rend());
   Coordinates at;

@@ -53,6 +53,12 @@ const std::vector<Case> cases = {
        return std::vector{sum(o.hidden(o.x, literal), o.columns), max(o.hidden(o.x, literal), o.columns), max(o.x + literal, o.columns), max(o.hidden(o.x, literal), o.rows) + o.y,
                           sum(o.hidden(o.x, literal) * o.y, o.rows)};
      }},
+    {"row_walk",
+     [](const Operands& o, double literal) {
+       const Value x = o.hidden(o.x, literal);
+       return std::vector{cumulative_sum(x, o.columns), cumulative_sum(x, o.rows, true), cumulative_sum(o.x + literal, o.columns), select(top_k(x, o.columns, 3), o.x, 0),
+                          select(top_k(x, o.rows, 2), o.x, 0)};
+     }},
     {"row_softmax",
      [](const Operands& o, double literal) {
        return std::vector{softmax(o.hidden(o.x, literal), o.columns), softmax(o.hidden(o.x, literal) + o.y, o.columns), softmax(o.x * literal, o.columns)};

@@ -26,7 +26,7 @@ Array turned(const Array& array, const Names& dims) {
 Graph turned(const Graph& graph) {
   Graph g;
   std::vector<Value> values;
-  for (const DimInfo& info : graph.dim_infos()) g.dim(info.name());
+  for (const DimInfo& info : graph.dim_infos()) g.dim(info.name(), info.derivation.formula == Formula::fixed ? info.derivation.value : 0);
   for (const Node& node : graph.nodes()) {
     std::vector<Value> in;
     for (int operand : node.operands()) in.push_back(values[static_cast<std::size_t>(operand)]);

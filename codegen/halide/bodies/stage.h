@@ -134,6 +134,20 @@ struct RowPlaces {
   std::function<Halide::Expr(const Coordinates&)> place, is_written;
 };
 
+/// A walk along each row of a piece, first to last element: values = step(values, element, position, pass) for all positions, `passes` times, from `initial`.
+/// The result beside an element is result(values, element, position), finished: of the values behind the last pass or, where it `is_running`, of those
+/// before the element.
+struct RowWalk {
+  using Values = std::vector<Halide::Expr>;
+  std::string along;
+  Values initial;
+  int passes = 1;
+  bool is_running = false;
+  std::function<Values(const Values&, const Halide::Expr& element, const Halide::Expr& position, const Halide::Expr& pass)> step;
+  std::function<Halide::Expr(const Values&, const Halide::Expr& element, const Halide::Expr& position)> result;
+  std::function<Halide::Expr(Halide::Expr result, const Coordinates&)> finish = {};  ///< a cast; may be empty
+};
+
 /// For each token t along `along`, with S the state over batch, columns and `over`:
 ///   S' = e^log_decay[t] S      S = S' + key[t] (value[t] - beta[t] sum over `over` of S' * key[t])      out[t] = finish( sum over `over` of S * query[t] )
 struct RecurrenceBody {
@@ -158,6 +172,7 @@ struct Pointwise {
   Piece x;
   std::vector<std::string> out;
   std::optional<RowPlaces> places = {};  ///< then only these rows of the Func are stored, and x is over `out` with rows in place of along
+  std::optional<RowWalk> walk = {};      ///< then the Func is over results of a walk along rows of x
 };
 
 /// What templates take.

@@ -71,6 +71,8 @@ Lowered LoweredGraph::find(int id, const Coordinates& coordinates, const Given& 
           return apply<Op>(site, std::make_index_sequence<static_cast<std::size_t>(Op::arity)>{});
         else if constexpr (CompositeOp<Op>)
           throw std::logic_error("internal: " + std::string(Op::name) + " is not expanded");
+        else if constexpr (requires { Op::is_walk; })
+          throw std::logic_error("internal: " + std::string(Op::name) + " is asked for outside of its stage");
         else
           return lower(op, site);
       },

@@ -4,19 +4,11 @@
 #include <limits>
 
 #include "codegen/halide/lower/lowered_graph.h"
-#include "codegen/halide/numbers/strict.h"
+#include "codegen/halide/numbers/real_order.h"
 
 namespace attune {
 namespace {
 
-constexpr std::int32_t all_but_sign = 0x7fffffff;
-
-/// An integer in the order of the reals: with the bits of all but the sign turned where it is negative. NaN is the greatest, whatever its bits.
-Halide::Expr place_in_order(const Halide::Expr& x) {
-  const Halide::Expr bits = Halide::reinterpret<std::int32_t>(x);
-  return Halide::select(has_number_bits(x), Halide::select(bits < 0, bits ^ all_but_sign, bits), all_but_sign);
-}
-Halide::Expr real_at_place(const Halide::Expr& place) { return Halide::reinterpret<float>(Halide::select(place < 0, place ^ all_but_sign, place)); }
 constexpr std::int32_t place_of_minus_infinity = std::bit_cast<std::int32_t>(-std::numeric_limits<float>::infinity()) ^ all_but_sign;
 
 }  // namespace

@@ -206,6 +206,21 @@ RecurrenceBody body_of(const RecurrenceRoles& roles, const LoweredGraph& values,
   return stage;
 }
 
+Pointwise body_of(const RowWalkRoles& roles, const LoweredGraph& values, const ResultDims& results) {
+  const Node& node = values.graph().node(roles.walk);
+  Pointwise stage{values.piece(node.inputs[0]), results[0]};
+  std::visit(
+      [&]<class Op>(const Op& op) {
+        if constexpr (requires { Op::is_walk; }) {
+          const Kind kind = values.graph().node(node.inputs[0]).type.kind;
+          stage.walk = walk_of(op, kind, values.extents());
+          stage.x.element = [of = stage.x.element, op, kind](const Coordinates& at) { return walked_element(op, kind, of(at)); };
+        }
+      },
+      node.op);
+  return stage;
+}
+
 Pointwise body_of(const ReduceRoles&, const LoweredGraph& values, const ResultDims& results) { return {values.piece(result_of(values)), results[0]}; }
 Pointwise body_of(const WriteRowsRoles& roles, const LoweredGraph& values, const ResultDims& results) {
   const Node& node = values.graph().node(roles.write);

@@ -15,6 +15,7 @@ OnlineSoftmax body_of(const AttentionRoles& roles, const LoweredGraph& values, c
 Gemm body_of(const GemmRoles& roles, const LoweredGraph& values, const ResultDims& results);
 RowSoftmax body_of(const RowSoftmaxRoles& roles, const LoweredGraph& values, const ResultDims& results);
 RecurrenceBody body_of(const RecurrenceRoles& roles, const LoweredGraph& values, const ResultDims& results);
+Pointwise body_of(const RowWalkRoles& roles, const LoweredGraph& values, const ResultDims& results);
 Pointwise body_of(const ReduceRoles& roles, const LoweredGraph& values, const ResultDims& results);
 Pointwise body_of(const WriteRowsRoles& roles, const LoweredGraph& values, const ResultDims& results);
 Pointwise body_of(const PointwiseRoles& roles, const LoweredGraph& values, const ResultDims& results);

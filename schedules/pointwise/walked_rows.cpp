@@ -1,0 +1,105 @@
+#include "schedules/pointwise/walked_rows.h"
+
+#include "schedules/common/tiles.h"
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::RVar;
+using Halide::Var;
+
+namespace attune {
+namespace {
+
+/// A tile is a vector of neighbouring rows.
+class WalkedRows {
+ public:
+  WalkedRows(const Pointwise& body, const Extents& extents, int lanes, int task_elements)
+      : body_(body), walk_(*body.walk), lanes_(lanes), length_(extents.at(walk_.along)), rows_(rows_of(body), extents, lanes),
+        tiles_per_task_(Halide::max(task_elements / Halide::max(length_ * lanes, 1), 1)) {}
+
+  Stored build() {
+    Coordinates at;
+    at[walk_.along] = within(position_, length_);
+    rows_.place(tile_, clamped(rows_.first(tile_) + lane_, rows_.extent(), true), at);
+    element_(lane_, position_, tile_) = body_.x.at(at);
+    define_values();
+    define_result();
+    schedule();
+    return {result_, body_.out};
+  }
+
+ private:
+  static std::vector<std::string> rows_of(const Pointwise& body) {
+    std::vector<std::string> dims = body.out;
+    std::erase(dims, body.walk->along);
+    return dims;
+  }
+
+  RowWalk::Values values_at(const std::vector<Expr>& place) const {
+    RowWalk::Values values;
+    for (int n = 0; n < values_.outputs(); ++n) values.push_back(values_.outputs() == 1 ? Expr(values_(place)) : Expr(values_(place)[n]));
+    return values;
+  }
+
+  /// Running values stand before each element; others are one for each row.
+  void define_values() {
+    const std::vector<Var> vars = walk_.is_running ? std::vector{lane_, position_, tile_} : std::vector{lane_, tile_};
+    values_(vars) = Halide::Tuple(walk_.initial);
+    if (walk_.is_running) {
+      steps_ = RDom({{1, Halide::max(length_ - 1, 0)}}, "steps");
+      const RowWalk::Values next = walk_.step(values_at({lane_, steps_.x - 1, tile_}), element_(lane_, steps_.x - 1, tile_), steps_.x - 1, 0);
+      values_(lane_, steps_.x, tile_) = Halide::Tuple(next);
+    } else {
+      steps_ = RDom({{0, length_}, {0, walk_.passes}}, "steps");
+      values_(lane_, tile_) = Halide::Tuple(walk_.step(values_at({lane_, tile_}), element_(lane_, steps_.x, tile_), steps_.x, steps_.y));
+    }
+  }
+
+  void define_result() {
+    loops_ = RDom({{0, lanes_}, {0, length_}, {0, tiles_per_task_}, {0, tiles_of(rows_.tiles(), tiles_per_task_)}}, "loops");
+    const Expr lane = loops_[0], position = loops_[1], tile = loops_[3] * tiles_per_task_ + loops_[2], row = rows_.first(tile) + lane;
+    loops_.where(tile < rows_.tiles());
+    loops_.where(Halide::likely(row < rows_.extent()));
+    Coordinates at;
+    at[walk_.along] = position;
+    rows_.place(tile, within(row, rows_.extent()), at);
+    std::vector<Expr> place;
+    for (auto dim = body_.out.rbegin(); dim != body_.out.rend(); ++dim) place.push_back(at.at(*dim));
+    const std::vector<Expr> of_values = walk_.is_running ? std::vector<Expr>{lane, position, tile} : std::vector<Expr>{lane, tile};
+    Expr result = walk_.result(values_at(of_values), element_(lane, position, tile), position);
+    if (walk_.finish) result = walk_.finish(result, at);
+    result_(std::vector<Var>(body_.out.rbegin(), body_.out.rend())) = Halide::undef(result.type());
+    result_(place) = result;
+  }
+
+  void schedule() {
+    const RVar lane(loops_[0].name()), position(loops_[1].name()), tile(loops_[2].name()), task(loops_[3].name());
+    result_.compute_root();
+    result_.update().allow_race_conditions().reorder(lane, position, tile, task).vectorize(lane).parallel(task);
+    element_.compute_at(result_, tile).hoist_storage(result_, task).bound(lane_, 0, lanes_).vectorize(lane_);
+    values_.compute_at(result_, tile).bound(lane_, 0, lanes_).vectorize(lane_);
+    std::vector<Halide::VarOrRVar> order{lane_, RVar(steps_.x.name())};
+    if (!walk_.is_running) order.emplace_back(RVar(steps_.y.name()));
+    values_.update().reorder(order).vectorize(lane_);
+    if (walk_.is_running) values_.hoist_storage(result_, task);
+  }
+
+  const Pointwise& body_;
+  const RowWalk& walk_;
+  const int lanes_;
+  const Expr length_;
+  const Tiled rows_;
+  const Expr tiles_per_task_;
+  const Var lane_{"lane"}, position_{"position"}, tile_{"tile"};
+  Func element_{"element"}, values_{"values"}, result_{"walked"};
+  RDom steps_, loops_;
+};
+
+}  // namespace
+
+Stored walked_rows(const Pointwise& body, const Extents& extents, int lanes, int task_elements) {
+  return WalkedRows(body, extents, lanes, task_elements).build();
+}
+
+}  // namespace attune
