@@ -52,6 +52,8 @@
 #include "dsl/variants/sliding_window.h"
 #include "dsl/variants/soft_cap.h"
 #include "dsl/variants/strided.h"
+#include "dsl/variants/top_blocks.h"
+#include "dsl/variants/top_keys.h"
 #include "dsl/variants/torch_multi_head.h"
 #include "dsl/variants/tree.h"
 #include "dsl/variants/window.h"
@@ -75,6 +77,8 @@ using AnyVariant = std::variant<SingleHead,        //
                                 Tree,              //
                                 ChosenBlocks,      //
                                 ChosenKeys,        //
+                                TopBlocks,         //
+                                TopKeys,           //
                                 SoftCap,           //
                                 Alibi,             //
                                 RelativeBias,      //

@@ -5,6 +5,16 @@
 
 namespace attune {
 
+/// Which scores are an output beside the result, scores [batch, heads, queries, keys]: scaled, after the cap, after the mask (minus infinity where a key is
+/// hidden), or the weights. ONNX's qk_matmul_output_mode numbers them so from 0 on.
+enum class ScoreOutput { none, scaled, capped, masked, weights };
+constexpr std::array<std::string_view, 5> enumerators(ScoreOutput) { return {"none", "scaled", "capped", "masked", "weights"}; }
+
+/// Scores step by step; a step that a variant does not have leaves them as they are.
+struct ScoreSteps {
+  Value scaled, capped, masked;
+};
+
 /// Inputs q [batch, heads, queries, depth], k [batch, heads, keys, depth], v [batch, heads, keys, value_depth].
 struct Attention {
   Graph& g;
@@ -26,6 +36,13 @@ struct Attention {
   }
   /// The same with weights = softmax of the scores over the keys, and v.
   constexpr void output(Value changed_scores) const { output(softmax(changed_scores, keys), v); }
+  /// The same of the masked scores, and the scores that are asked for.
+  constexpr void output(const ScoreSteps& steps, ScoreOutput asked) const {
+    const Value weights = softmax(steps.masked, keys);
+    output(weights, v);
+    const std::array<Value, 5> all = {weights, steps.scaled, steps.capped, steps.masked, weights};
+    if (asked != ScoreOutput::none) g.output("scores", all[static_cast<std::size_t>(asked)], {batch, heads, queries, keys});
+  }
   /// lse[.., i] = ln sum_j exp(scores[.., i, j]): what merge_partials and gradients want of a result.
   constexpr void output_lse(Value changed_scores) const { g.output("lse", log_sum_exp(changed_scores, keys), {batch, heads, queries}); }
 };

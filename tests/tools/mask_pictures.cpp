@@ -53,7 +53,7 @@ TEST_CASE("show draws the masks of given inputs, one for each place that is aske
 }
 
 TEST_CASE("show says of a variant without a mask that it has none", "[command line]") {
-  const std::string sentence = "soft_cap (cap=30): has no mask: no predicate hides a key of a softmax";
+  const std::string sentence = "soft_cap (cap=30,causal=false,scores=none): has no mask: no predicate hides a key of a softmax";
   CHECK(attune_says({"show", "soft_cap", "--mask"}) == sentence + "\n");
   const Ran ran = run_attune({"show", "soft_cap", "--mask", "--out", "mask.png"});
   CHECK(ran.status == 2);

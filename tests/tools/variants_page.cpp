@@ -38,6 +38,8 @@ const PictureExample& example_of(std::string_view variant) {
       {"sinks", {{"sinks=2", "window=7"}, {}}},
       {"sliding_window", {{"window=7"}, {}}},
       {"strided", {{"stride=6"}, {}}},
+      {"top_blocks", {{"count=2", "key_block=4"}, {}}},
+      {"top_keys", {{"count=4", "causal=true"}, {}}},
       {"tree", {{}, {{"ancestors", [](std::int64_t i) { return i % 7 <= i / 7 % 7 && (i / 7 + i % 7) % 2 == 0; }}}}},
       {"window", {{"left=7", "right=3"}, {}}},
   };

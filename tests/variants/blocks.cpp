@@ -73,6 +73,8 @@ std::vector<MaskScene> mask_scenes() {
       {"tree", {}, 1.1},
       {"chosen_blocks", {"query_block=24", "key_block=64"}, 1.1, {}, true},
       {"chosen_blocks", {"query_block=24", "key_block=32", "is_mask=true", "causal=true"}, 1.1},
+      {"top_blocks", {"count=3", "key_block=32", "query_block=24"}, 1.1},
+      {"top_blocks", {"count=2", "key_block=64", "query_block=24", "causal=false"}, 1.1},
       {"masked", {}, 1.1, rectangles("mask")},
       {"masked", {"heads=true", "batch=false"}, 1.1, rectangles("mask")},
       {"masked", {"queries=false"}, 1.1, [](Arrays& in) { set_elements(in.at("mask"), [](auto, auto j) { return j / 70 % 2; }); }},
