@@ -38,7 +38,7 @@ void drop_tail(const AnyOp& op, const Evaluated& at, Array& out) {
 /// What is added lest a norm be divided by 0: beside numbers around 1 f32 cannot tell its sign.
 bool is_tiny(const Node& node) {
   const auto* constant = std::get_if<Constant>(&node.op);
-  return constant != nullptr && std::abs(constant->value) < 1e-5;
+  return constant != nullptr && std::abs(constant->value) <= 1e-5;
 }
 
 /// Whether the fault can be planted at the node.
