@@ -78,11 +78,12 @@ class DirectGemm {
   }
 
   /// Tiles of several rows, the last one padded; a single row has a tile of its own.
-  Func result() {
+  Stored result() {
     const Expr height = p_.rows.extent();
     if (tile_.rows > 1) add_rows(tile_of(tile_.rows, tile_.vectors), Halide::select(height == 1, 0, tiles_of(height, tile_.rows)));
     add_rows(tile_of(1, vectors_of_row()), tile_.rows > 1 ? Halide::select(height == 1, 1, 0) : height);
-    return result_.compute_root();
+    result_.compute_root();
+    return {.func = result_, .dims = body_.out, .numbers = std::move(numbers_)};
   }
 
  private:
@@ -107,6 +108,7 @@ class DirectGemm {
   const Tiled over_;
   Var j_{"j"}, i_{"i"}, jo_{"jo"}, io_{"io"};
   Func result_{"product"};
+  std::vector<OpaqueNumber> numbers_;
 };
 
 Piece DirectGemm::stored(const Piece& piece, const std::vector<std::string>& innermost) const {
@@ -157,7 +159,7 @@ void DirectGemm::sum_columns(const Tile& tile, Func sums, const Halide::LoopLeve
   RDom k({{0, over_.extent()}, {0, over_.outer().extent()}}, "k");
   sums(tile_vars({j_})) += product(tile, k[1], k[0]);
   Var vector("vector"), lane("lane");
-  sums.compute_at(level).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows).bound_extent(jo_, 1).bound_extent(io_, 1);
+  sums.compute_at(level).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows);
   sums.split(j_, vector, lane, lanes_).vectorize(lane).unroll(vector).unroll(i_);
   std::vector<Halide::VarOrRVar> order{lane, vector, i_};
   if (!body_.over.empty()) order.insert(order.end(), {RVar(k[0].name()), RVar(k[1].name())});  // the update has no loops that it does not use
@@ -179,9 +181,9 @@ void DirectGemm::sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& 
   RDom rest({{0, over_.extent() % lanes}, {0, outer}}, "rest");
   sums(tile_vars({j_})) += product(tile, rest[1], over_.extent() / lanes * lanes + rest[0]);
 
-  vectors.compute_at(level).bound_extent(lane, lanes).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows).bound_extent(jo_, 1).bound_extent(io_, 1).vectorize(lane).unroll(j_).unroll(i_);
+  vectors.compute_at(level).bound_extent(lane, lanes).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows).vectorize(lane).unroll(j_).unroll(i_);
   vectors.update().reorder(lane, j_, i_, RVar(block[0].name()), RVar(block[1].name())).vectorize(lane).unroll(j_).unroll(i_);
-  sums.compute_at(level).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows).bound_extent(jo_, 1).bound_extent(io_, 1).vectorize(j_).unroll(i_);
+  sums.compute_at(level).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows).vectorize(j_).unroll(i_);
   sums.update(0).reorder(RVar(across.x.name()), j_, i_).atomic().vectorize(across.x).unroll(j_).unroll(i_);
   sums.update(1).reorder(j_, i_, RVar(rest[0].name()), RVar(rest[1].name())).unroll(j_).unroll(i_);
 }
@@ -197,8 +199,9 @@ void DirectGemm::add_rows(const Tile& tile, const Expr& tiles) {
   const int rows = tile.rows, width = tile.width();
   const Expr column_tiles = columns.tiles();
   const Expr work = Halide::max(p_.rows.extent() * over_.extent() * over_.outer().extent() * width, 1);
-  const Expr blocks = tiles_of(column_tiles, Halide::max(work_per_task / work, 1)), breadth = tiles_of(column_tiles, Halide::max(blocks, 1));
-  Halide::Region ranges{{0, width}, {0, rows}, {0, tiles}, {0, breadth}, {0, select(tiles == 0, 0, blocks)}};
+  const auto number = [&](const Expr& value) { return opaque(value, numbers_); };
+  const Expr blocks = number(tiles_of(column_tiles, Halide::max(work_per_task / work, 1))), breadth = number(tiles_of(column_tiles, blocks));
+  Halide::Region ranges{{0, width}, {0, rows}, {0, tiles}, {0, breadth}, {0, Halide::select(tiles == 0, 0, blocks)}};
   for (const std::string& dim : body_.batch) ranges.emplace_back(0, p_.extents.at(dim));
   RDom loops(ranges, "loops_" + std::to_string(rows));
   const Expr row = loops[2] * rows + loops[1], column_tile = loops[4] * breadth + loops[3], column = columns.first(column_tile) + loops[0];
@@ -206,7 +209,7 @@ void DirectGemm::add_rows(const Tile& tile, const Expr& tiles) {
   loops.where(row < p_.rows.extent());
   loops.where(Halide::likely(column < columns.extent()));
   Coordinates at;
-  std::vector<Expr> sum{loops[0], loops[1], column_tile, loops[2]};
+  std::vector<Expr> sum{loops[0], loops[1], within(column_tile, column_tiles), loops[2]};
   for (std::size_t n = 0; n < body_.batch.size(); ++n) {
     at[body_.batch[n]] = within(loops[5 + static_cast<int>(n)], p_.extents.at(body_.batch[n]));
     sum.push_back(at[body_.batch[n]]);
@@ -233,6 +236,6 @@ void DirectGemm::add_rows(const Tile& tile, const Expr& tiles) {
 
 }  // namespace
 
-Stored direct_gemm(const Product& product, const GemmTile& tile) { return {DirectGemm(product, tile).result(), product.body.out}; }
+Stored direct_gemm(const Product& product, const GemmTile& tile) { return DirectGemm(product, tile).result(); }
 
 }  // namespace attune
