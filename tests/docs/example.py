@@ -41,17 +41,17 @@ def extents_of(text):
     return {dim: int(extent) for dim, extent in (pair.split("=") for pair in text.split(",") if pair)}
 
 
-def save_inputs(attune, folder, commands):
+def save_inputs(folder, commands):
     """Arrays for the call: of the shape that is checked, with the extents that the kernel was compiled with. Integers are small, as lengths and ids are."""
-    check, compiled = (next(words for words in commands if words[1] == name) for name in ("check", "compile"))
-    signature = json.loads(said(attune, folder, ["show", check[2], "--struct", option(check, "--struct"), "--signature", "--json"]))
+    check, compiled, run = (next(words for words in commands if words[1] == name) for name in COMMANDS)
+    kernel = json.loads((folder / run[2]).with_suffix(".json").read_text())
     extents = extents_of(option(check, "--shape")) | extents_of(option(compiled, "--set"))
     extents.setdefault("value_depth", extents.get("depth"))
     random = numpy.random.default_rng(1)
-    for tensor in signature["inputs"]:
+    for tensor in kernel["inputs"]:
         shape = [extents[dim] for dim in tensor["dims"]]
-        array = random.standard_normal(shape) if tensor["kind"] == "real" else random.integers(1, 4, shape)
-        numpy.save(folder / f"{tensor['name']}.npy", array.astype(numpy.float32) if tensor["kind"] == "real" else array)
+        array = random.standard_normal(shape).astype(numpy.float32) if tensor["type"] == "f32" else random.integers(1, 4, shape)
+        numpy.save(folder / f"{tensor['name']}.npy", array)
 
 
 def said(attune, folder, words):
@@ -68,7 +68,7 @@ def run(attune, page, title):
         (folder / next(words for words in commands if words[1] == "check")[2]).write_text(header)
         for words in commands:
             if words[1] == "run":
-                save_inputs(attune, folder, commands)
+                save_inputs(folder, commands)
             print(said(attune, folder, words[1:]), end="")
             if words[1] == "run" and not numpy.isfinite(numpy.load(folder / option(words, "--out").split("=")[1])).all():
                 raise Wrong(f"the result of {' '.join(words)} is not finite")

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "tests/skip.h"
 #include "tests/tools/program.h"
@@ -72,10 +73,13 @@ std::string refusal(const std::string& compiler, const std::string& header, cons
   return ran.err.substr(std::min(path.size(), ran.err.size()));
 }
 
-/// The first compiler of the names that is installed.
+/// The first compiler of the names that is installed; where it is there, the one that has read the language's headers (tests/read_headers.cmake).
 std::string compiler_of(std::initializer_list<const char*> names) {
-  for (const char* name : names)
-    if (!find_program(name).empty()) return name;
+  for (const std::string name : names) {
+    if (find_program(name).empty()) continue;
+    const std::string has_read = ATTUNE_COMPILERS "/" + name;
+    return std::filesystem::exists(has_read) ? has_read : name;
+  }
   return {};
 }
 
