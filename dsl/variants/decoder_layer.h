@@ -41,18 +41,13 @@ struct DecoderLayer {
     const Value x = g.input("x", {l.batch, l.tokens, l.model}), memory = g.input("memory", {l.batch, memory_tokens, l.model});
     const auto to_tokens = [&](Value from) {
       const PackedProjections a = l.projections(self_attention);
-      const Heads made = a.heads_of(from, l.tokens, l.keys);
-      Value scores = under_torch_mask(g, a.scores(made), tgt_mask, "tgt_mask", {l.tokens, l.keys});
-      scores = under_torch_mask(g, scores, tgt_key_padding_mask, "tgt_key_padding_mask", {l.batch, l.keys});
-      if (causal) scores = mask(scores, index(l.keys) <= index(l.tokens));
-      return a.joined(softmax(scores, l.keys), made.v, l.keys);
+      const LayerMasks masks = {tgt_mask, "tgt_mask", tgt_key_padding_mask, "tgt_key_padding_mask", causal};
+      return l.attended(a, a.heads_of(from, l.tokens, l.keys), l.keys, masks);
     };
     const auto to_memory = [&](Value from) {
       const PackedProjections a = l.projections(attention_to_memory);
-      const Heads made = a.heads_of(from, memory, memory, memory_tokens, memory_keys);
-      Value scores = under_torch_mask(g, a.scores(made), memory_mask, "memory_mask", {l.tokens, memory_keys});
-      scores = under_torch_mask(g, scores, memory_key_padding_mask, "memory_key_padding_mask", {l.batch, memory_keys});
-      return a.joined(softmax(scores, memory_keys), made.v, memory_keys);
+      const LayerMasks masks = {memory_mask, "memory_mask", memory_key_padding_mask, "memory_key_padding_mask"};
+      return l.attended(a, a.heads_of(from, memory, memory, memory_tokens, memory_keys), memory_keys, masks);
     };
     const Value y = l.residual(x, "norm1_weight", "norm1_bias", to_tokens);
     const Value z = l.residual(y, "norm2_weight", "norm2_bias", to_memory);

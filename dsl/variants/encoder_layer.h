@@ -37,11 +37,7 @@ struct EncoderLayer {
     const Value x = g.input("x", {l.batch, l.tokens, l.model});
     const auto attention = [&](Value from) {
       const PackedProjections a = l.projections(self_attention);
-      const Heads made = a.heads_of(from, l.tokens, l.keys);
-      Value scores = under_torch_mask(g, a.scores(made), src_mask, "src_mask", {l.tokens, l.keys});
-      scores = under_torch_mask(g, scores, key_padding_mask, "key_padding_mask", {l.batch, l.keys});
-      if (causal) scores = mask(scores, index(l.keys) <= index(l.tokens));
-      return a.joined(softmax(scores, l.keys), made.v, l.keys);
+      return l.attended(a, a.heads_of(from, l.tokens, l.keys), l.keys, {src_mask, "src_mask", key_padding_mask, "key_padding_mask", causal});
     };
     const Value y = l.residual(x, "norm1_weight", "norm1_bias", attention);
     g.output("out", l.residual(y, "norm2_weight", "norm2_bias", [&](Value from) { return l.network(from); }), {l.batch, l.tokens, l.model});

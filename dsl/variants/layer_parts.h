@@ -27,6 +27,15 @@ inline constexpr PackedNames self_attention = {"self_attn_in_proj_weight", "self
 inline constexpr PackedNames attention_to_memory = {"multihead_attn_in_proj_weight", "multihead_attn_in_proj_bias",  //
                                                     "multihead_attn_out_proj_weight", "multihead_attn_out_proj_bias"};
 
+/// The masks of one of a layer's attentions, and the names that they have among the inputs: [tokens, keys] and [batch, keys].
+struct LayerMasks {
+  TorchMask pairs;
+  Name pairs_name;
+  TorchMask padding;
+  Name padding_name;
+  bool causal = false;
+};
+
 /// Inputs have the names of PyTorch's state_dict, with an underscore for each dot.
 struct LayerParts {
   Graph& g;
@@ -36,6 +45,13 @@ struct LayerParts {
   constexpr LayerParts(Graph& graph, const LayerChoice& chosen) : g(graph), choice(chosen) {}
 
   constexpr PackedProjections projections(const PackedNames& names) const { return PackedProjections(g, choice.biases, names); }
+  /// Of tokens to keys under masks, joined over the heads: [batch, tokens, model].
+  constexpr Value attended(const PackedProjections& a, const Heads& made, Dim to, const LayerMasks& masks) const {
+    Value scores = under_torch_mask(g, a.scores(made), masks.pairs, masks.pairs_name, {tokens, to});
+    scores = under_torch_mask(g, scores, masks.padding, masks.padding_name, {batch, to});
+    if (masks.causal) scores = mask(scores, index(to) <= index(tokens));
+    return a.joined(softmax(scores, to), made.v, to);
+  }
   /// Input `weight` [model] and, for norm=layer with biases, `bias` [model].
   constexpr Value normalised(Value x, Name weight, Name bias) const {
     const Value factor = g.input(weight, {model});
