@@ -21,6 +21,9 @@ namespace {
 /// So many elements of a row are read between prefetching one and reading it, then as many at the start of the next rows: prefetchers follow a row only
 /// once some of it was read, and never from one page to another.
 constexpr int prefetched_elements = 256;
+/// Where b's rows lie along the columns, so many rows are read between prefetching a panel's part of one and reading it, then as many of the next panel:
+/// that part is a few lines, on a page of its own.
+constexpr int prefetched_rows = 32;
 /// A last tile with so many rows at most takes no longer than they need: of 512 rows in tiles of 6 it has 2.
 constexpr int few_rows[] = {2, 4};
 /// Panels of a few pages are not worth a task of their own.
@@ -57,6 +60,8 @@ class PackedGemm {
   void define_column_panel();
   /// What prefetches that of b's rows which is read next. Undefined if b is not in memory that others wrote.
   Expr prefetch_ahead();
+  /// The same where b's rows lie along the columns.
+  Expr prefetch_rows_ahead();
   /// Of b, for column j of tile jo.
   Expr column_element(const Expr& lane, const Expr& block, const Expr& outer);
   void define_sums();
@@ -92,9 +97,10 @@ class PackedGemm {
   Func column_panel_{"column_panel"};    // [batch.., column tile, outer over, block, lane, column]
   Func column_source_{"column_source"};  // the same with column and lane exchanged: a transposition in registers
   Func sums_{"sums"};                    // [batch.., row tile, column tile, row, column]
-  Func ahead_{"ahead"};                  // prefetches later elements: [batch.., column tile, outer over, block, column]
+  Func ahead_{"ahead"};                  // prefetches later elements: [batch.., column tile, outer over, block, column], or lane for the column
   Func result_{"product"};
   RDom main_, tail_, loops_;
+  RowLines lines_;  ///< of a panel's part of one of b's rows
   std::vector<RDom> few_;  ///< main_ for a last tile of few rows
   std::vector<OpaqueNumber> numbers_;
   int j_loop_ = 0, i_loop_ = 0, io_loop_ = 0, jo_loop_ = 0, jb_loop_ = 0, ib_loop_ = 0, part_loop_ = 0, span_loop_ = 0;
@@ -134,7 +140,7 @@ void PackedGemm::define_column_panel() {
     column_source_(with_batch(std::vector<Var>{k_, j_, kb_, ko_, jo_}, body_.b)) = after(prefetch_ahead(), element);
     column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = column_source_(with_batch(std::vector<Expr>{k_, j_, kb_, ko_, jo_}, body_.b));
   } else {
-    column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = element;
+    column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = after(prefetch_rows_ahead(), element);
   }
 }
 
@@ -146,6 +152,22 @@ Expr PackedGemm::prefetch_ahead() {
   const Expr line = prefetch(body_.b.load(at), tile_.prefetch);
   if (!line.defined()) return {};
   const std::vector<Var> place = with_batch(std::vector<Var>{j_, kb_, ko_, jo_}, body_.b);
+  define_prefetch(ahead_, place, line);
+  return ahead_(place);
+}
+
+Expr PackedGemm::prefetch_rows_ahead() {
+  const auto load = body_.b.load();
+  if (!p_.b_along_columns || !load) return {};
+  lines_ = RowLines(width_ + 1, load->memory.type().bytes(), "line");  // a row that begins within a line ends in one more
+  const Expr extent = over_.extent(), later = kb_ * tile_.lanes + k_ + Halide::min(prefetched_rows, extent), is_past = later >= extent;
+  const Expr panel = jo_ + select(is_past, 1, 0);
+  Coordinates at;
+  over_.place_outer(ko_, select(is_past, later - extent, later), at);
+  columns_.place(panel, columns_.first(panel) + lines_.first_element(), at);
+  const Expr line = prefetch(body_.b.load(at), tile_.prefetch);
+  if (!line.defined()) return {};
+  const std::vector<Var> place = with_batch(std::vector<Var>{k_, kb_, ko_, jo_}, body_.b);
   define_prefetch(ahead_, place, line);
   return ahead_(place);
 }
@@ -307,6 +329,10 @@ void PackedGemm::schedule_column_panel() {
   split_into_tasks(column_panel_, jo_, panel, task, width_);
   if (!p_.b_along_over) {
     column_panel_.split(j_, vector, lane, tile_.lanes).reorder(lane, vector, k_, kb_, ko_, panel, task).vectorize(lane);
+    if (ahead_.defined()) {
+      ahead_.compute_at(column_panel_, k_);
+      lines_.unroll_few(ahead_.update());
+    }
     return;
   }
   // Squares of 8 x 8 (4 x 4 on narrow vectors) are transposed in registers: 0.15 ns an element where scattered stores take 0.33 (Zen 4).
