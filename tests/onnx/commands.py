@@ -125,7 +125,7 @@ class Import(WithFolder):
             self.assertLess(self.difference("attention", "attention", "Y", ["attn_mask"], *options), 1e-5)
 
     def test_attention_as_exporters_write_it(self):
-        self.assertLess(self.difference("bert", "/attention/Reshape_3", "joined", ["bq", "bk", "bv"], "--interpret"), 1e-5)
+        self.assertLess(self.difference("bert", "/attention/Reshape_3", "joined", ["bq", "bk", "bv"]), 1e-5)
 
     def test_it_is_one_stage(self):
         graph = self.folder / "part.mlir"

@@ -70,12 +70,28 @@ def bert(folder, rng):
         biased = m.node("Add", m.constant(f"b{which}", normal(rng, 24)), product)
         heads[which] = m.node("Transpose", m.node("Reshape", biased, shape), perm=[0, 2, 3, 1] if which == "k" else [0, 2, 1, 3])
     wide = m.node("Unsqueeze", mask, m.constant("axes", np.array([1, 2], np.int64)))
-    hidden = m.node("Mul", m.node("Sub", m.constant("one", np.float32(1)), m.node("Cast", wide, to=TensorProto.FLOAT)), m.constant("low", np.finfo(np.float32).min))
+    hidden = m.node("Mul", m.node("Sub", m.constant("one", np.float32(1)), m.node("Cast", wide, to=TensorProto.FLOAT)), m.constant("low", np.float32(-1e4)))
     scores = m.node("Div", m.node("MatMul", heads["q"], heads["k"]), m.constant("root", np.float32(np.sqrt(8))))
     weights = m.node("Softmax", m.node("Add", scores, hidden), axis=-1)
     context = m.node("MatMul", weights, heads["v"], output="context", name="/attention/MatMul_1")
     joined = m.node("Reshape", m.node("Transpose", context, perm=[0, 2, 1, 3]), m.constant("flat", np.array([2, 5, 24], np.int64)), output="joined", name="/attention/Reshape_3")
     m.write(folder, joined, {f"/{w}/MatMul_output_0": f"{w}_MatMul_output_0" for w in "qkv"} | {"attention_mask": "attention_mask"}, [f"/{w}/MatMul_output_0" for w in "qkv"])
+
+
+def masks(folder, rng):
+    """The numbers that exporters hide scores by, times 1 - mask, or minus infinity by a Where."""
+    arrays = {n: normal(rng, 2, 3, 5, 4) for n in "qkv"} | {"mask": np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]], np.int64)}
+    for name, low in (("mask_1e4", np.float32(-1e4)), ("mask_1e9", np.float32(-1e9)), ("mask_lowest", np.finfo(np.float32).min), ("mask_infinite", np.float32(-np.inf))):
+        m = Model(name, 14)
+        q, k, v, mask = (m.input(n, array) for n, array in arrays.items())
+        seen = m.node("Cast", m.node("Unsqueeze", mask, m.constant("axes", np.array([1, 2], np.int64))), to=TensorProto.FLOAT)
+        hidden = m.node("Sub", m.constant("one", np.float32(1)), seen)
+        if np.isinf(low):
+            hidden = m.node("Where", m.node("Cast", hidden, to=TensorProto.BOOL), m.constant("low", low), m.constant("zero", np.float32(0)))
+        else:
+            hidden = m.node("Mul", hidden, m.constant("low", low))
+        scores = m.node("Mul", m.node("MatMul", q, m.node("Transpose", k, perm=[0, 1, 3, 2])), m.constant("scale", np.float32(0.5)))
+        m.write(folder, m.node("MatMul", m.node("Softmax", m.node("Add", scores, hidden), axis=-1), v, output="out"))
 
 
 def attention(folder, rng):
@@ -116,7 +132,7 @@ def wrong(folder, rng):
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(exist_ok=True)
-    for make in (bert, attention, wrong):
+    for make in (bert, masks, attention, wrong):
         make(folder, np.random.default_rng(1))
 
 

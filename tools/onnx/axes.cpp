@@ -53,6 +53,14 @@ void AxisTable::drop(const Axis& axis) {
   }
 }
 
+void AxisTable::keep(const Axis& axis) {
+  for (const int dim : undropped(axis)) {
+    Entry& entry = entries_[static_cast<std::size_t>(dim)];
+    entry.bound = Bound::value;
+    entry.is_dropped = false;
+  }
+}
+
 void AxisTable::unite(int a, int b) {
   if (a == b) return;
   if (entries_[static_cast<std::size_t>(a)].name.empty() && !entries_[static_cast<std::size_t>(b)].name.empty()) std::swap(a, b);

@@ -28,6 +28,8 @@ class AxisTable {
   bool unify(const Axis& a, const Axis& b);
   /// Says that a dim of extent 1 is no dim, unless a value has it.
   void drop(const Axis& axis);
+  /// Says that a dim is one, also of extent 1: it is joined with others, or a part of it is taken.
+  void keep(const Axis& axis);
 
   /// A name for dims that have none.
   void suggest(const Axis& axis, std::string_view name);

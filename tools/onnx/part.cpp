@@ -11,13 +11,14 @@
 namespace attune {
 namespace {
 
-/// Where in attention a tensor is, going back from the result: behind the last product, a factor of it, a score, an operand of the scores.
-enum class Zone { result, factor, score, operand };
+/// Where in attention a tensor is, going back from the result: behind the last product, a factor of it, a score, an operand of either product; or what follows
+/// from constants and shapes alone.
+enum class Zone { result, factor, score, operand, known };
 
 /// Which operations belong to the part, and which tensors it begins with.
 class PartFinder {
  public:
-  PartFinder(const OnnxSubgraph& graph, const ImportRequest& request) : graph_(graph), request_(request) {
+  PartFinder(const OnnxSubgraph& graph, const ImportRequest& request) : graph_(graph), request_(request), tensors_(graph, request.extents) {
     for (const OnnxOperation& operation : graph.operations)
       for (const std::string& output : operation.outputs) producers_.emplace(output, &operation);
   }
@@ -28,16 +29,25 @@ class PartFinder {
   const std::string& problem() const { return problem_; }
 
  private:
+  /// Whether the tensor follows from constants and shapes alone.
   bool is_constant(const std::string& tensor) const {
-    if (graph_.constants.contains(tensor)) return true;
+    if (const auto found = constants_.find(tensor); found != constants_.end()) return found->second;
     const auto producer = producers_.find(tensor);
-    return producer != producers_.end() && producer->second->op == "Constant";
+    bool is = graph_.constants.contains(tensor);
+    if (producer != producers_.end() && Translator::knows(*producer->second)) {
+      const std::vector<std::string>& inputs = producer->second->inputs;
+      const std::size_t read = producer->second->op == "Shape" ? 0 : producer->second->op == "CastLike" ? 1 : inputs.size();
+      is = std::ranges::all_of(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(read), [&](const std::string& input) { return input.empty() || is_constant(input); });
+    }
+    return constants_[tensor] = is;
   }
-  /// Before the products only that belongs to the part which moves, scales or shifts an operand; what made it does not.
+  static bool is_product(const OnnxOperation& operation) { return operation.op == "MatMul" || operation.op == "Einsum"; }
+  /// Before the products only that belongs to the part which moves, joins, scales or shifts an operand; what made it does not.
   bool is_of_operand(const OnnxOperation& operation) const {
-    static const std::set<std::string_view> moves = {"Transpose", "Reshape", "Unsqueeze", "Squeeze", "Expand", "Identity", "Cast", "Constant"};
+    static const std::set<std::string_view> moves = {"Transpose", "Reshape", "Unsqueeze", "Squeeze", "Expand", "Identity", "Cast", "CastLike", "Constant", "Concat"};
     static const std::set<std::string_view> changes = {"Mul", "Div", "Add", "Sub"};
     if (moves.contains(operation.op)) return true;
+    if (operation.op == "Gather") return operation.inputs.size() == 2 && is_constant(operation.inputs[1]) && !is_constant(operation.inputs[0]);
     return changes.contains(operation.op) && std::ranges::any_of(operation.inputs, [&](const std::string& input) { return is_constant(input); });
   }
   /// Whether the tensor comes from such an operation, with no product between.
@@ -45,7 +55,7 @@ class PartFinder {
     const auto producer = producers_.find(tensor);
     if (producer == producers_.end() || !seen.insert(tensor).second) return false;
     if (producer->second->op == op) return true;
-    if (producer->second->op == "MatMul") return false;
+    if (is_product(*producer->second)) return false;
     return std::ranges::any_of(producer->second->inputs, [&](const std::string& input) { return comes_from(input, op, seen); });
   }
 
@@ -55,6 +65,7 @@ class PartFinder {
     const bool is_cut = std::ranges::find(request_.inputs, tensor) != request_.inputs.end();
     if (is_cut || producer == producers_.end()) return void(beginnings_.insert(tensor));
     const OnnxOperation& operation = *producer->second;
+    if (is_constant(tensor)) return take(operation, Zone::known);
     if (!Translator::knows(operation)) {
       std::set<std::string> seen;
       const bool is_on_the_way = zone == Zone::result || (zone == Zone::factor && comes_from(tensor, "Softmax", seen)) || (zone == Zone::score && comes_from(tensor, "MatMul", seen));
@@ -62,17 +73,26 @@ class PartFinder {
       problem_ = fmt::format("node '{}': operator '{}' is not supported; --input {} makes what it gives an input", operation.name.empty() ? tensor : operation.name, operation.op, tensor);
       return;
     }
-    const bool is_outside = operation.op == "MatMul" ? zone == Zone::factor || zone == Zone::operand : zone == Zone::operand && !is_of_operand(operation);
+    const bool is_outside = is_product(operation) ? zone == Zone::factor || zone == Zone::operand : zone == Zone::operand && !is_of_operand(operation);
     if (is_outside) return void(beginnings_.insert(tensor));
     take(operation, zone);
   }
 
   void take(const OnnxOperation& operation, Zone zone) {
     if (!taken_.insert(&operation).second) return;
-    if (operation.op == "MatMul") zone = zone == Zone::result ? Zone::factor : Zone::operand;
+    if (is_product(operation)) return take_product(operation, zone);
     if (operation.op == "Softmax") zone = Zone::score;
-    const bool asks_for_shape = operation.op == "Shape";  // of whatever: its extents are known
-    for (std::size_t i = 0; i < operation.inputs.size() && !asks_for_shape; ++i) visit(operation.inputs[i], takes_numbers(operation, i) ? Zone::result : zone);
+    // of what Shape and CastLike ask for the extents and the type, whatever makes it
+    const std::size_t read = operation.op == "Shape" ? 0 : operation.op == "CastLike" ? 1 : operation.inputs.size();
+    if (operation.op == "Shape" && !tensors_.find(operation.inputs[0]).problem.empty()) visit(operation.inputs[0], Zone::operand);
+    for (std::size_t i = 0; i < read; ++i) visit(operation.inputs[i], takes_numbers(operation, i) ? Zone::result : zone);
+  }
+  /// Of the last product one factor comes from the softmax, the other is an operand like those of the scores.
+  void take_product(const OnnxOperation& operation, Zone zone) {
+    for (const std::string& input : operation.inputs) {
+      std::set<std::string> seen;
+      visit(input, zone == Zone::result && comes_from(input, "Softmax", seen) ? Zone::factor : Zone::operand);
+    }
   }
   /// Whether the input is a shape or a list of axes, which may come from anywhere.
   static bool takes_numbers(const OnnxOperation& operation, std::size_t input) {
@@ -82,9 +102,11 @@ class PartFinder {
 
   const OnnxSubgraph& graph_;
   const ImportRequest& request_;
+  ModelTensors tensors_;
   std::map<std::string, const OnnxOperation*> producers_;
   std::set<const OnnxOperation*> taken_;
   std::set<std::string> beginnings_;
+  mutable std::map<std::string, bool> constants_;
   std::string problem_;
 };
 
@@ -110,12 +132,18 @@ class PartBuilder {
     for (const OnnxOperation& operation : graph_.operations) {
       if (!part_.has(operation) || !terms_.problem().empty()) continue;
       std::vector<const Term*> operands;
-      for (const std::string& input : operation.inputs) operands.push_back(input.empty() ? nullptr : &term(input, operation.op == "Shape"));
+      for (const std::string& input : operation.inputs) operands.push_back(input.empty() ? nullptr : operation.op == "CastLike" && !operands.empty() ? &like(input) : &term(input, operation.op == "Shape"));
       Term made = terms_.apply(operation, operands, opset_);
       if (&operation == &last_) name_result(made);
       known_.insert_or_assign(operation.outputs[0], std::move(made));
     }
     if (terms_.emits() && terms_.problem().empty()) write(known_.at(last_.outputs[0]));
+  }
+
+  /// A term of the tensor's kind, which is all that is asked of it.
+  const Term& like(const std::string& name) {
+    if (const auto found = known_.find(name); found != known_.end()) return found->second;
+    return kinds_[name] = Term{tensors_.kind(name), {}, std::nullopt};
   }
 
   /// The term of an operation's input: of another operation of the part, a constant, or a tensor that the part begins with.
@@ -207,7 +235,7 @@ class PartBuilder {
   std::shared_ptr<std::deque<std::string>> names_ = std::make_shared<std::deque<std::string>>();
   Translator terms_;
   Graph& g = result_.node.graph;
-  std::map<std::string, Term, std::less<>> known_;
+  std::map<std::string, Term, std::less<>> known_, kinds_;
   std::map<Axis, Name> wholes_;
   std::map<Axis, int> open_;
   std::set<int> said_;
@@ -238,6 +266,13 @@ OnnxTensor ModelTensors::find(const std::string& name) const {
     tensor.extents[i] = given->second;
   }
   return tensor;
+}
+
+Kind ModelTensors::kind(const std::string& name) const {
+  const auto constant = graph_.constants.find(name);
+  const OnnxDeclared* found = declared(name);
+  const OnnxElement* element = constant != graph_.constants.end() ? constant->second.element : found != nullptr ? found->tensor.element : nullptr;
+  return element == nullptr || element->kind == Kind::real || element->kind == Kind::boolean ? element == nullptr ? Kind::real : element->kind : Kind::i64;
 }
 
 Imported import_part(const OnnxSubgraph& graph, const ImportRequest& request, const OnnxOperation& last, std::int64_t opset) {

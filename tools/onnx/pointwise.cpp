@@ -27,7 +27,8 @@ Value as_real(Value x) { return has_reals(x) ? x : to_real(x); }
 Value quotient(Values x) {
   if (has_reals(x[0])) return x[0] / x[1];
   const Value down = floor_div(x[0], x[1]);
-  return select((mod(x[0], x[1]) != 0) && ((x[0] < 0) != (x[1] < 0)), down + 1, down);
+  const Value is_negative = (x[0] < 0 && x[1] > 0) || (x[0] > 0 && x[1] < 0);
+  return select(is_negative && mod(x[0], x[1]) != 0, down + 1, down);
 }
 
 bool is_hidden(Value x) {
@@ -42,6 +43,25 @@ Value chosen(Values x) {
   return select(x[0], x[1], x[2]);
 }
 
+/// A sum with what is 0 where a key is seen and minus infinity elsewhere is a mask, too.
+Value sum_of(Values x) {
+  for (const std::size_t i : {0, 1}) {
+    const Graph& g = *x[i].graph;
+    const Node& chooses = g.node(x[i].id);
+    if (!std::holds_alternative<Select>(chooses.op) || kind_of(x[i]) != Kind::real) continue;
+    const auto operand = [&](int place) { return Value{x[i].graph, chooses.operands()[static_cast<std::size_t>(place)]}; };
+    const auto is_zero = [&](Value y) {
+      const auto* constant = std::get_if<Constant>(&g.node(y.id).op);
+      return constant != nullptr && constant->value == 0;
+    };
+    const Value condition = operand(0), scores = x[1 - i];
+    if (!dims_of(condition).without(dims_of(scores)).empty()) continue;
+    if (is_zero(operand(1)) && is_hidden(operand(2))) return mask(scores, condition);
+    if (is_hidden(operand(1)) && is_zero(operand(2))) return mask(scores, !condition);
+  }
+  return x[0] + x[1];
+}
+
 template <class Op>
 Value folded_over(Values x, Op op) {
   Value result = x[0];
@@ -53,7 +73,7 @@ double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 
 constexpr Pointwise rows[] = {
     {"Abs", 1, 1, Gives::same, [](Numbers x) { return std::abs(x[0]); }, [](Values x) { return abs(x[0]); }},
-    {"Add", 2, 2, Gives::same, [](Numbers x) { return x[0] + x[1]; }, [](Values x) { return x[0] + x[1]; }},
+    {"Add", 2, 2, Gives::same, [](Numbers x) { return x[0] + x[1]; }, sum_of},
     {"And", 2, 2, Gives::boolean, [](Numbers x) { return x[0] * x[1]; }, [](Values x) { return x[0] && x[1]; }},
     {"Cos", 1, 1, Gives::real, [](Numbers x) { return std::cos(x[0]); }, [](Values x) { return cos(x[0]); }},
     {"Div", 2, 2, Gives::same, nullptr, quotient},
@@ -63,6 +83,7 @@ constexpr Pointwise rows[] = {
     {"Greater", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] > x[1]); }, [](Values x) { return x[0] > x[1]; }},
     {"GreaterOrEqual", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] >= x[1]); }, [](Values x) { return x[0] >= x[1]; }},
     {"Identity", 1, 1, Gives::same, [](Numbers x) { return x[0]; }, [](Values x) { return x[0]; }},
+    {"IsNaN", 1, 1, Gives::boolean, [](Numbers x) { return double(std::isnan(x[0])); }, [](Values x) { return x[0] != x[0]; }},
     {"Less", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] < x[1]); }, [](Values x) { return x[0] < x[1]; }},
     {"LessOrEqual", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] <= x[1]); }, [](Values x) { return x[0] <= x[1]; }},
     {"Log", 1, 1, Gives::real, [](Numbers x) { return std::log(x[0]); }, [](Values x) { return log(x[0]); }},
@@ -90,10 +111,13 @@ constexpr Pointwise rows[] = {
 /// The numbers of the result, if those of all operands are known and of one shape or single.
 std::optional<std::vector<double>> folded(Translator& t, const Pointwise& row, const std::vector<Term>& operands, Kind kind) {
   std::size_t count = 1;
+  std::vector<std::int64_t> extents;  // of those that are not single
   for (const Term& operand : operands) {
     if (!operand.numbers || operand.numbers->empty()) return {};
-    if (operand.numbers->size() != 1 && count != 1 && (operand.numbers->size() != count || operand.axes.size() != operands[0].axes.size())) return {};
-    count = std::max(count, operand.numbers->size());
+    if (operand.numbers->size() == 1) continue;
+    if (!extents.empty() && t.extents(operand) != extents) return {};
+    extents = t.extents(operand);
+    count = operand.numbers->size();
   }
   std::vector<double> result(count), at(operands.size());
   for (std::size_t i = 0; i < count; ++i) {
@@ -116,11 +140,18 @@ Term pointwise(Translator& t, const OnnxOperation& operation, std::span<const Te
   Term result;
   result.kind = row.gives == Gives::same ? operands.back().kind : row.gives == Gives::real ? Kind::real : Kind::boolean;
   result.axes = t.broadcast(operands);
+  result.is_index = std::ranges::all_of(operands, [](const Term& operand) { return operand.is_index || (operand.numbers && operand.numbers->size() == 1); });
   result.numbers = folded(t, row, operands, result.kind);
-  if (operation.op == "Identity") result.extents_of = operands[0].extents_of;
-  if (!t.emits() || !t.problem().empty() || (result.numbers && result.numbers->size() != 1)) return result;
+  if (operation.op == "Identity") result.extents_of = operands[0].extents_of, result.constant = operands[0].constant, result.is_weights = operands[0].is_weights;
+  if (operation.op == "IsNaN" && operands[0].is_weights) result.numbers = {0};
+  if (!t.emits() || !t.problem().empty() || (result.numbers && (result.numbers->size() != 1 || operation.op == "IsNaN"))) return result;
   std::vector<Value> values;
   for (const Term& operand : operands) values.push_back(t.value_of(operand));
+  if (const Term& condition = operands[0]; operation.op == "Where" && condition.numbers && condition.numbers->size() == 1) {
+    const bool is_first = condition.numbers->front() != 0;
+    result.value = values[is_first ? 1 : 2];
+    if (dims_of(values[is_first ? 2 : 1]).without(dims_of(*result.value)).empty()) return result;
+  }
   result.value = row.value(values);
   return result;
 }

@@ -2,36 +2,10 @@
 #include <array>
 #include <cmath>
 
-#include "tools/onnx/translator.h"
+#include "tools/onnx/operands.h"
 
 namespace attune {
 namespace {
-
-using Given = std::span<const Term* const>;
-
-Term no_term(Translator& t, std::string problem) {
-  t.fail(std::move(problem));
-  return {};
-}
-
-/// The integers of an operand, or of the attribute that older opsets have in its place; nothing where neither is there.
-std::optional<std::vector<std::int64_t>> integers_at(Translator& t, const OnnxOperation& operation, Given given, std::size_t place, std::string_view attribute) {
-  if (given.size() > place && given[place] != nullptr) {
-    if (given[place]->numbers) return std::vector<std::int64_t>(given[place]->numbers->begin(), given[place]->numbers->end());
-    t.fail("input " + std::to_string(place) + " must be a constant, or follow from shapes");
-    return std::vector<std::int64_t>();
-  }
-  std::vector<std::int64_t> integers = integers_of(operation, attribute);
-  return integers.empty() ? std::nullopt : std::optional(integers);
-}
-
-/// An axis counted from the end where it is negative; 0 and a problem where there is none.
-std::size_t place_of(Translator& t, std::int64_t axis, std::size_t rank) {
-  const std::int64_t place = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
-  if (place >= 0 && place < static_cast<std::int64_t>(rank)) return static_cast<std::size_t>(place);
-  t.fail("axis " + std::to_string(axis) + " is none of " + std::to_string(rank));
-  return 0;
-}
 
 /// The same elements with other axes; their value is a value of the same dims.
 Term with_axes(Translator& t, const Term& term, std::vector<Axis> axes) {
@@ -41,11 +15,9 @@ Term with_axes(Translator& t, const Term& term, std::vector<Axis> axes) {
   return result;
 }
 
-Term cast(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
-  const OnnxElement* element = find_element(static_cast<int>(number_of(operation, "to", 0)));
-  if (element == nullptr) return no_term(t, "the type to convert to is not supported");
+Term converted(Translator& t, Given given, Kind kind) {
   Term result = *given[0];
-  result.kind = element->kind == Kind::real || element->kind == Kind::boolean ? element->kind : Kind::i64;
+  result.kind = kind;
   if (result.kind == given[0]->kind) return result;
   if (result.numbers)
     for (double& x : *result.numbers) x = result.kind == Kind::boolean ? x != 0 : result.kind == Kind::i64 ? std::trunc(x) : x;
@@ -55,11 +27,19 @@ Term cast(Translator& t, const OnnxOperation& operation, Given given, std::int64
   return result;
 }
 
+Term cast(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
+  const OnnxElement* element = find_element(static_cast<int>(number_of(operation, "to", 0)));
+  if (element == nullptr) return no_term(t, "the type to convert to is not supported");
+  return converted(t, given, element->kind == Kind::real || element->kind == Kind::boolean ? element->kind : Kind::i64);
+}
+
+Term cast_like(Translator& t, const OnnxOperation&, Given given, std::int64_t) { return converted(t, given, given[1]->kind); }
+
 Term constant_node(Translator& t, const OnnxOperation& operation, Given, std::int64_t) {
   for (const auto& [name, value] : operation.attributes) {
     if (const auto* tensor = std::get_if<OnnxTensor>(&value)) return t.constant(operation.outputs[0], *tensor);
     if (const auto* number = std::get_if<double>(&value)) return t.numbers({*number}, name == "value_int" ? Kind::i64 : Kind::real);
-    if (const auto* numbers = std::get_if<std::vector<double>>(&value)) return t.numbers(*numbers, name == "value_ints" ? Kind::i64 : Kind::real);
+    if (const auto* numbers = std::get_if<std::vector<double>>(&value)) return along_one_axis(t, *numbers, name == "value_ints" ? Kind::i64 : Kind::real);
   }
   return no_term(t, "has no value; a tensor or numbers are right");
 }
@@ -75,56 +55,8 @@ Term shape_of(Translator& t, const OnnxOperation& operation, Given given, std::i
     extents.push_back(static_cast<double>(t.axes.extent(axis)));
     extents_of.emplace_back(axis);
   }
-  Term result = t.numbers(std::move(extents), Kind::i64);
-  if (result.axes.empty()) result.axes.emplace_back();  // a shape has one axis, whatever its length
+  Term result = along_one_axis(t, std::move(extents), Kind::i64);
   result.extents_of = std::move(extents_of);
-  return result;
-}
-
-/// The elements of known numbers at some places; what is an extent stays one.
-Term taken(Translator& t, const Term& from, const std::vector<std::size_t>& places, bool is_single) {
-  std::vector<double> numbers;
-  std::vector<std::optional<Axis>> extents_of;
-  for (const std::size_t place : places) {
-    numbers.push_back((*from.numbers)[place]);
-    if (!from.extents_of.empty()) extents_of.push_back(from.extents_of[place]);
-  }
-  Term result = t.numbers(std::move(numbers), from.kind);
-  if (!is_single && result.axes.empty()) result.axes.emplace_back();
-  result.extents_of = std::move(extents_of);
-  return result;
-}
-
-Term gather_of(Translator& t, const OnnxOperation&, Given given, std::int64_t) {
-  if (!given[0]->numbers || !given[1]->numbers || given[0]->axes.size() != 1) return no_term(t, "takes elements of shapes and other known numbers alone");
-  std::vector<std::size_t> places;
-  for (const double at : *given[1]->numbers) places.push_back(place_of(t, static_cast<std::int64_t>(at), given[0]->numbers->size()));
-  return t.problem().empty() ? taken(t, *given[0], places, given[1]->axes.empty()) : Term{};
-}
-
-Term slice_of(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
-  if (!given[0]->numbers || given[0]->axes.size() != 1) return no_term(t, "takes a part of shapes and other known numbers alone");
-  const auto count = static_cast<std::int64_t>(given[0]->numbers->size());
-  const auto starts = integers_at(t, operation, given, 1, "starts"), ends = integers_at(t, operation, given, 2, "ends"), steps = integers_at(t, operation, given, 4, "steps");
-  if (!starts || !ends || starts->size() != 1 || ends->size() != 1 || (steps && *steps != std::vector<std::int64_t>{1})) return no_term(t, "takes a part in one step alone");
-  const auto bound = [&](std::int64_t x) { return std::clamp<std::int64_t>(x < 0 ? x + count : x, 0, count); };
-  std::vector<std::size_t> places;
-  for (std::int64_t i = bound((*starts)[0]); i < bound((*ends)[0]); ++i) places.push_back(static_cast<std::size_t>(i));
-  return taken(t, *given[0], places, false);
-}
-
-Term concat_of(Translator& t, const OnnxOperation&, Given given, std::int64_t) {
-  Term all{given[0]->kind, {Axis{}}, std::vector<double>()};
-  for (const Term* part : given) {
-    if (part == nullptr || !part->numbers || part->axes.size() != 1) return no_term(t, "joins shapes and other known numbers alone");
-    for (std::size_t i = 0; i < part->numbers->size(); ++i) {
-      all.numbers->push_back((*part->numbers)[i]);
-      all.extents_of.push_back(part->extents_of.empty() ? std::nullopt : part->extents_of[i]);
-    }
-  }
-  Term result = t.numbers(*all.numbers, all.kind);
-  if (result.axes.empty()) result.axes.emplace_back();
-  result.extents_of = std::move(all.extents_of);
   return result;
 }
 
@@ -196,7 +128,10 @@ std::vector<Axis> axes_of(Translator& t, const Term& shape) {
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < shape.numbers->size(); ++i) {
     const auto extent = static_cast<std::int64_t>((*shape.numbers)[i]);
-    if (!shape.extents_of.empty() && shape.extents_of[i]) axes.push_back(*shape.extents_of[i]);
+    const bool is_known = !shape.extents_of.empty() && shape.extents_of[i];
+    // the same positions in two axes, as those of a square mask, are two dims
+    const bool is_there = t.decided(is_known && std::ranges::any_of(t.axes.dims(axes), [&, dims = t.axes.dims(*shape.extents_of[i])](int dim) { return std::ranges::count(dims, dim) != 0; }));
+    if (is_known && !is_there) axes.push_back(*shape.extents_of[i]);
     else axes.push_back(extent == 1 ? Axis{} : Axis{t.fresh(extent)});
   }
   return axes;
@@ -213,13 +148,19 @@ Term expand_of(Translator& t, const OnnxOperation&, Given given, std::int64_t) {
   return result;
 }
 
+/// Of a list that has a number for each axis of some tensor.
+constexpr double most_axes = 8;
+
 Term constant_of_shape(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
   if (!given[0]->numbers) return no_term(t, "its shape must be a constant, or follow from shapes");
   const auto found = operation.attributes.find("value");
   const auto* tensor = found == operation.attributes.end() ? nullptr : std::get_if<OnnxTensor>(&found->second);
   if (tensor != nullptr && tensor->values.size() != 1) return no_term(t, "its value must be one number");
-  Term result = t.numbers({tensor == nullptr ? 0.0 : tensor->values[0]}, tensor == nullptr ? Kind::real : tensor->element->kind);
-  if (result.kind != Kind::real && result.kind != Kind::boolean) result.kind = Kind::i64;
+  const double value = tensor == nullptr ? 0.0 : tensor->values[0];
+  Kind kind = tensor == nullptr ? Kind::real : tensor->element->kind;
+  if (kind != Kind::real && kind != Kind::boolean) kind = Kind::i64;
+  if (given[0]->numbers->size() == 1 && given[0]->numbers->front() >= 0 && given[0]->numbers->front() <= most_axes) return along_one_axis(t, std::vector(static_cast<std::size_t>(given[0]->numbers->front()), value), kind);
+  Term result = t.numbers({value}, kind);
   if (t.emits()) result.value = t.value_of(result);
   result.axes = axes_of(t, *given[0]);
   if (element_count(t.extents(result)) != 1) result.numbers.reset();
@@ -234,12 +175,14 @@ Term range_of(Translator& t, const OnnxOperation&, Given given, std::int64_t) {
   if (!(count >= 0 && count < 0x1p40)) return no_term(t, "counts " + std::to_string(count) + " positions");
   // a dim of its own, whatever the limit is the extent of: the same positions may be those of queries and of keys
   Term result{given[0]->kind, {Axis{t.fresh(static_cast<std::int64_t>(count))}}, std::nullopt};
+  result.is_index = true;
   if (!t.emits()) return result;
-  Value position = constant(t.g, 0);
+  std::optional<Value> along;
   for (const int dim : t.axes.dims(result.axes[0])) {
     const Dim each{&t.g, t.name_of(dim)};
-    position = position * extent(each) + index(each);
+    along = along ? *along * extent(each) + index(each) : index(each);
   }
+  Value position = along ? *along : constant(t.g, 0);
   if (result.kind == Kind::real) position = to_real(position);
   result.value = step == 1 && start == 0 ? position : t.value_of(*given[0]) + position * t.value_of(*given[2]);
   return result;
@@ -276,16 +219,14 @@ Term clip_of(Translator& t, const OnnxOperation& operation, Given given, std::in
 }
 
 constexpr TermRule rules_of_shapes[] = {{"Cast", 1, 1, cast},
+                                        {"CastLike", 2, 2, cast_like},
                                         {"Clip", 1, 3, clip_of},
-                                        {"Concat", 1, 1 << 20, concat_of},
                                         {"Constant", 0, 0, constant_node},
                                         {"ConstantOfShape", 1, 1, constant_of_shape},
                                         {"Expand", 2, 2, expand_of},
-                                        {"Gather", 2, 2, gather_of},
                                         {"Range", 3, 3, range_of},
                                         {"Reshape", 1, 2, reshape_of},
                                         {"Shape", 1, 1, shape_of},
-                                        {"Slice", 1, 5, slice_of},
                                         {"Squeeze", 1, 2, squeeze_of},
                                         {"Transpose", 1, 1, transpose_of},
                                         {"Trilu", 1, 2, trilu_of},

@@ -12,7 +12,7 @@ namespace {
 /// The rule of an operator of the domain without a name; nullptr if there is none.
 const TermRule* rule_of(const OnnxOperation& operation) {
   if (!operation.domain.empty() && operation.domain != "ai.onnx") return nullptr;
-  for (const std::span<const TermRule> rules : {pointwise_rules(), product_rules(), shape_rules()})
+  for (const std::span<const TermRule> rules : {pointwise_rules(), product_rules(), selection_rules(), shape_rules()})
     for (const TermRule& rule : rules)
       if (rule.op == operation.op) return &rule;
   return nullptr;
@@ -25,10 +25,14 @@ bool has_twice(const AxisTable& axes, const Term& term) {
   return std::ranges::adjacent_find(dims) != dims.end();
 }
 
-/// The value with another dim; positions are those along it, which need not be as many.
-Value renamed(Value x, Name from, Name to) {
-  if (std::holds_alternative<Index>(x.graph->node(x.id).op)) return index({x.graph, to});
-  return rename(x, {x.graph, from}, {x.graph, to});
+/// A value that is made of positions alone, with those along another dim, which need not be as many.
+Value along_other(Value x, Name from, Name to) {
+  if (!dims_of(x).has(from)) return x;
+  const Node node = x.graph->node(x.id);
+  if (std::holds_alternative<Index>(node.op)) return index({x.graph, to});
+  std::vector<Value> operands;
+  for (const int operand : node.operands()) operands.push_back(along_other({x.graph, operand}, from, to));
+  return std::visit([&](const auto& op) { return call_in(x.graph, op, std::span<const Value>(operands), Here::current()); }, node.op);
 }
 
 /// The kind that the language calculates with in place of an element's.
@@ -40,6 +44,12 @@ double number_of(const OnnxOperation& operation, std::string_view attribute, dou
   const auto found = operation.attributes.find(attribute);
   const double* number = found == operation.attributes.end() ? nullptr : std::get_if<double>(&found->second);
   return number == nullptr ? missing : *number;
+}
+
+std::string text_of(const OnnxOperation& operation, std::string_view attribute) {
+  const auto found = operation.attributes.find(attribute);
+  const std::string* text = found == operation.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text == nullptr ? std::string() : *text;
 }
 
 std::vector<std::int64_t> integers_of(const OnnxOperation& operation, std::string_view attribute) {
@@ -54,9 +64,18 @@ void Translator::translate(const std::function<void(Translator&)>& walk) {
     emits_ = emits;
     next_fresh_ = next_decision_ = scope_ = 0;
     for (const Axis& axis : summed) axes.suggest(axis, "depth");
-    if (emits) axes.name_all();
+    if (emits) unify_parts(), axes.name_all();
     walk(*this);
   }
+}
+
+void Translator::unify_parts() {
+  for (const Joined& one : joined)
+    for (const Joined& other : joined) {
+      const auto same_extent = [&](const Axis& a, const Axis& b) { return axes.extent(a) == axes.extent(b); };
+      if (axes.dims(one.whole) != axes.dims(other.whole) || !std::ranges::equal(one.parts, other.parts, same_extent)) continue;
+      for (std::size_t i = 0; i < one.parts.size(); ++i) axes.unify(one.parts[i], other.parts[i]);
+    }
 }
 
 void Translator::fail(std::string problem) {
@@ -81,8 +100,10 @@ std::vector<std::int64_t> Translator::extents(const Term& term) const {
 
 Name Translator::keep(std::string_view name) {
   std::string kept;
-  for (const char c : name.size() > 40 ? name.substr(name.size() - 40) : name)
-    kept += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
+  for (const char c : name.size() > 40 ? name.substr(name.size() - 40) : name) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (is_letter || !kept.ends_with('_')) kept += is_letter ? c : '_';
+  }
   while (kept.size() > 1 && kept[0] == '_') kept.erase(0, 1);
   if (kept.empty() || (kept[0] >= '0' && kept[0] <= '9') || !name_problem("", kept).empty()) kept = "x_" + kept.substr(0, 38);
   return names_.emplace_back(std::move(kept));
@@ -128,8 +149,35 @@ Term Translator::constant(const std::string& name, const OnnxTensor& tensor) {
   return term;
 }
 
+/// Numbers of which each row has one behind a diagonal and another up to it, as a causal mask that an exporter has made a constant, follow from the
+/// positions; so do equal ones.
+std::optional<Value> Translator::of_positions(const Term& term) {
+  const std::vector<double>& numbers = *term.numbers;
+  const double first = numbers.front();
+  const auto valued = [&](double x) { return term.kind == Kind::boolean ? attune::constant(g, x != 0) : literal(&g, x, term.kind, Here::current()); };
+  if (std::ranges::count(numbers, first) == std::ssize(numbers)) return valued(first);
+  const Axis dims = axes.dims(term.axes);
+  if (dims.size() != 2) return {};
+  const double other = *std::ranges::find_if(numbers, [&](double x) { return x != first; });
+  const auto columns = static_cast<std::size_t>(axes.extent(dims[1]));
+  const auto behind = [&](std::size_t i) { return static_cast<std::int64_t>(i % columns) - static_cast<std::int64_t>(i / columns); };
+  for (const auto& [lower, upper] : {std::pair{first, other}, {other, first}}) {
+    std::int64_t diagonal = -axes.extent(dims[0]);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (numbers[i] == lower) diagonal = std::max(diagonal, behind(i));
+    bool follows = true;
+    for (std::size_t i = 0; i < numbers.size() && follows; ++i) follows = numbers[i] == (behind(i) <= diagonal ? lower : upper);
+    if (!follows) continue;
+    const Value is_lower = index({&g, name_of(dims[1])}) - index({&g, name_of(dims[0])}) <= diagonal;
+    if (term.kind == Kind::boolean) return lower != 0 ? is_lower : !is_lower;
+    return select(is_lower, valued(lower), valued(upper));
+  }
+  return {};
+}
+
 Value Translator::value_of(const Term& term) {
   if (term.value) return *term.value;
+  if (!term.numbers) return fail("internal: a term has no value"), attune::constant(g, 0);
   const std::vector<double>& numbers = *term.numbers;
   if (term.extents_of.size() == 1 && term.extents_of[0]) {
     Value product = attune::constant(g, 1);
@@ -137,6 +185,7 @@ Value Translator::value_of(const Term& term) {
     return product;
   }
   if (numbers.size() == 1) return literal(&g, numbers[0], term.kind, Here::current());
+  if (const std::optional<Value> value = of_positions(term)) return *value;
   const std::string name = term.constant.empty() ? fmt::format("constant_{}", constant_values_.size()) : term.constant;
   if (const auto known = constant_values_.find(name); known != constant_values_.end()) return known->second;
   Array array;
@@ -151,11 +200,12 @@ Value Translator::value_of(const Term& term) {
 
 bool Translator::rename_if(bool condition, Term& operand, Axis& axis) {
   if (!decided(condition)) return false;
-  const int other = fresh(axes.extent(axis));
+  const int other = fresh(axes.extent(axis), {}, operand.is_index ? AxisTable::Bound::no : AxisTable::Bound::input);
   if (emits_) {
     const Axis from = axes.dims(axis), to = axes.dims(Axis{other});
     if (from.size() != 1 || to.size() != 1) fail("an axis that is several dims in a row stands for two roles of the same tokens; two inputs are right");
-    else operand.value = renamed(value_of(operand), name_of(from[0]), name_of(to[0]));
+    else if (operand.is_index) operand.value = along_other(value_of(operand), name_of(from[0]), name_of(to[0]));
+    else operand.value = rename(value_of(operand), {&g, name_of(from[0])}, {&g, name_of(to[0])});
   }
   axis = {other};
   return true;

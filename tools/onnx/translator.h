@@ -23,6 +23,8 @@ struct Term {
   std::vector<std::optional<Axis>> extents_of = {};  ///< of the numbers of a shape: the axes that they are the extents of
   std::optional<Value> value = {};                   ///< in the second round; numbers need none
   std::string constant = {};                         ///< of numbers: what they are known by
+  bool is_index = false;                             ///< made of positions alone: those along another axis are no renaming
+  bool is_weights = false;                           ///< of a softmax, which is never NaN for a row without a visible key
 };
 
 /// Translates twice: the first round finds which axes are the same dims and emits nothing, the second emits. `walk` is called for both and does the same
@@ -37,6 +39,12 @@ class Translator {
   void fail(std::string problem);
 
   AxisTable axes;
+  /// An axis that consists of others one behind the other. Where two are the same positions, their parts are, too, as those of keys and values.
+  struct Joined {
+    Axis whole;
+    std::vector<Axis> parts;
+  };
+  std::vector<Joined> joined;
   std::vector<Axis> summed;  ///< the axes of products; those that nothing else names are the depth of heads
   Graph& g;
 
@@ -67,8 +75,12 @@ class Translator {
   /// The operand with another dim in the place of one; the same decision in both rounds.
   bool rename_if(bool condition, Term& operand, Axis& axis);
 
- private:
+  /// The answer of the first round, in both.
   bool decided(bool now);
+
+ private:
+  void unify_parts();
+  std::optional<Value> of_positions(const Term& term);
 
   std::deque<std::string>& names_;
   Arrays& constants_;
@@ -89,10 +101,11 @@ struct TermRule {
 std::span<const TermRule> pointwise_rules();
 std::span<const TermRule> product_rules();
 std::span<const TermRule> shape_rules();
+std::span<const TermRule> selection_rules();
 
-
-/// Numeric attributes of an operation.
+/// Attributes of an operation.
 double number_of(const OnnxOperation& operation, std::string_view attribute, double missing);
+std::string text_of(const OnnxOperation& operation, std::string_view attribute);
 std::vector<std::int64_t> integers_of(const OnnxOperation& operation, std::string_view attribute);
 
 }  // namespace attune

@@ -1,0 +1,19 @@
+/// What rules of the translator ask of an operation's operands.
+#pragma once
+
+#include "tools/onnx/translator.h"
+
+namespace attune {
+
+using Given = std::span<const Term* const>;
+
+/// Nothing, and the problem.
+Term no_term(Translator& t, std::string problem);
+/// The integers of an operand, or of the attribute that older opsets have in its place; nothing where neither is there.
+std::optional<std::vector<std::int64_t>> integers_at(Translator& t, const OnnxOperation& operation, Given given, std::size_t place, std::string_view attribute);
+/// An axis counted from the end where it is negative; 0 and a problem where there is none.
+std::size_t place_of(Translator& t, std::int64_t axis, std::size_t rank);
+/// Numbers that are known, along one axis, whatever their number is.
+Term along_one_axis(Translator& t, std::vector<double> numbers, Kind kind);
+
+}  // namespace attune
