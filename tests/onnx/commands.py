@@ -51,6 +51,27 @@ class Conformance(WithFolder):
         self.assertEqual(ran.returncode, 1)
         self.assertRegex(ran.stdout, r"^attention_4d: failed, largest error 6\.\d+: Y: 1 of 192 elements differ; worst at 3: got 0\.\d+, expected 7\n0 passed, 1 failed\n$")
 
+    def test_a_graph_is_json_a_file_or_in_the_model_of_the_folder(self):
+        name = "flex_gqa_score_and_prob"
+        path = self.case(name)
+        model = path / "model.onnx"
+        self.assertIn("1 passed", attune("conformance", self.folder, "--interpret").stdout)
+        case = json.loads((path / "case.json").read_text())
+        model.rename(path / "other.onnx")
+        case["attributes"] |= {"score_mod": "other.onnx"}
+        (path / "case.json").write_text(json.dumps(case))  # the file's graph is that of the node, which has three inputs
+        self.assertIn("graph 'case': has 3 inputs and 1 outputs; one of each is right", attune("conformance", self.folder, "--interpret").stderr)
+        real = {"tensorType": {"elemType": 1, "shape": {"dim": [{"dimParam": n} for n in "bhqk"]}}}
+        doubled = {"name": "doubled", "node": [{"input": ["x", "x"], "output": ["y"], "opType": "Add"}], "input": [{"name": "x", "type": real}], "output": [{"name": "y", "type": real}]}
+        case["attributes"] |= {"score_mod": doubled, "prob_mod": doubled}
+        (path / "case.json").write_text(json.dumps(case))
+        self.assertRegex(attune("conformance", self.folder, "--interpret").stdout, f"^{name}: failed, largest error ")  # read, and another function
+        for wrong, sentence in (("none.onnx", f"attribute 'prob_mod': model '{path / 'none.onnx'}': cannot be read"),
+                                ([1], "attribute 'prob_mod': is [1]; a number, a text or a graph is right")):
+            case["attributes"]["prob_mod"] = wrong
+            (path / "case.json").write_text(json.dumps(case))
+            self.assertIn(sentence, attune("conformance", self.folder, "--interpret").stderr)
+
     def refusal(self, name, change):
         shutil.rmtree(self.folder / "cases", ignore_errors=True)
         path = self.case(name) / "case.json"

@@ -66,7 +66,18 @@ Array read_array(const fs::path& folder, const json& tensor, const OnnxElement& 
   return array;
 }
 
-OnnxAttribute attribute_of_json(const std::string& name, const json& value) {
+/// Whether the operator takes a graph for the attribute.
+bool takes_graph(const OnnxOperator& row, const std::string& name) {
+  return std::ranges::any_of(row.attributes, [&](const OnnxAttributeRule& rule) { return rule.name == name && rule.kind == OnnxAttributeKind::graph; });
+}
+
+/// A graph stands there itself, or as the name of a file with a model whose graph it is.
+OnnxAttribute attribute_of_json(const fs::path& folder, const OnnxOperator& row, const std::string& name, const json& value) {
+  if (value.is_string() && takes_graph(row, name)) {
+    ModelAnswer model = read_model((folder / value.get<std::string>()).string());
+    if (!model.problem.empty()) throw WrongCase(fmt::format("attribute '{}': {}", name, model.problem));
+    return std::make_shared<const OnnxSubgraph>(std::move(model.model.graph));
+  }
   if (value.is_boolean()) return value.get<bool>() ? 1.0 : 0.0;
   if (value.is_number()) return value.get<double>();
   if (value.is_string()) return value.get<std::string>();
@@ -118,9 +129,10 @@ void read_into(const fs::path& folder, OnnxCase& one) {
   one.node.domain = parsed.value("domain", std::string());
   one.node.opset = parsed.at("opset").get<std::int64_t>();
   one.relative = parsed.value("rtol", one.relative), one.absolute = parsed.value("atol", one.absolute);
-  if (find_operator(one.node.op, one.node.domain) == nullptr) throw WrongCase(node_graph(one.node).problem);
+  const OnnxOperator* row = find_operator(one.node.op, one.node.domain);
+  if (row == nullptr) throw WrongCase(node_graph(one.node).problem);
   for (const auto& [name, value] : parsed.at("attributes").items())
-    if (!value.is_null()) one.node.attributes.emplace(name, attribute_of_json(name, value));
+    if (!value.is_null()) one.node.attributes.emplace(name, attribute_of_json(folder, *row, name, value));
   add_model_attributes(folder, one.node);
   read_tensors(folder, parsed, one);
   if (const OnnxElement* precision = find_element(static_cast<int>(one.node.integer("softmax_precision"))); precision != nullptr) one.unit = std::max(one.unit, precision->unit);
