@@ -18,6 +18,8 @@ namespace {
 constexpr int work_per_task = 256 * 1024;
 /// Columns of the tile in registers where vectors go along the contraction: with 4 rows, two loads feed four multiplications.
 constexpr int dot_columns = 4;
+/// Parts of an element of memory that are multiplied together: the code holds a product for each.
+constexpr int most_parts = 4;
 
 /// Operations that are cheaper than to store an element and to load it again. Of a, which is computed again for every tile of columns: a load, perhaps
 /// widened from bf16 and scaled. Of b, which is computed once for a tile of rows, and there are few: an element of a quantised block, too.
@@ -62,6 +64,27 @@ bool is_cheap(const Piece& piece, int most) {
   return operations.count <= most;
 }
 
+/// Whether the place of some element that the value reads depends on the variable.
+bool is_read_along(const Expr& value, const std::string& variable) {
+  class Reads : public Halide::Internal::IRVisitor {
+   public:
+    explicit Reads(const std::string& variable) : variable_(variable) {}
+    bool found = false;
+
+   private:
+    using IRVisitor::visit;
+    void visit(const Halide::Internal::Call* call) override {
+      const bool is_read = call->call_type == Halide::Internal::Call::Image || call->call_type == Halide::Internal::Call::Halide;
+      found = found || (is_read && Halide::Internal::expr_uses_var(call, variable_));
+      IRVisitor::visit(call);
+    }
+    const std::string& variable_;
+  };
+  Reads reads(variable);
+  value.accept(&reads);
+  return reads.found;
+}
+
 /// Rows and columns of a tile in registers.
 struct Tile {
   int rows;
@@ -72,9 +95,19 @@ struct Tile {
 class DirectGemm {
  public:
   DirectGemm(const Product& product, const GemmTile& tile)
-      : p_(product), body_(p_.body), tile_(tile), lanes_(tile.lanes), is_dot_(p_.b_along_over), over_(body_.over, p_.extents, tile.lanes) {
+      : p_(product), body_(p_.body), tile_(tile), lanes_(tile.lanes), is_dot_(p_.b_along_over) {
     if (!is_cheap(body_.a, cheap_of_a) || (is_dot_ && !p_.a_along_over)) body_.a = stored(body_.a, body_.over);
     if (!is_cheap(body_.b, cheap_of_b) || (!is_dot_ && !p_.b_along_columns)) body_.b = stored(body_.b, is_dot_ ? body_.over : body_.columns);
+    std::vector<std::string> over, parts;
+    int part_count = 1;
+    for (const std::string& dim : body_.over) {
+      const int extent = fixed_value(p_.extents.at(dim)).value_or(most_parts + 1);
+      const bool is_part = !is_dot_ && dim != body_.over.back() && extent > 0 && part_count * extent <= most_parts && is_in_elements(dim);
+      if (is_part) part_count *= extent;
+      (is_part ? parts : over).push_back(dim);
+    }
+    over_ = Tiled(over, p_.extents, lanes_);
+    parts_ = Flat(parts, p_.extents);
   }
 
   /// Tiles of several rows, the last one padded; a single row has a tile of its own.
@@ -89,13 +122,15 @@ class DirectGemm {
  private:
   Piece stored(const Piece& piece, const std::vector<std::string>& innermost) const;
   Tile tile_of(int rows, int vectors) const { return {rows, Tiled(body_.columns, p_.extents, is_dot_ ? dot_columns : vectors * lanes_)}; }
+  /// Whether b's elements along the dim are made of the same memory, as the two integers of a byte are.
+  bool is_in_elements(const std::string& dim) const;
   /// Vectors of columns in the tile of a single row: as many chains of sums as can be, and long pieces of b's rows.
   int vectors_of_row() const;
   void add_rows(const Tile& tile, const Expr& tiles);
   void sum_columns(const Tile& tile, Func sums, const Halide::LoopLevel& level);
   void sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& level);
-  /// a * b at row i of tile io, column j of tile jo, and the contraction's `outer` and `index`.
-  Expr product(const Tile& tile, const Expr& outer, const Expr& index) const;
+  /// a * b at row i of tile io, column j of tile jo, and the contraction's `outer`, `index` and `part`.
+  Expr product(const Tile& tile, const Expr& outer, const Expr& index, const Expr& part) const;
   /// The arguments of the sums: these, the tile's, the batch dims.
   std::vector<Var> tile_vars(std::vector<Var> first) const;
   std::vector<Expr> tile_at(const Expr& first) const;
@@ -105,7 +140,8 @@ class DirectGemm {
   const GemmTile tile_;
   const int lanes_;
   const bool is_dot_;
-  const Tiled over_;
+  Tiled over_;  ///< what is contracted, but for parts_
+  Flat parts_;  ///< contracted dims inside of b's elements
   Var j_{"j"}, i_{"i"}, jo_{"jo"}, io_{"io"};
   Func result_{"product"};
   std::vector<OpaqueNumber> numbers_;
@@ -146,25 +182,38 @@ int DirectGemm::vectors_of_row() const {
   return (vectors + tiles - 1) / tiles;
 }
 
-Expr DirectGemm::product(const Tile& tile, const Expr& outer, const Expr& index) const {
+bool DirectGemm::is_in_elements(const std::string& dim) const {
+  if (std::find(body_.b.dims.begin(), body_.b.dims.end(), dim) == body_.b.dims.end()) return false;
+  Coordinates at;
+  for (const std::string& of_b : body_.b.dims) at[of_b] = Var(of_b);
+  return !is_read_along(body_.b.at(at), dim);
+}
+
+Expr DirectGemm::product(const Tile& tile, const Expr& outer, const Expr& index, const Expr& part) const {
   Coordinates at;
   for (const std::string& dim : body_.batch) at[dim] = Var(dim);
   over_.place_outer(outer, within(index, over_.extent()), at);
+  parts_.place(part, at);
   p_.rows.place(clamped(io_ * tile.rows + i_, p_.rows.extent(), false), at);
   tile.columns.place(jo_, clamped(tile.columns.first(jo_) + j_, tile.columns.extent(), !is_dot_), at);
   return Halide::cast<float>(body_.a.at(at)) * Halide::cast<float>(body_.b.at(at));
 }
 
 void DirectGemm::sum_columns(const Tile& tile, Func sums, const Halide::LoopLevel& level) {
-  RDom k({{0, over_.extent()}, {0, over_.outer().extent()}}, "k");
-  sums(tile_vars({j_})) += product(tile, k[1], k[0]);
+  const bool has_parts = parts_.size() > 0;
+  Halide::Region ranges{{0, over_.extent()}, {0, over_.outer().extent()}};
+  if (has_parts) ranges.emplace_back(0, parts_.extent());
+  RDom k(ranges, "k");
+  sums(tile_vars({j_})) += product(tile, k[1], k[0], has_parts ? Expr(k[2]) : Expr(0));
   Var vector("vector"), lane("lane");
   sums.compute_at(level).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows);
   sums.split(j_, vector, lane, lanes_).vectorize(lane).unroll(vector).unroll(i_);
   std::vector<Halide::VarOrRVar> order{lane, vector, i_};
+  if (has_parts) order.emplace_back(RVar(k[2].name()));
   if (!body_.over.empty()) order.insert(order.end(), {RVar(k[0].name()), RVar(k[1].name())});  // the update has no loops that it does not use
   sums.update().split(j_, vector, lane, lanes_).reorder(order);
   sums.update().vectorize(lane).unroll(vector).unroll(i_);
+  if (has_parts) sums.update().unroll(RVar(k[2].name()));
 }
 
 void DirectGemm::sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& level) {
@@ -175,11 +224,11 @@ void DirectGemm::sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& 
   RDom block({{0, over_.extent() / lanes}, {0, outer}}, "block");
   std::vector<Var> at = tile_vars({lane, j_});
   vectors(at) = 0.f;
-  vectors(at) += product(tile, block[1], block[0] * lanes + lane);
+  vectors(at) += product(tile, block[1], block[0] * lanes + lane, 0);
   RDom across(0, lanes, "across");
   sums(tile_vars({j_})) += vectors(tile_at(across));
   RDom rest({{0, over_.extent() % lanes}, {0, outer}}, "rest");
-  sums(tile_vars({j_})) += product(tile, rest[1], over_.extent() / lanes * lanes + rest[0]);
+  sums(tile_vars({j_})) += product(tile, rest[1], over_.extent() / lanes * lanes + rest[0], 0);
 
   vectors.compute_at(level).bound_extent(lane, lanes).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows).vectorize(lane).unroll(j_).unroll(i_);
   vectors.update().reorder(lane, j_, i_, RVar(block[0].name()), RVar(block[1].name())).vectorize(lane).unroll(j_).unroll(i_);
@@ -198,7 +247,7 @@ void DirectGemm::add_rows(const Tile& tile, const Expr& tiles) {
   const Tiled& columns = tile.columns;
   const int rows = tile.rows, width = tile.width();
   const Expr column_tiles = columns.tiles();
-  const Expr work = Halide::max(p_.rows.extent() * over_.extent() * over_.outer().extent() * width, 1);
+  const Expr work = Halide::max(p_.rows.extent() * over_.extent() * over_.outer().extent() * parts_.extent() * width, 1);
   const auto number = [&](const Expr& value) { return opaque(value, numbers_); };
   const Expr blocks = number(tiles_of(column_tiles, Halide::max(work_per_task / work, 1))), breadth = number(tiles_of(column_tiles, blocks));
   Halide::Region ranges{{0, width}, {0, rows}, {0, tiles}, {0, breadth}, {0, Halide::select(tiles == 0, 0, blocks)}};

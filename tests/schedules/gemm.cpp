@@ -157,6 +157,23 @@ TEST_CASE("a single row takes columns of a known number in tiles of about a widt
   }
 }
 
+TEST_CASE("numbers made of one element of memory are multiplied together", "[gemm]") {
+  ProductCase p{StageCase({"tokens", "half", "place", "columns"}, {{"half", 2}})};
+  const auto x = p.stage.operand("x", {"tokens", "half", "place"}), pairs = p.stage.operand("pairs", {"place", "columns"});
+  const Piece of_pairs{{"half", "place", "columns"}, [pairs](const Coordinates& at) { return Lowered{pairs->piece().at(at) * Halide::cast<float>(at.at("half") * 2 + 1)}; }};
+  p.body = {x->piece(), of_pairs, {}, {"tokens"}, {"columns"}, {"half", "place"}, {}, {"tokens", "columns"}};
+  p.a = element(x);
+  p.b = [pairs](const Index& index) { return static_cast<double>(pairs->at(index)) * (index[1] * 2 + 1); };
+  const Stored stored = gemm(p.body, p.stage.extents(), host_machine(), gemm_parameters(host_machine(), SizeClass::small));
+  int unrolled_sums = 0;
+  for (const auto& [name, function] : Halide::Internal::find_transitive_calls(stored.func.function()))
+    if (name.starts_with("sums"))
+      for (const Halide::Internal::Dim& dim : function.update(0).schedule().dims())
+        unrolled_sums += dim.is_rvar() && dim.for_type == Halide::Internal::ForType::Unrolled;
+  CHECK(unrolled_sums == 2);  // of a tile of rows, and of a single one
+  check(p, {{1, 2, 1, 1}, {1, 2, 37, 64}, {5, 2, 16, 37}, {37, 2, 5, 129}, {1, 2, 0, 5}, {0, 2, 5, 5}});
+}
+
 TEST_CASE("a linear layer whose weight ends in neither the contraction nor the result's innermost dim", "[gemm]") {
   ProductCase p = linear({}, {"batch", "heads", "tokens", "depth"}, {"model", "depth", "heads"});
   check(p, {{1, 1, 1, 1, 1}, {2, 3, 37, 5, 37}, {1, 2, 20, 64, 16}});
