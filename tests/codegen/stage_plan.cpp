@@ -1,12 +1,17 @@
 #include "codegen/plan/stage_plan.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <catch2/catch.hpp>
 
 #include "dsl/interpret.h"
+#include "dsl/variants/attention.h"
+#include "tests/codegen/planned.h"
 #include "tests/random_graph.h"
 #include "tests/variant_graph.h"
+#include "tools/measure/example.h"
+#include "tools/measure/visible.h"
 
 namespace attune {
 namespace {
@@ -108,6 +113,11 @@ TEST_CASE("a layer is its projections around one attention", "[plan]") {
   CHECK(kinds("multi_head") == "gemm gemm gemm online_softmax gemm");
   CHECK(kinds("multi_head", {"biases=true", "dropout=0.1"}) == "gemm gemm gemm online_softmax gemm");
   CHECK(kinds("additive") == "gemm gemm online_softmax");
+}
+
+TEST_CASE("what walks rows is a stage that stores booleans or sums", "[plan]") {
+  CHECK(kinds("top_keys") == "gemm row_walk row_softmax gemm");
+  CHECK(kinds("top_blocks", {"query_block=16"}) == "reduce reduce gemm row_walk online_softmax");
 }
 
 TEST_CASE("weights that are an output are stored", "[plan]") {
@@ -273,6 +283,32 @@ TEST_CASE("weights that no softmax makes are computed with their matmul", "[plan
     CHECK(problem_of_plans(a.g) == "");
     CHECK(reasons<WeightedSumRoles>(a.g).empty());
   }
+}
+
+TEST_CASE("masks of the scores that weights are made of hide the blocks that masks of the weights hide", "[plan]") {
+  struct OfMasked {
+    std::function<Value(Value)> weights;
+    void operator()(Graph& g) const {
+      const Attention a(g);
+      a.output(weights(mask(a.scores(), index(a.queries) >= index(a.keys))), a.v);
+    }
+  };
+  const auto visited = [](const Graph& graph) {
+    const Planned planned(graph);
+    const Graph staged = to_graph(function_of(*planned.staged.module));
+    const Shape extents = fill_shape(staged, {{"batch", 1}, {"heads", 2}, {"queries", 300}, {"keys", 200}}).extents;
+    const std::vector<VisiblePairs> visible = count_visible_pairs(staged, extents, {});
+    if (visible.empty()) return Portion{};
+    return count_visited_blocks(staged, {visible[0].node, "queries", {"batch", "heads"}, 48, 6, 128, 64}, extents, {});
+  };
+  const Portion causal = visited(variant_graph("causal"));
+  CHECK(causal.part < causal.whole);
+  const std::vector<std::function<Value(Value)>> functions = {
+      [](Value s) { return sigmoid(s); },      [](Value s) { return sigmoid(s * 0.5 + 3); }, [](Value s) { return maximum(s, 0); },
+      [](Value s) { return exp(minimum(s, 2)); }, [](Value s) { const Value p = maximum(s, 0); return p * p; }};
+  for (const auto& function : functions) CHECK(visited(build(OfMasked{function})).part == causal.part);
+  // What is not 0 of minus infinity has no mask.
+  CHECK(visited(build(OfMasked{[](Value s) { return tanh(s); }})).whole == 0);
 }
 
 TEST_CASE("a stage computes one product, softmax or sum, and nothing else in its loops", "[plan]") {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <limits>
 
-#include "tests/codegen/planned.h"
 #include "tests/variant_graph.h"
 #include "tools/measure/score_mask.h"
 
@@ -355,32 +354,6 @@ TEST_CASE("masks of weights that no softmax makes count as those of a softmax", 
   CHECK(count_visible_pairs(expanded(variant_graph("padded", {"clears_padding=true"})), fill_shape(expanded(variant_graph("padded")), {}).extents,
                             {{"lengths", Array(Type{Kind::i64, {"batch"}}, DimExtents{{"batch", 2}})}})
             .size() == 1);
-}
-
-TEST_CASE("masks of the scores that weights are made of hide the blocks that masks of the weights hide", "[visible]") {
-  struct OfMasked {
-    std::function<Value(Value)> weights;
-    void operator()(Graph& g) const {
-      const Attention a(g);
-      a.output(weights(mask(a.scores(), index(a.queries) >= index(a.keys))), a.v);
-    }
-  };
-  const auto visited = [](const Graph& graph) {
-    const Planned planned(graph);
-    const Graph staged = to_graph(function_of(*planned.staged.module));
-    const Shape extents = fill_shape(staged, {{"batch", 1}, {"heads", 2}, {"queries", 300}, {"keys", 200}}).extents;
-    const std::vector<VisiblePairs> visible = count_visible_pairs(staged, extents, {});
-    if (visible.empty()) return Portion{};
-    return count_visited_blocks(staged, {visible[0].node, "queries", {"batch", "heads"}, 48, 6, 128, 64}, extents, {});
-  };
-  const Portion causal = visited(variant_graph("causal"));
-  CHECK(causal.part < causal.whole);
-  const std::vector<std::function<Value(Value)>> functions = {
-      [](Value s) { return sigmoid(s); },      [](Value s) { return sigmoid(s * 0.5 + 3); }, [](Value s) { return maximum(s, 0); },
-      [](Value s) { return exp(minimum(s, 2)); }, [](Value s) { const Value p = maximum(s, 0); return p * p; }};
-  for (const auto& function : functions) CHECK(visited(build(OfMasked{function})).part == causal.part);
-  // What is not 0 of minus infinity has no mask.
-  CHECK(visited(build(OfMasked{[](Value s) { return tanh(s); }})).whole == 0);
 }
 
 TEST_CASE("long sequences are counted exactly, too", "[visible]") {
