@@ -74,21 +74,34 @@ class Planner {
   /// Every anchor that is a stage of its own, under the number of the value that its stage stores.
   void find_anchors() {
     std::map<int, Claim> found;
-    std::set<int> swallowed;
-    for (int id = 0; id < static_cast<int>(graph_.nodes().size()); ++id) {
-      if (!is_anchor(graph_.node(id))) continue;
-      Claim of_node = claim(planning_, id, std::type_identity<StageRoles>{});
-      swallowed.insert(of_node.inside.begin(), of_node.inside.end());
-      found.emplace(id, std::move(of_node));
-    }
+    for (int id = 0; id < static_cast<int>(graph_.nodes().size()); ++id)
+      if (is_anchor(graph_.node(id))) found.emplace(id, claim(planning_, id, std::type_identity<StageRoles>{}));
+    const std::set<int> own = own_stages(found);
     for (auto& [id, of_node] : found) {
-      if (swallowed.contains(id)) continue;
+      if (!own.contains(id)) continue;
       const int least = std::max(id, of_node.last_change);
       int end = of_node.takes_epilogue ? end_of_epilogue(id, least, results_beside(of_node.roles)) : id;
       if (anchors_.contains(end)) end = least;  // of two sums that meet, the first takes the rest
       for (const int result : results_beside(of_node.roles)) stored_beside_.emplace(result, end);
       anchors_.emplace(end, Anchor{id, std::move(of_node)});
     }
+  }
+
+  /// The anchors that no other computes inside. What one inside would compute itself is open again: of a softmax over a product that is made of
+  /// softmax weights, the product is the outer stage's, and the weights are stored.
+  static std::set<int> own_stages(const std::map<int, Claim>& claims) {
+    std::set<int> open, own;
+    for (const auto& [id, of_node] : claims) open.insert(id);
+    while (!open.empty()) {
+      const auto is_outermost = [&](int id) { return std::ranges::none_of(open, [&](int other) { return claims.at(other).inside.contains(id); }); };
+      const auto next = std::ranges::find_if(open, is_outermost);
+      if (next == open.end()) throw std::logic_error("internal: stages compute each other");
+      const int id = *next;
+      own.insert(id);
+      open.erase(id);
+      for (const int inside : claims.at(id).inside) open.erase(inside);
+    }
+    return own;
   }
 
   /// Computed tables that are gathered and stored once: those that grow with the sum of dims and are read at each of their pairs (a bias by distance), and
@@ -98,7 +111,7 @@ class Planner {
       const Node& node = graph_.node(id);
       const auto* gather = std::get_if<Gather>(&node.op);
       if (gather == nullptr || std::holds_alternative<Input>(graph_.node(node.inputs[0]).op)) continue;
-      if (is_turning(graph_.node(node.inputs[0])) && is_repeated(id)) tables_.insert(node.inputs[0]);
+      if (is_turning(graph_.node(node.inputs[0])) && !holds_anchor(node.inputs[0]) && is_repeated(id)) tables_.insert(node.inputs[0]);
       const Names& ids = graph_.node(node.inputs[1]).type.dims;
       const auto is_sum_of_ids = [&](const DimInfo& info) {
         const Derivation& from = info.derivation;
@@ -109,6 +122,11 @@ class Planner {
   }
 
   static bool is_turning(const Node& node) { return std::holds_alternative<Cos>(node.op) || std::holds_alternative<Sin>(node.op); }
+
+  /// Something with a loop lies below the node, whose stage changes and stores it.
+  bool holds_anchor(int id) const {
+    return is_anchor(graph_.node(id)) || std::ranges::any_of(graph_.node(id).operands(), [&](int operand) { return holds_anchor(operand); });
+  }
 
   std::string reason_of_table(int id) const {
     return is_turning(graph_.node(id)) ? "a table that is read for each element of other dims" : "a table that is read for each pair of what it is the sum of";

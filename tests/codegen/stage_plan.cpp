@@ -89,6 +89,17 @@ TEST_CASE("attention is one stage", "[plan]") {
     CHECK(kinds(variant) == "online_softmax");
 }
 
+TEST_CASE("weights of queries that a product of scores is made of are stored", "[plan]") {
+  Graph g;
+  const auto [queries, keys, depth] = g.dims("queries", "keys", "depth");
+  const Value q = g.input("q", {queries, depth}), k = g.input("k", {keys, depth}), v = g.input("v", {keys, depth});
+  g.output("out", matmul(softmax(matmul(softmax(q, depth), k, depth), keys), v, keys), {queries, depth});
+  g.output("lse", log_sum_exp(q, depth), {queries});
+  CHECK(problem_of_plans(g) == "");
+  CHECK(reasons<OnlineSoftmaxRoles>(g).size() == 1);
+  CHECK(reasons<RowSoftmaxRoles>(g).size() == 1);
+}
+
 TEST_CASE("a bias by distance is looked up once for each distance", "[plan]") {
   CHECK(kinds("relative_bias") == "pointwise online_softmax");
   CHECK(kinds("relative_bias", {"distances=clipped", "causal=true"}) == "pointwise online_softmax");
