@@ -162,7 +162,7 @@ Expr PackedGemm::prefetch_rows_ahead() {
   lines_ = RowLines(width_ + 1, load->memory.type().bytes(), "line");  // a row that begins within a line ends in one more
   const Expr extent = over_.extent(), later = kb_ * tile_.lanes + k_ + Halide::min(prefetched_rows, extent), is_past = later >= extent;
   const Expr panel = jo_ + select(is_past, 1, 0);
-  Coordinates at;
+  Coordinates at = batch_coordinates();
   over_.place_outer(ko_, select(is_past, later - extent, later), at);
   columns_.place(panel, columns_.first(panel) + lines_.first_element(), at);
   const Expr line = prefetch(body_.b.load(at), tile_.prefetch);

@@ -115,7 +115,7 @@ func.func @stage_without_yield(%x: !attn.tensor<a, f32> {attn.name = "x"}) -> !a
 }
 // -----
 func.func @stage_of_no_kind(%x: !attn.tensor<a, f32> {attn.name = "x"}) -> !attn.tensor<a, f32> {
-  // expected-error @+1 {{stage: there is no kind 'conv'; there are online_softmax, weighted_sum, gemm, row_softmax, recurrence, reduce, write_rows, pointwise}}
+  // expected-error @+1 {{stage: there is no kind 'conv'; there are online_softmax, weighted_sum, gemm, row_softmax, recurrence, row_walk, reduce, write_rows, pointwise}}
   %0 = attn.stage "conv" (%y = %x) : (!attn.tensor<a, f32>) -> (!attn.tensor<a, f32>) {
     %1 = attn.exp %y : (!attn.tensor<a, f32>) -> !attn.tensor<a, f32>
     attn.yield %1 : !attn.tensor<a, f32>
