@@ -121,7 +121,7 @@ class Conformance(WithFolder):
                 self.assertTrue(self.refusal(name, change).startswith(sentence), self.refusal(name, change))
 
     def test_a_folder_without_cases_is_refused(self):
-        for directory, sentence in ((self.folder, "has no case.json in it or below it"), ("/dev/null", "is no folder; the folder of the cases is right")):
+        for directory, sentence in ((self.folder, "has no case.json in it or below it"), ("/dev/null", "is no folder; the folder that the cases are in is right")):
             ran = attune("conformance", directory)
             self.assertEqual((ran.returncode, ran.stderr), (2, f"attune: '{directory}': {sentence}\n"))
 

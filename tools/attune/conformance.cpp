@@ -116,7 +116,7 @@ class Conformance {
   int run() {
     std::error_code error;
     const std::filesystem::path directory = options_.directory;
-    if (!std::filesystem::is_directory(directory, error)) return refuse(fmt::format("'{}': is no folder; the folder of the cases is right", options_.directory));
+    if (!std::filesystem::is_directory(directory, error)) return refuse(fmt::format("'{}': is no folder; the folder that the cases are in is right", options_.directory));
     Options common;
     common.targets = options_.targets;
     PreparedTargets targets = prepare_targets(common);

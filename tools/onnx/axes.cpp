@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "dsl/integer_range.h"
+
 namespace attune {
 
 int AxisTable::add(std::int64_t extent, std::string_view name, Bound bound) {
@@ -42,7 +44,7 @@ Axis AxisTable::dims(const std::vector<Axis>& axes) const {
 
 std::int64_t AxisTable::extent(const Axis& axis) const {
   std::int64_t product = 1;
-  for (const int dim : axis) product *= extent(dim);
+  for (const int dim : axis) product = ranges::product(product, extent(dim));
   return product;
 }
 

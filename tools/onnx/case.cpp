@@ -120,10 +120,26 @@ void read_tensors(const fs::path& folder, const json& parsed, OnnxCase& one) {
   }
 }
 
+/// The file's JSON. Its texts stand in sentences, but for documentation.
+json parsed_case(std::istream& file) {
+  std::string key;
+  const auto look = [&](int, json::parse_event_t event, json& part) {
+    const bool is_key = event == json::parse_event_t::key;
+    if ((!is_key && event != json::parse_event_t::value) || !part.is_string()) return true;
+    const std::string text = part.get<std::string>();
+    if (is_key) key = text;
+    const bool is_documentation = !is_key && (key == "docString" || key == "doc_string");
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (!is_documentation && std::ranges::any_of(text, is_control)) throw WrongCase(fmt::format("case.json: {} has a control character in it", part.dump()));
+    return true;
+  };
+  return json::parse(file, look);
+}
+
 void read_into(const fs::path& folder, OnnxCase& one) {
   std::ifstream file(folder / "case.json");
   if (!file) throw WrongCase("case.json: cannot be read");
-  const json parsed = json::parse(file);
+  const json parsed = parsed_case(file);
   one.name = parsed.value("case", one.name);
   one.node.op = parsed.at("op").get<std::string>();
   one.node.domain = parsed.value("domain", std::string());
@@ -175,6 +191,12 @@ class Rounder {
   SplitMix64 random_{1};
 };
 
+/// What the JSON library says, without the number that it gives its errors.
+std::string_view without_code(std::string_view text) {
+  const std::size_t end = text.find("] ");
+  return text.starts_with('[') && end != std::string_view::npos ? text.substr(end + 2) : text;
+}
+
 OnnxCase refused_case(const fs::path& folder, std::string problem) {
   OnnxCase none;
   none.name = folder.filename().string();
@@ -201,7 +223,7 @@ OnnxCase read_case(const fs::path& folder) {
     read_into(folder, one);
     return one;
   } catch (const json::exception& error) {
-    return refused_case(folder, fmt::format("case.json: {}", error.what()));
+    return refused_case(folder, fmt::format("case.json: {}", without_code(error.what())));
   } catch (const WrongCase& error) {
     return refused_case(folder, error.what());
   }

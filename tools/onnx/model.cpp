@@ -7,9 +7,11 @@
 #include <google/protobuf/util/json_util.h>
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <span>
+#include <string_view>
 
 namespace attune {
 namespace {
@@ -55,12 +57,57 @@ OnnxTensor tensor_of(const onnx::TensorProto& tensor) {
   return result;
 }
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+/// The text on one line of a sentence.
+std::string printable(std::string_view text) {
+  std::string result;
+  for (const char c : text) result += is_control(c) ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+  return result;
+}
+
+/// Names stand in sentences and in MLIR: those of the message that cannot, in words, or nothing. Documentation is not read.
+std::string names_problem(const google::protobuf::Message& message) {
+  using Field = google::protobuf::FieldDescriptor;
+  std::vector<const Field*> fields;
+  const google::protobuf::Reflection& content = *message.GetReflection();
+  content.ListFields(message, &fields);
+  for (const Field* field : fields) {
+    const bool is_read = field->name() != "doc_string" && field->name() != "metadata_props";
+    const int count = field->is_repeated() ? content.FieldSize(message, field) : 1;
+    for (int i = 0; is_read && i < count; ++i) {
+      if (field->cpp_type() == Field::CPPTYPE_MESSAGE) {
+        const auto& inner = field->is_repeated() ? content.GetRepeatedMessage(message, field, i) : content.GetMessage(message, field);
+        if (std::string problem = names_problem(inner); !problem.empty()) return problem;
+      } else if (field->type() == Field::TYPE_STRING) {
+        const std::string text = field->is_repeated() ? content.GetRepeatedString(message, field, i) : content.GetString(message, field);
+        if (std::ranges::any_of(text, is_control))
+          return fmt::format("the {} '{}' of a {} has a control character in it", field->name(), printable(text), message.GetTypeName());
+      }
+    }
+  }
+  return {};
+}
+
+/// ONNX's graphs have no cycles: a tensor is given once, before it is taken. What is wrong in words, or nothing.
+std::string order_problem(const OnnxSubgraph& graph) {
+  std::map<std::string_view, std::size_t> givers;
+  for (std::size_t i = 0; i < graph.operations.size(); ++i)
+    for (const std::string& output : graph.operations[i].outputs)
+      if (!output.empty() && !givers.emplace(output, i).second) return fmt::format("tensor '{}' is given by two nodes", output);
+  for (std::size_t i = 0; i < graph.operations.size(); ++i)
+    for (const std::string& input : graph.operations[i].inputs)
+      if (const auto giver = givers.find(input); giver != givers.end() && giver->second >= i)
+        return fmt::format("tensor '{}' is taken by a node that does not stand behind the one that gives it; nodes in the order in which they run are right", input);
+  return {};
+}
+
 OnnxSubgraph subgraph_of(const onnx::GraphProto& graph);
 
 OnnxAttribute attribute_of(const onnx::AttributeProto& attribute) {
   switch (attribute.type()) {
     case onnx::AttributeProto::FLOAT: return static_cast<double>(attribute.f());
-    case onnx::AttributeProto::STRING: return attribute.s();
+    case onnx::AttributeProto::STRING: return printable(attribute.s());
     case onnx::AttributeProto::TENSOR: return tensor_of(attribute.t());
     case onnx::AttributeProto::GRAPH: return std::make_shared<const OnnxSubgraph>(subgraph_of(attribute.g()));
     case onnx::AttributeProto::FLOATS: return std::vector<double>(attribute.floats().begin(), attribute.floats().end());
@@ -113,9 +160,11 @@ ModelAnswer read_model(const std::string& path) {
   google::protobuf::SetLogHandler(nullptr);  // what is wrong is said here
   onnx::ModelProto model;
   if (!model.ParsePartialFromCodedStream(&coded) || !coded.ConsumedEntireMessage() || model.graph().node().empty()) return refused("is no ONNX model, or has no nodes");
+  if (const std::string problem = names_problem(model.graph()); !problem.empty()) return refused(problem);
   ModelAnswer answer;
   for (const auto& opset : model.opset_import()) answer.model.opsets[opset.domain() == "ai.onnx" ? "" : opset.domain()] = opset.version();
   answer.model.graph = subgraph_of(model.graph());
+  if (const std::string problem = order_problem(answer.model.graph); !problem.empty()) return refused(problem);
   return answer;
 }
 
@@ -125,6 +174,7 @@ SubgraphAnswer subgraph_of_json(const std::string& text) {
   options.ignore_unknown_fields = true;
   const auto status = google::protobuf::util::JsonStringToMessage(text, &graph, options);
   if (!status.ok()) return {{}, fmt::format("is no GraphProto in protobuf's JSON: {}", std::string(status.message()))};
+  if (std::string problem = names_problem(graph); !problem.empty()) return {{}, std::move(problem)};
   return {subgraph_of(graph), {}};
 }
 

@@ -3,14 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+
+#include "dsl/integer_range.h"
 
 namespace attune {
+
+std::int64_t integer_of(double number) { return std::isnan(number) ? 0 : static_cast<std::int64_t>(std::clamp(number, -0x1p62, 0x1p62)); }
 
 std::string shape_text(const std::vector<std::int64_t>& extents) { return fmt::format("[{}]", fmt::join(extents, " x ")); }
 
 std::int64_t element_count(const std::vector<std::int64_t>& extents) {
   std::int64_t count = 1;
-  for (const std::int64_t extent : extents) count *= extent;
+  for (const std::int64_t extent : extents) count = ranges::product(count, extent);
   return count;
 }
 

@@ -24,9 +24,12 @@ struct OnnxTensor {
   std::size_t rank() const { return extents.size(); }
 };
 
+/// Rounded towards zero; what is beyond 2^62 gives 2^62 with its sign (lists end at the greatest integer, which doubles
+/// do not hold), NaN 0.
+std::int64_t integer_of(double number);
 /// "[2 x 3 x 4 x 8]"
 std::string shape_text(const std::vector<std::int64_t>& extents);
-/// The product; of no extents 1.
+/// The product; of no extents 1. The greatest integer where it is greater.
 std::int64_t element_count(const std::vector<std::int64_t>& extents);
 
 struct OnnxSubgraph;
@@ -67,7 +70,7 @@ struct OnnxNode {
   bool wants(std::string_view output) const;
   /// A numeric attribute, or `missing` if it is not set.
   double number(std::string_view attribute, double missing = 0) const;
-  std::int64_t integer(std::string_view attribute, std::int64_t missing = 0) const { return static_cast<std::int64_t>(number(attribute, static_cast<double>(missing))); }
+  std::int64_t integer(std::string_view attribute, std::int64_t missing = 0) const { return integer_of(number(attribute, static_cast<double>(missing))); }
   /// An attribute that is a text, or `missing` if it is not set.
   std::string text(std::string_view attribute, std::string_view missing) const;
   bool is_set(std::string_view attribute) const { return attributes.find(attribute) != attributes.end(); }

@@ -3,12 +3,6 @@
 #include <algorithm>
 
 namespace attune {
-namespace {
-
-/// Lists end at the greatest integer, which doubles do not hold.
-std::int64_t integer_of(double x) { return static_cast<std::int64_t>(std::clamp(x, -0x1p62, 0x1p62)); }
-
-}  // namespace
 
 Term no_term(Translator& t, std::string problem) {
   t.fail(std::move(problem));

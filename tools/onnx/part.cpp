@@ -153,7 +153,7 @@ class PartBuilder {
     if (!tensor.problem.empty()) terms_.fail(tensor.problem);
     if (graph_.constants.contains(name)) return known_.emplace(name, terms_.constant(name, tensor)).first->second;
     const bool is_input = part_.begins_with(name);
-    if (!is_input && !is_only_its_shape) terms_.fail(fmt::format("internal: tensor '{}' has no term", name));
+    if (!is_input && !is_only_its_shape) terms_.fail(fmt::format("tensor '{}': is used before a node gives it; nodes in the order in which they run are right", name));
     Term made{tensor.element->kind == Kind::real || tensor.element->kind == Kind::boolean ? tensor.element->kind : Kind::i64, {}, std::nullopt};
     for (const std::int64_t extent : tensor.extents) made.axes.push_back({terms_.fresh(extent, {}, is_input ? AxisTable::Bound::input : AxisTable::Bound::no)});
     if (terms_.emits() && is_input) made.value = declare(name, tensor, made);

@@ -97,7 +97,7 @@ void name_scores(Translator& t, const Term& scores) {
 Term softmax_of(Translator& t, const OnnxOperation& operation, std::span<const Term* const> given, std::int64_t opset) {
   Term result = *given[0];
   const auto rank = static_cast<std::int64_t>(result.axes.size());
-  std::int64_t axis = static_cast<std::int64_t>(number_of(operation, "axis", opset < 13 ? 1 : -1));
+  std::int64_t axis = integer_of(number_of(operation, "axis", opset < 13 ? 1 : -1));
   if (axis < 0) axis += rank;
   if (axis < 0 || axis >= rank) return t.fail("axis " + std::to_string(axis) + " is none of the operand's " + std::to_string(rank)), result;
   if (opset < 13 && axis != rank - 1) return t.fail("before opset 13 it runs over all axes from `axis` on; the last axis alone is supported"), result;

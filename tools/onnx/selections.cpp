@@ -33,11 +33,11 @@ std::optional<Dim> only_dim(Translator& t, const Axis& axis) {
 Term gather_of(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
   const Term& table = *given[0];
   Term ids = *given[1];
-  const std::size_t place = place_of(t, static_cast<std::int64_t>(number_of(operation, "axis", 0)), table.axes.size());
+  const std::size_t place = place_of(t, integer_of(number_of(operation, "axis", 0)), table.axes.size());
   if (table.axes.empty() || !t.problem().empty()) return no_term(t, "its table has no such axis");
   if (is_list(table) && ids.numbers && ids.axes.size() < 2) {
     std::vector<std::size_t> places;
-    for (const double at : *ids.numbers) places.push_back(place_of(t, static_cast<std::int64_t>(at), table.numbers->size()));
+    for (const double at : *ids.numbers) places.push_back(place_of(t, integer_of(at), table.numbers->size()));
     return t.problem().empty() ? taken(t, table, places, ids.axes.empty()) : Term{};
   }
   const Axis along = table.axes[place];
@@ -55,7 +55,7 @@ Term gather_of(Translator& t, const OnnxOperation& operation, Given given, std::
   if (!dim) return result;
   const Value numbers = t.value_of(ids);
   const bool is_known = ids.numbers && ids.numbers->size() == 1;
-  if (is_known) result.value = gather(t.value_of(table), constant(t.g, static_cast<std::int64_t>(ids.numbers->front()) + (ids.numbers->front() < 0 ? t.axes.extent(along) : 0)), *dim);
+  if (is_known) result.value = gather(t.value_of(table), constant(t.g, integer_of(ids.numbers->front()) + (ids.numbers->front() < 0 ? t.axes.extent(along) : 0)), *dim);
   else result.value = gather(t.value_of(table), select(numbers < 0, numbers + extent(*dim), numbers), *dim);
   return result;
 }
@@ -146,7 +146,7 @@ Term concat_of(Translator& t, const OnnxOperation& operation, Given given, std::
   if (std::ranges::all_of(given, [](const Term* part) { return is_list(*part); })) return concat_of_lists(t, given);
   std::vector<Term> parts;
   for (const Term* part : given) parts.push_back(*part);
-  const std::size_t rank = parts[0].axes.size(), place = place_of(t, static_cast<std::int64_t>(number_of(operation, "axis", 0)), rank);
+  const std::size_t rank = parts[0].axes.size(), place = place_of(t, integer_of(number_of(operation, "axis", 0)), rank);
   if (parts.size() > max_operands || !t.problem().empty()) return no_term(t, "joins " + std::to_string(parts.size()) + " tensors; up to " + std::to_string(max_operands) + " are possible");
   std::int64_t sum = 0;
   for (Term& part : parts) {

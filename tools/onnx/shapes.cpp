@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
+#include "dsl/integer_range.h"
 #include "tools/onnx/operands.h"
 
 namespace attune {
@@ -28,7 +30,7 @@ Term converted(Translator& t, Given given, Kind kind) {
 }
 
 Term cast(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
-  const OnnxElement* element = find_element(static_cast<int>(number_of(operation, "to", 0)));
+  const OnnxElement* element = find_element(static_cast<int>(std::clamp(number_of(operation, "to", 0), -1., 1e6)));
   if (element == nullptr) return no_term(t, "the type to convert to is not supported");
   return converted(t, given, element->kind == Kind::real || element->kind == Kind::boolean ? element->kind : Kind::i64);
 }
@@ -46,7 +48,7 @@ Term constant_node(Translator& t, const OnnxOperation& operation, Given, std::in
 
 Term shape_of(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
   const auto rank = static_cast<std::int64_t>(given[0]->axes.size());
-  const auto bound = [&](double x) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(x) + (x < 0 ? rank : 0), 0, rank); };
+  const auto bound = [&](double x) { return std::clamp<std::int64_t>(integer_of(x) + (x < 0 ? rank : 0), 0, rank); };
   const std::int64_t start = bound(number_of(operation, "start", 0)), end = bound(number_of(operation, "end", static_cast<double>(rank)));
   std::vector<double> extents;
   std::vector<std::optional<Axis>> extents_of;
@@ -66,8 +68,10 @@ Term transpose_of(Translator& t, const OnnxOperation& operation, Given given, st
   if (order.empty())
     for (std::size_t i = rank; i > 0; --i) order.push_back(static_cast<std::int64_t>(i) - 1);
   std::vector<Axis> axes;
-  for (const std::int64_t axis : order) axes.push_back(given[0]->axes[place_of(t, axis, rank)]);
-  if (axes.size() != rank) return no_term(t, "perm must name each axis once");
+  for (std::int64_t& axis : order) axis = static_cast<std::int64_t>(place_of(t, axis, rank));
+  if (!t.problem().empty()) return {};
+  if (std::set(order.begin(), order.end()).size() != rank || order.size() != rank) return no_term(t, "perm must name each axis once");
+  for (const std::int64_t axis : order) axes.push_back(given[0]->axes[static_cast<std::size_t>(axis)]);
   return with_axes(t, *given[0], std::move(axes));
 }
 
@@ -80,7 +84,7 @@ Term reshape_of(Translator& t, const OnnxOperation& operation, Given given, std:
   for (std::size_t i = 0; i < extents.size(); ++i) {
     if (extents[i] == 0) extents[i] = i < before.size() ? before[i] : 0;
     if (extents[i] < 0) open = static_cast<std::int64_t>(i);
-    else known *= extents[i];
+    else known = ranges::product(known, extents[i]);
   }
   const std::int64_t count = element_count(before);
   if (open >= 0) extents[static_cast<std::size_t>(open)] = known == 0 ? 0 : count / known;
@@ -101,7 +105,11 @@ Term unsqueeze_of(Translator& t, const OnnxOperation& operation, Given given, st
   if (!places) return no_term(t, "has no axes");
   const std::size_t rank = given[0]->axes.size() + places->size();
   std::vector<bool> is_made(rank);
-  for (const std::int64_t place : *places) is_made[place_of(t, place, rank)] = true;
+  for (const std::int64_t place : *places) {
+    const std::size_t made = place_of(t, place, rank);
+    if (!t.problem().empty()) return {};
+    is_made[made] = true;
+  }
   std::vector<Axis> axes;
   for (std::size_t i = 0, from = 0; i < rank; ++i) axes.push_back(is_made[i] || from >= given[0]->axes.size() ? Axis{} : given[0]->axes[from++]);
   return with_axes(t, *given[0], std::move(axes));
@@ -112,8 +120,11 @@ Term squeeze_of(Translator& t, const OnnxOperation& operation, Given given, std:
   const std::size_t rank = given[0]->axes.size();
   std::vector<bool> goes(rank);
   for (std::size_t i = 0; i < rank && !places; ++i) goes[i] = t.axes.extent(given[0]->axes[i]) == 1;
-  if (places)
-    for (const std::int64_t place : *places) goes[place_of(t, place, rank)] = true;
+  for (const std::int64_t place : places.value_or(std::vector<std::int64_t>())) {
+    const std::size_t gone = place_of(t, place, rank);
+    if (!t.problem().empty()) return {};
+    goes[gone] = true;
+  }
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < rank; ++i) {
     if (!goes[i]) axes.push_back(given[0]->axes[i]);
@@ -127,7 +138,8 @@ Term squeeze_of(Translator& t, const OnnxOperation& operation, Given given, std:
 std::vector<Axis> axes_of(Translator& t, const Term& shape) {
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < shape.numbers->size(); ++i) {
-    const auto extent = static_cast<std::int64_t>((*shape.numbers)[i]);
+    const auto extent = integer_of((*shape.numbers)[i]);
+    if (extent < 0) t.fail("has the extent " + std::to_string(extent) + "; extents are at least 0");
     const bool is_known = !shape.extents_of.empty() && shape.extents_of[i];
     // the same positions in two axes, as those of a square mask, are two dims
     const bool is_there = t.decided(is_known && std::ranges::any_of(t.axes.dims(axes), [&, dims = t.axes.dims(*shape.extents_of[i])](int dim) { return std::ranges::count(dims, dim) != 0; }));
@@ -195,7 +207,7 @@ Term trilu_of(Translator& t, const OnnxOperation& operation, Given given, std::i
   if (rank < 2) return no_term(t, "its operand must have 2 axes or more");
   const bool is_upper = number_of(operation, "upper", 1) != 0;
   if (given.size() > 1 && given[1] != nullptr && (!given[1]->numbers || given[1]->numbers->size() != 1)) return no_term(t, "its diagonal must be a constant");
-  const auto diagonal = given.size() > 1 && given[1] != nullptr ? static_cast<std::int64_t>(given[1]->numbers->front()) : 0;
+  const auto diagonal = given.size() > 1 && given[1] != nullptr ? integer_of(given[1]->numbers->front()) : 0;
   result.numbers.reset();
   if (!t.emits()) return result;
   const Names rows = t.names_of(result.axes[rank - 2]), columns = t.names_of(result.axes[rank - 1]);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "codegen/dialect/identifier.h"
 
@@ -55,7 +56,9 @@ std::string text_of(const OnnxOperation& operation, std::string_view attribute) 
 std::vector<std::int64_t> integers_of(const OnnxOperation& operation, std::string_view attribute) {
   const auto found = operation.attributes.find(attribute);
   const auto* numbers = found == operation.attributes.end() ? nullptr : std::get_if<std::vector<double>>(&found->second);
-  return numbers == nullptr ? std::vector<std::int64_t>() : std::vector<std::int64_t>(numbers->begin(), numbers->end());
+  std::vector<std::int64_t> integers;
+  if (numbers != nullptr) std::ranges::transform(*numbers, std::back_inserter(integers), integer_of);
+  return integers;
 }
 
 void Translator::translate(const std::function<void(Translator&)>& walk) {
@@ -153,6 +156,7 @@ Term Translator::constant(const std::string& name, const OnnxTensor& tensor) {
 /// positions; so do equal ones.
 std::optional<Value> Translator::of_positions(const Term& term) {
   const std::vector<double>& numbers = *term.numbers;
+  if (numbers.empty() || std::ssize(numbers) != element_count(extents(term))) return {};
   const double first = numbers.front();
   const auto valued = [&](double x) { return term.kind == Kind::boolean ? attune::constant(g, x != 0) : literal(&g, x, term.kind, Here::current()); };
   if (std::ranges::count(numbers, first) == std::ssize(numbers)) return valued(first);
@@ -236,6 +240,7 @@ std::vector<Axis> Translator::broadcast(std::vector<Term>& operands) {
 bool Translator::knows(const OnnxOperation& operation) { return rule_of(operation) != nullptr; }
 
 Term Translator::apply(const OnnxOperation& operation, std::span<const Term* const> operands, std::int64_t opset) {
+  if (!problem_.empty()) return {};
   const TermRule* rule = rule_of(operation);
   const std::string who = fmt::format("node '{}' ({})", operation.name.empty() ? operation.outputs.empty() ? "" : operation.outputs[0] : operation.name, operation.op);
   if (rule == nullptr) {
@@ -248,9 +253,8 @@ Term Translator::apply(const OnnxOperation& operation, std::span<const Term* con
     fail(fmt::format("{}: has {} inputs; {} to {} are right", who, count, rule->least, rule->most));
     return {};
   }
-  const bool was_good = problem_.empty();
   Term result = rule->apply(*this, operation, operands, opset);
-  if (was_good && !problem_.empty()) problem_ = fmt::format("{}: {}", who, problem_);
+  if (!problem_.empty()) problem_ = fmt::format("{}: {}", who, problem_);
   if (emits_ && has_twice(axes, result)) fail(fmt::format("{}: two axes of its result would be one dim; inputs of their own for each role are right", who));
   if (emits_ && !g.problem().empty()) fail(fmt::format("{}: {}", who, g.problem().view()));
   return result;
