@@ -87,6 +87,25 @@ class WithoutUntakenMemory final : public IRMutator {
   }
 };
 
+/// Truth values are computed in kernels, not outside of them: of two that are arguments of a Vulkan kernel, Halide's code reads one in the place of the
+/// other. Known ones are no values there, also of an opaque condition.
+class TruthsInKernels final : public IRMutator {
+  using IRMutator::visit;
+  Stmt visit(const LetStmt* let) override {
+    const bool is_truth = let->value.type().is_bool() && !is_in_kernel_;
+    return is_truth ? mutate(Halide::Internal::substitute(let->name, let->value, let->body)) : IRMutator::visit(let);
+  }
+  Stmt visit(const Halide::Internal::For* loop) override {
+    const Halide::Internal::ScopedValue<bool> in_kernel(is_in_kernel_, is_in_kernel_ || loop->for_type == Halide::Internal::ForType::GPUBlock);
+    return IRMutator::visit(loop);
+  }
+  Expr visit(const Halide::Internal::Call* call) override {
+    const bool is_known = call->is_intrinsic(Halide::Internal::Call::return_second) && is_const(call->args[1]);
+    return is_known ? call->args[1] : IRMutator::visit(call);
+  }
+  bool is_in_kernel_ = false;
+};
+
 /// Statements hold functions by pointers that do not own: here they come to, for the functions of the copied pipeline end with its lowering.
 class OwnFunctions final : public IRMutator {
   using IRMutator::visit;
@@ -225,6 +244,7 @@ class Passes {
     s = simplify(remove_dead_allocations(s));
     s = hoist_loop_invariant_values(s);
     s = hoist_loop_invariant_if_statements(s);
+    if (target_.has_feature(Halide::Target::Vulkan)) s = simplify(TruthsInKernels().mutate(s));
     // Divisions become shifts, which the simplifier would turn back.
     s = find_intrinsics(s);
     s = hoist_prefetches(s);

@@ -36,6 +36,11 @@ TEST_CASE("attention on devices agrees with the interpreter", "[devices]") {
   check_on_devices("causal", {}, {"queries=1,keys=1,depth=1", "queries=37,keys=53,depth=17", "queries=3,keys=70,depth=5"});
 }
 
+TEST_CASE("attention of a few known keys on devices agrees with the interpreter", "[devices]") {
+  // what a thread has of them are keys that there are and that there are not, each known
+  for (const char* keys : {"keys=8", "keys=17"}) check_on_devices("causal", {.set = {keys}}, {"queries=37,depth=5", "batch=1,queries=3,depth=17"});
+}
+
 TEST_CASE("attention of bf16 on devices agrees with the interpreter", "[devices]") {
   check_on_devices("scaled_dot_product", {.types = "bf16"}, {"queries=5,keys=37,depth=16"});
 }
