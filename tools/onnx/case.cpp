@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "dsl/rounding.h"
+#include "codegen/dialect/identifier.h"
 #include "dsl/splitmix64.h"
 #include "tools/npy.h"
 #include "tools/onnx/model.h"
@@ -129,8 +130,7 @@ json parsed_case(std::istream& file) {
     const std::string text = part.get<std::string>();
     if (is_key) key = text;
     const bool is_documentation = !is_key && (key == "docString" || key == "doc_string");
-    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-    if (!is_documentation && std::ranges::any_of(text, is_control)) throw WrongCase(fmt::format("case.json: {} has a control character in it", part.dump()));
+    if (!is_documentation && one_line(text) != text) throw WrongCase(fmt::format("case.json: {} has a control character in it", part.dump()));
     return true;
   };
   return json::parse(file, look);

@@ -7,11 +7,12 @@
 #include <google/protobuf/util/json_util.h>
 #include <onnx/onnx_pb.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <span>
 #include <string_view>
+
+#include "codegen/dialect/identifier.h"
 
 namespace attune {
 namespace {
@@ -57,15 +58,6 @@ OnnxTensor tensor_of(const onnx::TensorProto& tensor) {
   return result;
 }
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
-/// The text on one line of a sentence.
-std::string printable(std::string_view text) {
-  std::string result;
-  for (const char c : text) result += is_control(c) ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
-  return result;
-}
-
 /// Names stand in sentences and in MLIR: those of the message that cannot, in words, or nothing. Documentation is not read.
 std::string names_problem(const google::protobuf::Message& message) {
   using Field = google::protobuf::FieldDescriptor;
@@ -81,8 +73,8 @@ std::string names_problem(const google::protobuf::Message& message) {
         if (std::string problem = names_problem(inner); !problem.empty()) return problem;
       } else if (field->type() == Field::TYPE_STRING) {
         const std::string text = field->is_repeated() ? content.GetRepeatedString(message, field, i) : content.GetString(message, field);
-        if (std::ranges::any_of(text, is_control))
-          return fmt::format("the {} '{}' of a {} has a control character in it", field->name(), printable(text), message.GetTypeName());
+        if (one_line(text) != text)
+          return fmt::format("the {} '{}' of a {} has a control character in it", field->name(), one_line(text), message.GetTypeName());
       }
     }
   }
@@ -107,7 +99,7 @@ OnnxSubgraph subgraph_of(const onnx::GraphProto& graph);
 OnnxAttribute attribute_of(const onnx::AttributeProto& attribute) {
   switch (attribute.type()) {
     case onnx::AttributeProto::FLOAT: return static_cast<double>(attribute.f());
-    case onnx::AttributeProto::STRING: return printable(attribute.s());
+    case onnx::AttributeProto::STRING: return one_line(attribute.s());
     case onnx::AttributeProto::TENSOR: return tensor_of(attribute.t());
     case onnx::AttributeProto::GRAPH: return std::make_shared<const OnnxSubgraph>(subgraph_of(attribute.g()));
     case onnx::AttributeProto::FLOATS: return std::vector<double>(attribute.floats().begin(), attribute.floats().end());
