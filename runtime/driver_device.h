@@ -37,6 +37,9 @@ class DriverDevice {
   /// What tells apart which kernels of one code it takes: "compute capability 9.0" of CUDA; empty elsewhere.
   virtual std::string capability() const { return {}; }
 
+  /// Whether tensors can lie there; else calls copy those of the host.
+  virtual bool keeps_tensors() const { return true; }
+
   /// Where kernels run: the runtime's own context and queue. On CUDA the context is the device's primary one, that of the CUDA runtime and of
   /// frameworks.
   virtual Result<DeviceQueue> own_queue() = 0;

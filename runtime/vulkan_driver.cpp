@@ -57,6 +57,8 @@ class VulkanDevice final : public DriverDevice {
  public:
   VulkanDevice(std::string name, std::int64_t shared_bytes) : DriverDevice(attune_vulkan, 0, std::move(name), shared_bytes) {}
 
+  bool keeps_tensors() const override { return false; }
+
   Result<DeviceQueue> own_queue() override { return DeviceQueue{}; }
   Result<DeviceQueue> queue_of(void* stream) override {
     if (stream == nullptr) return DeviceQueue{};

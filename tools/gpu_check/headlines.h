@@ -31,7 +31,7 @@ struct KernelSpec {
   std::string goal_of() const { return headline ? headline->goal.of : std::string(); }
 };
 
-/// For a target: the peaks, the headline kernels, which know their depth, and all variants.
+/// For a device's target: the peaks, the headline kernels, which know their depth, and all variants; where calls copy tensors the last alone.
 std::vector<KernelSpec> packed_kernels(const std::string& target);
 
 }  // namespace attune

@@ -182,8 +182,8 @@ ChosenSpecs chosen(const PackOptions& options) {
 
 int pack(const PackOptions& options) {
   const TargetInfo* const target = find_target(options.target);
-  if (target == nullptr || (target->device != Device::cuda && target->device != Device::opencl))
-    return refuse(fmt::format("--target '{}': kernels are packed for cuda or opencl, whose devices keep tensors", options.target));
+  if (target == nullptr || target->device == Device::cpu)
+    return refuse(fmt::format("--target '{}': kernels are packed for cuda, opencl or vulkan", options.target));
   const ChosenSpecs specs = chosen(options);
   if (!specs.problem.empty()) return refuse(specs.problem);
   const fs::path folder = options.folder;
@@ -213,7 +213,7 @@ int main(int argc, char** argv) {
                   "Then: FOLDER/gpu_check on that machine.", "gpu_pack"};
   const Command command = program.command("pack", "Fill a folder with kernels, values and the program that runs them");
   command.text("FOLDER", options->folder, "Where to; files of an earlier call are replaced", Need::required);
-  command.text("--target", options->target, "cuda or opencl");
+  command.text("--target", options->target, "cuda, opencl or vulkan: there values alone are compared, for calls copy tensors");
   command.texts("--only", options->only, "NAME,...: these kernels, and those that their speed is compared with", Need::optional, ',');
   command.action([options] { return pack(*options); });
   try {

@@ -31,6 +31,10 @@ Result<PlacedCall> PlacedCall::on(DriverDevice& device, const std::vector<Stored
 Result<StoredArray> PlacedCall::fetched(std::size_t number) const {
   const Tensor& tensor = tensors_[number];
   StoredArray array(tensor.storage, {tensor.extents.begin(), tensor.extents.begin() + tensor.rank});
+  if (on_device_.empty()) {
+    std::ranges::copy_n(memory_[number].get(), static_cast<std::ptrdiff_t>(array.bytes.size()), array.bytes.begin());
+    return array;
+  }
   if (Result<void> copied = on_device_[number].copy_to(array.tensor()); !copied) return copied.error();
   return array;
 }

@@ -26,7 +26,7 @@ class PlacedCall {
   Result<void> operator()(const Kernel& kernel, Workspace* workspace = nullptr) const { return kernel.call(tensors_, workspace); }
   /// With a stream it is done when the stream is.
   Result<void> operator()(const Kernel& kernel, const CallOptions& options) const { return kernel.call(tensors_, options); }
-  /// What lies on the device in the place of the array of that number.
+  /// What lies in the place of the array of that number.
   Result<StoredArray> fetched(std::size_t number) const;
 
  private:
