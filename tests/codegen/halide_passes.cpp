@@ -95,4 +95,22 @@ TEST_CASE("the line of passes gives the loops, arrays and accesses that Halide's
   CHECK(compared("soft_cap", "opencl") > 0);
 }
 
+TEST_CASE("kernels for Vulkan take words of 32 bits alone", "[halide passes]") {
+  using Halide::cast;
+  const auto lower = [](const Expr& factor, std::vector<Halide::Argument> arguments) {
+    const Halide::ImageParam in(Halide::Float(32), 2, "in");
+    const Halide::Var x("x"), y("y"), x_in("x_in"), y_in("y_in");
+    Halide::Func f("f");
+    f(x, y) = in(x, y) + cast<float>((factor * cast<std::int64_t>(in.dim(0).extent())) % cast<std::int64_t>(y + 1));
+    f.gpu_tile(x, y, x_in, y_in, 8, 8);
+    arguments.emplace_back(in);
+    return module_through_passes(Halide::Pipeline(f), arguments, "f", halide_target(*find_target("vulkan")));
+  };
+  // the product does not depend on the place: Halide computes it outside
+  const Halide::Param<int> words("words");
+  CHECK(lower(cast<std::int64_t>(words), {words}).functions().size() == 1);
+  const Halide::Param<std::int64_t> factor("factor");
+  CHECK_THROWS_WITH(lower(factor, {factor}), "internal: a kernel for Vulkan takes 'factor', which is no word of 32 bits");
+}
+
 }  // namespace attune
