@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "dsl/variants.h"
+#include "dsl/variant_by_name.h"
 
 namespace attune {
 

@@ -1,5 +1,5 @@
 /// Graphs as constants: what they hold, what an optional part costs, and that every variant is one.
-#include "dsl/variants.h"
+#include "dsl/variant_by_name.h"
 #include "tests/dsl/values.h"
 
 namespace attune {

@@ -1,7 +1,7 @@
 /// Variants by name and parameters from text, as tools use them.
 #include <set>
 
-#include "dsl/variants.h"
+#include "dsl/variant_by_name.h"
 #include "tests/dsl/values.h"
 
 namespace attune {

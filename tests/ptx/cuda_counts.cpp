@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "dsl/graph_build.h"
+#include "dsl/graph.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/ptx/driver.h"
 

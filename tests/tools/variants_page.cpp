@@ -9,7 +9,7 @@
 #include <regex>
 #include <set>
 
-#include "dsl/variants.h"
+#include "dsl/variant_by_name.h"
 #include "tests/tools/variant_sources.h"
 #include "tools/attune/mask_pictures.h"
 

@@ -8,7 +8,7 @@
 
 #include "codegen/dialect/identifier.h"
 #include "codegen/dialect/import.h"
-#include "dsl/variants.h"
+#include "dsl/variant_by_name.h"
 
 namespace attune {
 namespace {

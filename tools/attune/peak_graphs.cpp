@@ -1,6 +1,6 @@
 #include "tools/attune/peak_graphs.h"
 
-#include "dsl/graph_build.h"
+#include "dsl/graph.h"
 
 namespace attune {
 namespace {

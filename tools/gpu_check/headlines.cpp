@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "codegen/targets/targets.h"
-#include "dsl/graph_build.h"
-#include "dsl/variants.h"
+#include "dsl/graph.h"
+#include "dsl/variant_by_name.h"
 #include "tools/attune/peak_graphs.h"
 
 namespace attune {
