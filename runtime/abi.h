@@ -144,16 +144,6 @@ struct attune_library_v1 {
   struct attune_hooks_v2 hooks;
 };
 
-/* The last bytes of a shared kernel file, little-endian, unaligned in the file. */
-#define ATTUNE_TRAILER_MAGIC "ATTUNEK1"
-struct attune_trailer_v1 {
-  char magic[8];
-  uint32_t format_version; /* ATTUNE_ABI_VERSION */
-  uint32_t reserved;       /* 0 */
-  uint64_t length;         /* of the file before the trailer, in bytes */
-  uint8_t sha256[32];      /* of those bytes */
-};
-
 #ifdef __cplusplus
 }
 #endif

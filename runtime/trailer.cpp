@@ -15,16 +15,16 @@ namespace fs = std::filesystem;
 using Bytes = std::span<const std::byte>;
 
 static_assert(std::endian::native == std::endian::little, "the trailer is read and written as it lies in memory");
-static_assert(sizeof(attune_trailer_v1) == 56);
-constexpr std::size_t trailer_bytes = sizeof(attune_trailer_v1);
+static_assert(sizeof(Trailer) == 56);
+constexpr std::size_t trailer_bytes = sizeof(Trailer);
 constexpr std::string_view damaged_advice = "; compile or copy it again";
 
 /// The last bytes as a trailer, if they begin with its magic.
-std::optional<attune_trailer_v1> read_trailer(Bytes file) {
-  attune_trailer_v1 trailer;
+std::optional<Trailer> read_trailer(Bytes file) {
+  Trailer trailer;
   if (file.size() < trailer_bytes) return std::nullopt;
   std::memcpy(&trailer, file.last(trailer_bytes).data(), trailer_bytes);
-  if (std::memcmp(trailer.magic, ATTUNE_TRAILER_MAGIC, sizeof trailer.magic) != 0) return std::nullopt;
+  if (std::memcmp(trailer.magic, trailer_magic.data(), sizeof trailer.magic) != 0) return std::nullopt;
   return trailer;
 }
 
@@ -47,9 +47,9 @@ constexpr std::string_view own_architecture = "arm64";
 
 }  // namespace
 
-attune_trailer_v1 trailer_of(Bytes content) {
-  attune_trailer_v1 trailer{};
-  std::memcpy(trailer.magic, ATTUNE_TRAILER_MAGIC, sizeof trailer.magic);
+Trailer trailer_of(Bytes content) {
+  Trailer trailer{};
+  std::memcpy(trailer.magic, trailer_magic.data(), sizeof trailer.magic);
   trailer.format_version = ATTUNE_ABI_VERSION;
   trailer.length = content.size();
   const Sha256 hash = sha256(content);
@@ -58,7 +58,7 @@ attune_trailer_v1 trailer_of(Bytes content) {
 }
 
 Result<Sha256> check_trailer(Bytes file, const fs::path& path) {
-  const std::optional<attune_trailer_v1> trailer = read_trailer(file);
+  const std::optional<Trailer> trailer = read_trailer(file);
   if (!trailer)
     return wrong_file(path, words("is truncated or no kernel file: its last ", trailer_bytes,
                              " bytes are not Attune's trailer; expected a file that `attune compile --shared` wrote"));

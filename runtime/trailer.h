@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 #include "runtime/abi.h"
 #include "runtime/result.h"
@@ -12,8 +14,19 @@
 
 namespace attune {
 
+inline constexpr std::string_view trailer_magic = "ATTUNEK1";
+
+/// The last bytes of a shared kernel file, little-endian, unaligned in the file.
+struct Trailer {
+  char magic[trailer_magic.size()];
+  std::uint32_t format_version;  ///< ATTUNE_ABI_VERSION
+  std::uint32_t reserved;        ///< 0
+  std::uint64_t length;          ///< of the file before the trailer, in bytes
+  std::uint8_t sha256[32];       ///< of those bytes
+};
+
 /// What makes a kernel file of a shared object's bytes when it is appended to them.
-attune_trailer_v1 trailer_of(std::span<const std::byte> content);
+Trailer trailer_of(std::span<const std::byte> content);
 
 /// Checks that the bytes are a shared object for this machine's architecture and end in a trailer of this runtime's version, and that
 /// length and SHA-256 of the content before it are those of the trailer; gives the SHA-256. `path` is for the sentence alone.

@@ -176,7 +176,7 @@ class Emission {
     std::string content{std::istreambuf_iterator<char>(file), {}};
     std::error_code error;
     if (content.size() != fs::file_size(scratch_.file(name), error)) return fmt::format("'{}': cannot be read after it was linked", place(name).string());
-    const attune_trailer_v1 trailer = trailer_of(std::as_bytes(std::span(content)));
+    const Trailer trailer = trailer_of(std::as_bytes(std::span(content)));
     return write(name, content.append(reinterpret_cast<const char*>(&trailer), sizeof trailer));
   }
 

@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-constexpr std::size_t trailer_bytes = sizeof(attune_trailer_v1);
+constexpr std::size_t trailer_bytes = sizeof(Trailer);
 
 /// A place in the file: in its headers, in its trailer, or anywhere.
 std::size_t some_place(const std::string& bytes, Random& random) {

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   std::ifstream from(argv[1], std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(from), {}};
-  const attune_trailer_v1 trailer = attune::trailer_of(std::as_bytes(std::span(content)));
+  const attune::Trailer trailer = attune::trailer_of(std::as_bytes(std::span(content)));
   std::ofstream to(argv[2], std::ios::binary | std::ios::trunc);
   to << content;
   to.write(reinterpret_cast<const char*>(&trailer), sizeof trailer);

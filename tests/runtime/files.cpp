@@ -48,13 +48,13 @@ std::string file_sum(const fs::path& path) {
   return text_of(sha256(std::as_bytes(std::span(bytes))));
 }
 
-attune_trailer_v1 trailer_of(const std::string& bytes) {
-  attune_trailer_v1 trailer;
+Trailer trailer_of(const std::string& bytes) {
+  Trailer trailer;
   std::memcpy(&trailer, bytes.data() + bytes.size() - sizeof trailer, sizeof trailer);
   return trailer;
 }
 
-std::string with_trailer(std::string bytes, const attune_trailer_v1& trailer) {
+std::string with_trailer(std::string bytes, const Trailer& trailer) {
   std::memcpy(bytes.data() + bytes.size() - sizeof trailer, &trailer, sizeof trailer);
   return bytes;
 }
@@ -122,7 +122,7 @@ TEST_CASE("truncated, damaged and newer files are refused", "[files]") {
   const std::string sentence = refusal(folder.write("flipped.so", flipped));
   CHECK(sentence.rfind("is damaged: the SHA-256 of its content is ", 0) == 0);
 
-  attune_trailer_v1 trailer = trailer_of(good);
+  Trailer trailer = trailer_of(good);
   trailer.format_version = ATTUNE_ABI_VERSION + 1;
   CHECK(refusal(folder.write("version.so", with_trailer(good, trailer))) ==
         words("is of format version ", ATTUNE_ABI_VERSION + 1, "; this runtime reads version ", ATTUNE_ABI_VERSION,

@@ -13,7 +13,7 @@ namespace attune {
 
 /// The bytes with the trailer behind them that the compiler would append.
 inline std::string sealed(std::string content) {
-  const attune_trailer_v1 trailer = trailer_of(std::as_bytes(std::span(content)));
+  const Trailer trailer = trailer_of(std::as_bytes(std::span(content)));
   return content.append(reinterpret_cast<const char*>(&trailer), sizeof trailer);
 }
 
