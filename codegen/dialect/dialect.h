@@ -14,8 +14,7 @@
 namespace attune {
 
 /// Attributes of a function that holds a graph: an argument's name, the variant's parameters, the formulas of dims.
-inline constexpr llvm::StringLiteral name_attribute = "attn.name", parameters_attribute = "attn.parameters",
-                                     dims_attribute = "attn.dims";
+inline constexpr llvm::StringLiteral name_attribute = "attn.name", parameters_attribute = "attn.parameters", dims_attribute = "attn.dims";
 
 template <class Definition>
 class GraphOp;

@@ -10,6 +10,7 @@
 #include "codegen/dialect/import.h"
 #include "codegen/passes/rewriting.h"
 #include "codegen/plan/kept_weights.h"
+#include "codegen/plan/node_users.h"
 #include "codegen/plan/score_masks.h"
 
 namespace attune {

@@ -1,8 +1,10 @@
 /// How the kinds of stages that compute scores in tiles find the roles of their nodes: what they have in common.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "codegen/plan/node_users.h"
 #include "codegen/plan/stage_roles.h"
 
 namespace attune {
@@ -15,6 +17,16 @@ const Op* as(const Node& node) {
 inline std::string name_of(const Node& node) {
   return std::string(std::visit([]<class Op>(const Op&) { return Op::name; }, node.op));
 }
+
+/// The roles around the matmul `node`, or the reason why there are none.
+struct AttentionAnswer {
+  std::optional<AttentionRoles> roles;
+  int softmax = -1;  ///< that the reason is about, or -1: the matmul has nothing to do with one
+  std::string reason;
+};
+AttentionAnswer match_online_softmax(const Graph& graph, const Users& users, int node);
+/// Of a matmul that has nothing to do with a softmax, or of a sum. An empty reason says that no operand is made of a product.
+AttentionAnswer match_weighted_sum(const Graph& graph, const Users& users, int node);
 
 /// Finds queries and value_depth from the weights, the value and the keys; or says what is missing.
 std::string take_dims(const Graph& graph, AttentionRoles& roles);

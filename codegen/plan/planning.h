@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "codegen/plan/stage_roles.h"
+#include "codegen/plan/attention_match.h"
 
 namespace attune {
 

@@ -10,8 +10,6 @@ void for_each_kind(Visit visit) {
   [&]<class... Roles>(std::type_identity<std::variant<Roles...>>) { (visit(std::type_identity<Roles>{}), ...); }(std::type_identity<StageRoles>{});
 }
 
-bool has_same_dims(const Names& a, const Names& b) { return a.size() == b.size() && a.without(b).empty(); }
-
 }  // namespace
 
 std::string_view name_of(const StageRoles& roles) {
@@ -56,52 +54,6 @@ std::vector<int> results_beside(const StageRoles& any) {
         return results;
       },
       any);
-}
-
-Users users_of(const Graph& graph) {
-  Users users(graph.nodes().size());
-  for (std::size_t id = 0; id < users.size(); ++id)
-    for (int operand : graph.nodes()[id].operands()) users[static_cast<std::size_t>(operand)].push_back(static_cast<int>(id));
-  for (const Output& output : graph.outputs()) users[static_cast<std::size_t>(output.node)].push_back(output_user);
-  return users;
-}
-
-bool reaches(const Graph& graph, int from, int to) {
-  if (from == to) return true;
-  if (from < to) return false;  // users have greater numbers than what they use
-  for (int operand : graph.node(from).operands())
-    if (reaches(graph, operand, to)) return true;
-  return false;
-}
-
-std::vector<int> epilogue_of(const Graph& graph, const Users& users, int anchor) {
-  std::vector<int> changes;
-  for (int id = anchor;; id = changes.back()) {
-    const std::vector<int>& readers = users[static_cast<std::size_t>(id)];
-    if (readers.size() != 1 || readers[0] == output_user) return changes;
-    const Node& user = graph.node(readers[0]);
-    const bool is_pointwise = std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, user.op);
-    if (!is_pointwise || !has_same_dims(user.type.dims, graph.node(anchor).type.dims)) return changes;
-    changes.push_back(readers[0]);
-  }
-}
-
-int log_sum_exp_beside(const Graph& graph, int softmax) {
-  const Node& node = graph.node(softmax);
-  for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
-    const auto* log_sum_exp = std::get_if<LogSumExp>(&graph.node(id).op);
-    if (log_sum_exp != nullptr && log_sum_exp->over == std::get<Softmax>(node.op).over && graph.node(id).inputs[0] == node.inputs[0]) return id;
-  }
-  return -1;
-}
-
-int row_maximum_beside(const Graph& graph, int softmax) {
-  const Node& node = graph.node(softmax);
-  for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
-    const auto* maximum = std::get_if<ReduceMax>(&graph.node(id).op);
-    if (maximum != nullptr && maximum->over == Names{std::get<Softmax>(node.op).over} && graph.node(id).inputs[0] == node.inputs[0]) return id;
-  }
-  return -1;
 }
 
 }  // namespace attune

@@ -128,35 +128,4 @@ StageRolesAnswer find_roles(std::string_view kind, const Graph& stage);
 /// The nodes that a stage's results other than its first are, in their order.
 std::vector<int> results_beside(const StageRoles& roles);
 
-/// The operation has a loop of its own (matmul, softmax, reductions); all others are computed per element.
-inline bool is_anchor(const Node& node) {
-  return std::visit([]<class Op>(const Op&) { return requires { Op::has_loop; }; }, node.op);
-}
-
-/// The users of every node; an output counts as a user with the number -1.
-inline constexpr int output_user = -1;
-using Users = std::vector<std::vector<int>>;
-Users users_of(const Graph& graph);
-
-/// `to` is the node or below it.
-bool reaches(const Graph& graph, int from, int to);
-
-/// The logarithm of the sum that the softmax divides by, if the graph has it; or -1.
-int log_sum_exp_beside(const Graph& graph, int softmax);
-/// The greatest of the softmax's scores, if the graph has it; or -1.
-int row_maximum_beside(const Graph& graph, int softmax);
-
-/// The roles around the matmul `node`, or the reason why there are none.
-struct AttentionAnswer {
-  std::optional<AttentionRoles> roles;
-  int softmax = -1;  ///< that the reason is about, or -1: the matmul has nothing to do with one
-  std::string reason;
-};
-AttentionAnswer match_online_softmax(const Graph& graph, const Users& users, int node);
-/// Of a matmul that has nothing to do with a softmax, or of a sum. An empty reason says that no operand is made of a product.
-AttentionAnswer match_weighted_sum(const Graph& graph, const Users& users, int node);
-
-/// The changes of an anchor's value, each the only user of the one before: elementwise operations whose results have its dims.
-std::vector<int> epilogue_of(const Graph& graph, const Users& users, int anchor);
-
 }  // namespace attune

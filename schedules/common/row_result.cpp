@@ -24,10 +24,8 @@ Expr row_maximum_of(const Expr& greatest, const Expr& total) {
 
 StoredOfRows::StoredOfRows(const char* name, const std::optional<RowResult>& result) : result_(result) {
   if (!result_) return;
-  Coordinates at;
-  for (const std::string& dim : result_->out) at[dim] = Var(dim);
   const std::vector<Var> dims(result_->out.rbegin(), result_->out.rend());
-  func_ = stored_elsewhere(name, finished(*result_, 0.f, at).type(), dims);
+  func_ = stored_elsewhere(name, finished(*result_, 0.f, vars_at(result_->out)).type(), dims);
 }
 
 Expr StoredOfRows::storing(const Expr& kept, const Expr& value, const Coordinates& row) const {

@@ -57,10 +57,8 @@ class CountOperations : public Halide::Internal::IRVisitor {
 
 /// At most so many operations beside its loads.
 bool is_cheap(const Piece& piece, int most) {
-  Coordinates at;
-  for (const std::string& dim : piece.dims) at[dim] = Var(dim);
   CountOperations operations;
-  piece.at(at).accept(&operations);
+  piece.at(vars_at(piece.dims)).accept(&operations);
   return operations.count <= most;
 }
 
@@ -153,10 +151,8 @@ Piece DirectGemm::stored(const Piece& piece, const std::vector<std::string>& inn
     const auto found = std::find(copy.dims.begin(), copy.dims.end(), innermost.back());
     if (found != copy.dims.end()) std::rotate(found, found + 1, copy.dims.end());
   }
-  Coordinates at;
-  for (const std::string& dim : piece.dims) at[dim] = Var(dim);
   Func func("operand");
-  func(result_vars(copy.dims)) = Halide::cast<float>(piece.at(at));
+  func(result_vars(copy.dims)) = Halide::cast<float>(piece.at(vars_at(piece.dims)));
   func.compute_root();
   if (!copy.dims.empty()) func.vectorize(Var(copy.dims.back()), lanes_, Halide::TailStrategy::GuardWithIf);
   copy.element = [func, dims = copy.dims](const Coordinates& where) { return Lowered{func(arguments(dims, where))}; };
@@ -184,14 +180,11 @@ int DirectGemm::vectors_of_row() const {
 
 bool DirectGemm::is_in_elements(const std::string& dim) const {
   if (std::find(body_.b.dims.begin(), body_.b.dims.end(), dim) == body_.b.dims.end()) return false;
-  Coordinates at;
-  for (const std::string& of_b : body_.b.dims) at[of_b] = Var(of_b);
-  return !is_read_along(body_.b.at(at), dim);
+  return !is_read_along(body_.b.at(vars_at(body_.b.dims)), dim);
 }
 
 Expr DirectGemm::product(const Tile& tile, const Expr& outer, const Expr& index, const Expr& part) const {
-  Coordinates at;
-  for (const std::string& dim : body_.batch) at[dim] = Var(dim);
+  Coordinates at = vars_at(body_.batch);
   over_.place_outer(outer, within(index, over_.extent()), at);
   parts_.place(part, at);
   p_.rows.place(clamped(io_ * tile.rows + i_, p_.rows.extent(), false), at);

@@ -115,9 +115,7 @@ std::vector<Index> PackedGemm::with_batch(std::vector<Index> first, const Piece&
 }
 
 Coordinates PackedGemm::batch_coordinates() const {
-  Coordinates at;
-  for (const std::string& dim : body_.batch) at[dim] = Var(dim);
-  return at;
+  return vars_at(body_.batch);
 }
 
 bool PackedGemm::are_columns_in_panels() const {

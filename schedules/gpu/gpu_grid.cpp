@@ -79,28 +79,28 @@ void run_on_gpu(Func func, const GpuGrid& grid, const Extents& extents, const Gp
   else func.gpu_threads(thread_x, thread_y);
 }
 
+Exprs values_of(const Func& func, const Exprs& place) {
+  Exprs values;
+  for (int n = 0; n < func.outputs(); ++n) values.push_back(func.outputs() == 1 ? Expr(func(place)) : Expr(func(place)[n]));
+  return values;
+}
+
 Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const GpuTile& tile) {
   const GpuGrid& grid = reduction.grid;
   const std::vector<Var> vars = vars_of_memory(grid.dims);
-  Coordinates at, clamped;
-  for (const std::string& dim : grid.dims) at[dim] = clamped[dim] = Var(dim);
+  Coordinates at = vars_at(grid.dims), clamped = at;
+  std::vector<VarOrRVar> order;
   for (const std::string& dim : {grid.columns, grid.rows})
     if (!dim.empty()) {
       at[dim] = hidden_index(Var(dim), extents.at(dim));
       clamped[dim] = at_most_last(Var(dim), extents.at(dim));
+      order.emplace_back(Var(dim));
     }
-  std::vector<VarOrRVar> order;
-  for (const std::string& dim : {grid.columns, grid.rows})
-    if (!dim.empty()) order.emplace_back(Var(dim));
 
   Func value(reduction.name + "_value"), result(reduction.name);
   const bool has_steps = !reduction.initial.empty();
   value(vars) = Halide::Tuple(has_steps ? reduction.initial : reduction.step({}, clamped));
-  const auto values = [&] {
-    Exprs all;
-    for (int n = 0; n < value.outputs(); ++n) all.push_back(value.outputs() == 1 ? Expr(value(vars)) : Expr(value(vars)[n]));
-    return all;
-  };
+  const Exprs place(vars.begin(), vars.end());
   if (!reduction.over.empty()) {
     Halide::Region ranges;
     for (auto dim = reduction.over.rbegin(); dim != reduction.over.rend(); ++dim) ranges.emplace_back(0, extents.at(*dim));
@@ -111,8 +111,8 @@ Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const
       order.insert(order.begin() + (grid.dims.empty() ? 0 : (grid.rows.empty() ? 1 : 2)), Halide::RVar(loops[i].name()));
     }
   }
-  if (has_steps) value(vars) = Halide::Tuple(reduction.step(values(), clamped));
-  result(vars) = Halide::Tuple(reduction.finish(values(), at));
+  if (has_steps) value(vars) = Halide::Tuple(reduction.step(values_of(value, place), clamped));
+  result(vars) = Halide::Tuple(reduction.finish(values_of(value, place), at));
   run_on_gpu(result, grid, extents, tile);
   if (grid.dims.empty()) return result;
 

@@ -97,12 +97,7 @@ std::vector<Parameter> gpu_row_softmax_parameters(const Machine& machine, SizeCl
 Stored gpu_row_softmax(const RowSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
   const GpuTile tile = gpu_tile(values);
   const RowStates rows(body, extents, machine.device, tile);
-  const auto at_vars = [](const std::vector<std::string>& dims) {
-    Coordinates at;
-    for (const std::string& dim : dims) at[dim] = Var(dim);
-    return at;
-  };
-  const Coordinates at = at_vars(body.out);
+  const Coordinates at = vars_at(body.out);
   const Expr total = rows.total(at), p = rows.power(body.x.at(at) - rows.maximum(at)) * Halide::select(strict_equal(total, 0.f), 0.f, 1.f / total);
   Func result("softmax");
   result(vars_of_memory(body.out)) = body.finish ? body.finish(p, at) : p;
@@ -110,7 +105,7 @@ Stored gpu_row_softmax(const RowSoftmax& body, const Extents& extents, const Mac
   Stored stored{result, body.out};
   if (!body.log_sum_exp) return stored;
   const RowResult& wanted = *body.log_sum_exp;
-  const Coordinates row = at_vars(wanted.out);
+  const Coordinates row = vars_at(wanted.out);
   Func log_sum_exp("log_sum_exp");
   log_sum_exp(vars_of_memory(wanted.out)) = finished(wanted, log_sum_exp_of(rows.maximum(row), rows.total(row)), row);
   run_on_gpu(log_sum_exp, gpu_grid(wanted.out), extents, tile);

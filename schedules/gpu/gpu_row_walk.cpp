@@ -10,18 +10,6 @@ using Halide::Var;
 namespace attune {
 namespace {
 
-Coordinates vars_at(const std::vector<std::string>& dims) {
-  Coordinates at;
-  for (const std::string& dim : dims) at[dim] = Var(dim);
-  return at;
-}
-
-RowWalk::Values values_of(const Func& func, const std::vector<Expr>& place) {
-  RowWalk::Values values;
-  for (int n = 0; n < func.outputs(); ++n) values.push_back(func.outputs() == 1 ? Expr(func(place)) : Expr(func(place)[n]));
-  return values;
-}
-
 /// What is found of a row, over the other dims: a thread walks a row.
 Func found_values(const Pointwise& body, const std::vector<std::string>& rows, const Extents& extents, const GpuTile& tile) {
   const RowWalk& walk = *body.walk;

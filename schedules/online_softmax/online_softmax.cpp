@@ -47,9 +47,7 @@ SoftmaxStage::SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, co
       stored_rows_(body) {}
 
 Coordinates SoftmaxStage::batch_coordinates() const {
-  Coordinates at;
-  for (const std::string& dim : body_.batch) at[dim] = Var(dim);
-  return at;
+  return vars_at(body_.batch);
 }
 
 /// The query of this row of the tile. Rows beyond the last query repeat it; they are not stored.

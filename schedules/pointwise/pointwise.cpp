@@ -44,9 +44,7 @@ Stored pointwise(const Pointwise& body, const Extents& extents, const Machine& m
   if (body.walk) return walked_rows(body, extents, machine.vector_bytes / 4, static_cast<int>(value_of(values, "task_elements")));
   Func result("pointwise");
   const std::vector<Var> vars(body.out.rbegin(), body.out.rend());
-  Coordinates at;
-  for (const std::string& dim : body.out) at[dim] = Var(dim);
-  result(vars) = body.x.at(at);
+  result(vars) = body.x.at(vars_at(body.out));
   result.compute_root();
   if (vars.empty()) return {result, body.out};
 

@@ -49,9 +49,7 @@ Expr SplitKeysStage::row_index(const Expr& row, const Expr& row_tile) const {
 }
 
 Coordinates SplitKeysStage::batch_coordinates() const {
-  Coordinates at;
-  for (const std::string& dim : dims_of_keys(body_)) at[dim] = Var(dim);
-  return at;
+  return vars_at(dims_of_keys(body_));
 }
 
 /// Those of the batch and of the row at row_ and row_tile_.

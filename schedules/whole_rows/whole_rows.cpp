@@ -37,8 +37,7 @@ Exprs WholeRowsStage::per_row(Exprs inner) const { return joined(joined(std::mov
 
 /// Those of the batch and of the query.
 Coordinates WholeRowsStage::row_coordinates() const {
-  Coordinates at;
-  for (const std::string& dim : body_.batch) at[dim] = Var(dim);
+  Coordinates at = vars_at(body_.batch);
   at[body_.queries] = query_;
   return at;
 }

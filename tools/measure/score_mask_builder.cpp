@@ -4,7 +4,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "codegen/plan/stage_roles.h"
+#include "codegen/plan/node_users.h"
 #include "tools/measure/score_mask.h"
 
 namespace attune {

@@ -58,11 +58,7 @@ class BlockRanges {
   }
 
  private:
-  bool holds_truth() const {
-    Coordinates anywhere;
-    for (const std::string& dim : dims_) anywhere[dim] = Var(dim);
-    return element_(anywhere).is_boolean();
-  }
+  bool holds_truth() const { return element_(vars_at(dims_)).is_boolean(); }
 
   Lowered number(const Expr& e) const { return is_boolean_ ? Lowered{e != Halide::cast<std::uint8_t>(0)} : Lowered::of(e); }
 

@@ -26,7 +26,6 @@ using namespace ranges;
 bool is_narrow(const Lowered& x) { return x.expr.type().bits() == 32; }
 Expr wide(const Lowered& x) { return is_narrow(x) ? cast(Int(64), x.expr) : x.expr; }
 
-
 /// operation(a, b), an integer of the first of `ranges`: in 32 bits if the operands have them and every step, of which `ranges` tell, fits.
 template <class Operation>
 Lowered integer_result(const Lowered& a, const Lowered& b, std::initializer_list<Range> ranges, Operation operation) {
@@ -48,8 +47,6 @@ Expr one_if_finite_and_not_zero(const Expr& x) {
 bool may_be_special(const Lowered& a, const Lowered& b) { return a.may_be_special || b.may_be_special; }
 /// The result of arithmetic on a and b, of which one may be special.
 Lowered special(Expr e) { return {std::move(e), {}, true}; }
-/// A function of x.
-Lowered function(const Lowered& x, Expr value) { return {std::move(value), {}, x.may_be_special}; }
 
 /// Of the product of a and b.
 std::shared_ptr<const Load> scaled_load(const Lowered& a, const Lowered& b) {
@@ -246,7 +243,7 @@ Lowered maximum(const Lowered& a, const Lowered& b) {
 }
 
 Lowered abs(const Lowered& x) {
-  if (x.is_real()) return function(x, Halide::abs(x.expr));
+  if (x.is_real()) return {Halide::abs(x.expr), {}, x.may_be_special};
   if (x.range.low >= 0) return x;
   return integer_result(x, x, {magnitude(x.range), negative(x.range)}, [](Expr a, Expr) { return Halide::select(a < 0, -a, a); });
 }
@@ -290,36 +287,6 @@ Lowered select(const Lowered& condition, const Lowered& a, const Lowered& b) {
   if (a.is_boolean()) return (condition && a) || (!condition && b);
   if (a.is_real()) return {Halide::select(condition.expr, a.expr, b.expr), {}, may_be_special(a, b)};
   return integer_result(a, b, {hull(a.range, b.range)}, [&](Expr x, Expr y) { return Halide::select(condition.expr, x, y); });
-}
-
-Lowered exp(const Lowered& x) { return function(x, vector_math::exp(to_real(x).expr)); }
-Lowered log(const Lowered& x) { return function(x, vector_math::log(to_real(x).expr)); }
-Lowered sqrt(const Lowered& x) { return function(x, Halide::sqrt(to_real(x).expr)); }
-Lowered rsqrt(const Lowered& x) { return Lowered::real(1) / sqrt(x); }
-Lowered pow(const Lowered& a, const Lowered& b) {
-  const Lowered base = to_real(a), exponent = to_real(b);
-  if (Halide::Internal::as_const_float(exponent.expr) == 2) return base * base;
-  return {vector_math::pow(base.expr, exponent.expr), {}, may_be_special(base, exponent)};
-}
-Lowered tanh(const Lowered& x) { return function(x, vector_math::tanh(to_real(x).expr)); }
-Lowered sigmoid(const Lowered& x) { return function(x, vector_math::sigmoid(to_real(x).expr)); }
-Lowered erf(const Lowered& x) { return function(x, vector_math::erf(to_real(x).expr)); }
-Lowered sin(const Lowered& x) { return function(x, vector_math::sin(to_real(x).expr)); }
-Lowered cos(const Lowered& x) { return function(x, vector_math::cos(to_real(x).expr)); }
-Lowered floor(const Lowered& x) { return function(x, Halide::floor(to_real(x).expr)); }
-
-Lowered to_real(const Lowered& x) {
-  if (x.is_boolean()) return {Halide::select(x.expr, 1.f, 0.f)};
-  return x.is_real() ? x : Lowered{cast(Float(32), x.expr), {}, false, x.load};
-}
-
-Lowered to_i64(const Lowered& x) {
-  if (x.is_boolean()) return Lowered::of(Halide::select(x.expr, 1, 0), {0, 1});
-  if (x.is_integer()) return x;
-  const float limit = 0x1p62f;
-  const Expr above = Halide::select(strict_less(-limit, x.expr), x.expr, -limit);
-  const Expr within = Halide::select(strict_less(above, limit), above, limit);
-  return Lowered::of(cast(Int(64), within), {-(Integer{1} << 62), Integer{1} << 62});
 }
 
 }  // namespace attune

@@ -1,0 +1,31 @@
+/// What stands around a node of a graph: its users, what is below it, and what is computed of the same operand.
+#pragma once
+
+#include <vector>
+
+#include "dsl/graph.h"
+
+namespace attune {
+
+/// The operation has a loop of its own (matmul, softmax, reductions); all others are computed per element.
+inline bool is_anchor(const Node& node) {
+  return std::visit([]<class Op>(const Op&) { return requires { Op::has_loop; }; }, node.op);
+}
+
+/// The users of every node; an output counts as a user with the number -1.
+inline constexpr int output_user = -1;
+using Users = std::vector<std::vector<int>>;
+Users users_of(const Graph& graph);
+
+/// `to` is the node or below it.
+bool reaches(const Graph& graph, int from, int to);
+
+/// The logarithm of the sum that the softmax divides by, if the graph has it; or -1.
+int log_sum_exp_beside(const Graph& graph, int softmax);
+/// The greatest of the softmax's scores, if the graph has it; or -1.
+int row_maximum_beside(const Graph& graph, int softmax);
+
+/// The changes of an anchor's value, each the only user of the one before: elementwise operations whose results have its dims.
+std::vector<int> epilogue_of(const Graph& graph, const Users& users, int anchor);
+
+}  // namespace attune
