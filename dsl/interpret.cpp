@@ -128,6 +128,25 @@ Graph expanded_once(const Graph& graph) {
   return g;
 }
 
+/// The extent of a dim, and the input that gave it.
+using GivenExtents = std::map<Name, std::pair<std::int64_t, std::string>, std::less<>>;
+
+/// Adds the extents of an input to those that others gave; or says why they do not fit.
+std::string take_extents(const Input& input, const std::vector<std::int64_t>& extents, GivenExtents& given) {
+  const Names& dims = input.type.dims;
+  const std::string who = "input '" + std::string(input.label) + "' is " + text_of(extents), shape(sentence(dims).view());
+  if (extents.size() != static_cast<std::size_t>(dims.size())) return who + "; expected " + shape;
+  for (int i = 0; i < dims.size(); ++i) {
+    const std::int64_t extent = extents[static_cast<std::size_t>(i)];
+    if (extent < 0) return who + "; an extent is 0 or more";
+    const auto [place, is_first] = given.try_emplace(dims[i], extent, input.label);
+    const auto& [other, by] = place->second;
+    if (!is_first && other != extent)
+      return who + " as " + shape + ", but " + std::string(dims[i]) + " is " + std::to_string(other) + " in '" + by + "'";
+  }
+  return {};
+}
+
 /// The values of a graph's nodes in one walk over them, each kept until its last reader has come.
 class Values {
  public:
@@ -155,25 +174,13 @@ void evaluate(const AnyOp& op, const DimExtents& extents, std::span<const Array>
 
 Bound bind_extents(const Graph& graph, const std::map<std::string, std::vector<std::int64_t>, std::less<>>& inputs) {
   Bound bound;
-  std::map<Name, std::pair<std::int64_t, std::string>, std::less<>> given;  // and the input that gave it
+  GivenExtents given;
   for (const Node& node : graph.nodes()) {
     const auto* input = std::get_if<Input>(&node.op);
     if (input == nullptr) continue;
     const auto found = inputs.find(input->label);
     if (found == inputs.end()) return {{}, "input '" + std::string(input->label) + "' is missing"};
-    const Names& dims = input->type.dims;
-    const std::string shape = std::string(sentence(dims).view());
-    if (found->second.size() != static_cast<std::size_t>(dims.size()))
-      return {{}, "input '" + std::string(input->label) + "' is " + text_of(found->second) + "; expected " + shape};
-    for (int i = 0; i < dims.size(); ++i) {
-      const std::int64_t extent = found->second[static_cast<std::size_t>(i)];
-      if (extent < 0)
-        return {{}, "input '" + std::string(input->label) + "' is " + text_of(found->second) + "; an extent is 0 or more"};
-      const auto [place, is_first] = given.try_emplace(dims[i], extent, input->label);
-      if (!is_first && place->second.first != extent)
-        return {{}, "input '" + std::string(input->label) + "' is " + text_of(found->second) + " as " + shape + ", but " +
-                        std::string(dims[i]) + " is " + std::to_string(place->second.first) + " in '" + place->second.second + "'"};
-    }
+    if (std::string problem = take_extents(*input, found->second, given); !problem.empty()) return {{}, std::move(problem)};
   }
   for (const DimInfo& info : graph.dim_infos()) {
     const auto place = given.find(info.name());

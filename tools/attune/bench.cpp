@@ -124,6 +124,22 @@ struct Figures {
   double gbytes() const { return bytes / minimum_ms * 1e-6; }
 };
 
+/// What was measured of so much work, on a device unless it is null; the call itself is not described.
+Figures figures_of(const Measurement& measured, const Work& work, const DriverDevice* device) {
+  Figures figures;
+  if (device != nullptr) figures.device = fmt::format("{} ({})", device->text(), device->name());
+  figures.threads = num_threads();
+  figures.calls = measured.at_lines.milliseconds.size();
+  figures.minimum_ms = measured.at_lines.minimum();
+  figures.median_ms = measured.at_lines.median();
+  if (device == nullptr) figures.unaligned_ms = measured.unaligned.minimum();
+  figures.gflops = work.flops / figures.minimum_ms * 1e-6;
+  figures.peak_gflops = measured.peak_gflops;
+  figures.copy_gbytes = measured.copy_gbytes;
+  figures.blocks = work.all_blocks();
+  return figures;
+}
+
 void print_json(const Figures& f) {
   nlohmann::ordered_json shape = nlohmann::ordered_json::object();
   for (const auto& [dim, extent] : f.shape) shape[dim] = extent;
@@ -190,22 +206,12 @@ int bench(const BenchOptions& options) {
                                                  : measure(std::move(arrays), *open.kernel, [&](double seconds) { return peak_gflops(prepared, target, num_threads(), seconds); });
   if (!measured.problem.empty()) return refuse(measured.problem);
 
-  Figures figures;
+  Figures figures = figures_of(measured, work, device);
   figures.variant = prepared.graph.name;
   figures.parameters = prepared.graph.parameters;
   figures.target = target.name;
   figures.type = options.types;
-  if (device != nullptr) figures.device = fmt::format("{} ({})", device->text(), device->name());
-  figures.threads = num_threads();
-  figures.calls = measured.at_lines.milliseconds.size();
-  figures.minimum_ms = measured.at_lines.minimum();
-  figures.median_ms = measured.at_lines.median();
-  if (device == nullptr) figures.unaligned_ms = measured.unaligned.minimum();
-  figures.gflops = work.flops / figures.minimum_ms * 1e-6;
-  figures.peak_gflops = measured.peak_gflops;
-  figures.copy_gbytes = measured.copy_gbytes;
   figures.bytes = bytes;
-  figures.blocks = work.all_blocks();
   for (const DimInfo& info : prepared.graph.graph.dim_infos())
     if (info.derivation.formula == Formula::free) figures.shape.emplace(info.name(), filled.extents.find(info.name())->second);
   if (options.is_json) print_json(figures);

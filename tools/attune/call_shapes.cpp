@@ -128,29 +128,39 @@ Shape made_smaller(const Graph& graph, Shape given, const Wish& wish, const Shap
   return given;
 }
 
+/// Shapes that have the extents to try of each dim that tells codes apart, and what is wished for those dims. Dims of which there would be too many
+/// shapes are left out.
+struct TriedShapes {
+  std::vector<Shape> shapes;
+  std::map<std::string, std::int64_t> wished;
+};
+TriedShapes shapes_to_try(const KernelReport& report, const Shape& known, const Shape& defaults, const Wish& wish) {
+  constexpr std::size_t most = 20000;
+  std::set<std::string> varied = wish.limited;
+  varied.insert(wish.keys.begin(), wish.keys.end());
+  varied.insert(wish.queries.begin(), wish.queries.end());
+  TriedShapes tried{{known}, {}};
+  for (const std::string& dim : varied) {
+    if (known.contains(dim)) continue;
+    tried.wished[dim] = wish.of(dim, defaults.at(dim));
+    std::vector<Shape> longer;
+    for (const Shape& shape : tried.shapes)
+      for (const std::int64_t extent : candidates(report, dim, tried.wished[dim])) {
+        longer.push_back(shape);
+        longer.back()[dim] = extent;
+      }
+    if (longer.size() > most) break;
+    tried.shapes = std::move(longer);
+  }
+  return tried;
+}
+
 /// The shape that takes the most of the wanted codes, and of those the nearest to the wish; empty if none of those tried takes any.
 Shape shape_for(const Prepared& prepared, const KernelReport& report, const std::set<StageCode>& wanted, const Wish& wish) {
   const Graph& graph = prepared.graph.graph;
   const Shape& known = prepared.staging.specialisation.extents;
   const Shape defaults = fill_shape(graph, known).extents;
-  std::set<std::string> varied = wish.limited;
-  varied.insert(wish.keys.begin(), wish.keys.end());
-  varied.insert(wish.queries.begin(), wish.queries.end());
-  std::map<std::string, std::int64_t> wished;
-  std::vector<Shape> tried{known};
-  for (const std::string& dim : varied) {
-    if (known.contains(dim)) continue;
-    wished[dim] = wish.of(dim, defaults.at(dim));
-    std::vector<Shape> longer;
-    for (const Shape& shape : tried)
-      for (const std::int64_t extent : candidates(report, dim, wished[dim])) {
-        longer.push_back(shape);
-        longer.back()[dim] = extent;
-      }
-    constexpr std::size_t most = 20000;
-    if (longer.size() > most) break;
-    tried = std::move(longer);
-  }
+  const TriedShapes tried = shapes_to_try(report, known, defaults, wish);
   const auto wanted_of = [&](const Shape& extents) {
     std::set<StageCode> taken = codes_of(report, extents);
     std::erase_if(taken, [&](const StageCode& code) { return !wanted.contains(code); });
@@ -159,11 +169,11 @@ Shape shape_for(const Prepared& prepared, const KernelReport& report, const std:
   Shape best;
   std::set<StageCode> most;
   double least = std::numeric_limits<double>::infinity();
-  for (const Shape& shape : tried) {
+  for (const Shape& shape : tried.shapes) {
     const FilledShape filled = fill_shape(graph, shape);
     if (!filled.problem.empty()) continue;
     std::set<StageCode> taken = wanted_of(filled.extents);
-    const double far = distance(filled.extents, wished);
+    const double far = distance(filled.extents, tried.wished);
     if (taken.empty() || taken.size() < most.size() || (taken.size() == most.size() && far >= least)) continue;
     most = std::move(taken), least = far, best = shape;
   }

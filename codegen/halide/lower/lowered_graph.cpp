@@ -35,6 +35,20 @@ Interval<Lowered> anything(Kind kind) {
   return {Lowered::integer(std::numeric_limits<std::int64_t>::min()), Lowered::integer(std::numeric_limits<std::int64_t>::max())};
 }
 
+/// The block of the operand that a block of the result is made of.
+Block block_of_operand(const Rename& op, const Block& block) {
+  Block renamed = block;
+  renamed[std::string(op.from)] = block.at(std::string(op.to));
+  return renamed;
+}
+Block block_of_operand(const Slice& op, const Block& block) {
+  Block sliced = block;
+  const Span& span = block.at(std::string(op.into));
+  const auto place = [&](const Halide::Expr& i) { return i * static_cast<int>(op.step) + static_cast<int>(op.start); };
+  sliced[std::string(op.from)] = {place(span.first), place(span.last)};
+  return sliced;
+}
+
 /// Whether the block is a single element of the dims.
 bool is_single(const Block& block, const Names& dims) {
   return std::ranges::all_of(dims, [&](Name dim) {
@@ -96,16 +110,8 @@ Interval<Lowered> LoweredGraph::find_over(int id, const Block& block, std::map<i
         if constexpr (std::is_same_v<Op, Index>) {
           const Span& span = block.at(std::string(op.dim));
           return {index_of(span.first), index_of(span.last)};
-        } else if constexpr (std::is_same_v<Op, Rename>) {
-          Block renamed = block;
-          renamed[std::string(op.from)] = block.at(std::string(op.to));
-          return over(node.inputs[0], renamed);
-        } else if constexpr (std::is_same_v<Op, Slice>) {
-          Block sliced = block;
-          const Span& span = block.at(std::string(op.into));
-          const auto place = [&](const Halide::Expr& i) { return i * static_cast<int>(op.step) + static_cast<int>(op.start); };
-          sliced[std::string(op.from)] = {place(span.first), place(span.last)};
-          return over(node.inputs[0], sliced);
+        } else if constexpr (std::is_same_v<Op, Rename> || std::is_same_v<Op, Slice>) {
+          return over(node.inputs[0], block_of_operand(op, block));
         } else if constexpr (PointwiseOp<Op>) {
           static_assert(HasForm<Op, Interval<Lowered>>, "the operation's function is missing for intervals: dsl/interval_functions.h has them");
           if constexpr (Op::arity == 1) return Op::apply(in(0));
