@@ -30,6 +30,7 @@ static_assert(std::ranges::is_sorted(macros));
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_control(char c) { return (c >= 0 && c < ' ') || c == 0x7f; }
 
 std::string escaped(std::string_view text, std::string_view unwanted) {
   std::string result;
@@ -55,14 +56,13 @@ std::string name_problem(std::string_view what, std::string_view name) {
 }
 
 bool is_printable(std::string_view text) {
-  const bool has_control = std::ranges::any_of(text, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; });
-  return !has_control && llvm::json::isUTF8(text);
+  return std::ranges::none_of(text, is_control) && llvm::json::isUTF8(text);
 }
 
 std::string one_line(std::string_view text) {
   std::string result;
   for (const char c : text) {
-    if ((c >= 0 && c < ' ') || c == 0x7f) result += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+    if (is_control(c)) result += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
     else result += c;
   }
   return result;

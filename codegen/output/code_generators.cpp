@@ -12,8 +12,6 @@ const std::array generators = {tensor_cores_generator(), halide_generator()};
 
 }  // namespace
 
-std::span<const CodeGenerator> code_generators() { return generators; }
-
 GeneratorAnswer generator_of(const CodeRequest& request) {
   GeneratorAnswer first;
   std::string declined;

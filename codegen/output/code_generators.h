@@ -2,15 +2,12 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <string>
 
 #include "codegen/steps/code_generator.h"
 #include "codegen/steps/size_rule.h"
 
 namespace attune {
-
-std::span<const CodeGenerator> code_generators();
 
 /// The generator of the step's code: the one whose schedule the command line names, else the first that has a schedule for it.
 struct GeneratorAnswer : StepScheduleAnswer {
