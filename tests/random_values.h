@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <vector>
@@ -30,8 +32,6 @@ struct Drawn {
 
 class RandomValues {
  protected:
-  explicit RandomValues(std::uint64_t seed) : state_(seed * 2 + 1) {}
-
   static constexpr int most_dims = 4;
   static constexpr std::int64_t most_elements = 3000;
 
@@ -103,13 +103,18 @@ class RandomValues {
     const std::optional<Drawn> d = find([&](const Drawn& x) { return kind(x) == Kind::boolean && fits(dims(x), beside); });
     return d ? *d : add_input(Kind::boolean, beside.empty() ? Names{} : Names{some_dim(beside)});
   }
+  /// Minus infinity where it is not visible, also where that widens the value.
+  Value masked(const Drawn& a, const Drawn& visible) {
+    if (dims(visible).without(dims(a)).empty()) return mask(a.value, visible.value);
+    return select(visible.value, a.value, -std::numeric_limits<double>::infinity());
+  }
   Dim fresh(std::int64_t extent) {
     const Name name = numbered('r', fresh_count_++);
     extents_[name] = extent;
     return dim(name);
   }
 
-  std::uint64_t state_;
+  std::uint64_t state_ = 1;  ///< of the random numbers; odd at the start
   RandomGraph result_;
   std::vector<Drawn> drawn_;
   DimExtents extents_;

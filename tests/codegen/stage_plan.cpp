@@ -5,84 +5,14 @@
 
 #include <catch2/catch.hpp>
 
-#include "dsl/interpret.h"
 #include "dsl/variants/attention.h"
+#include "tests/codegen/plan_trial.h"
 #include "tests/codegen/planned.h"
 #include "tests/random_graph.h"
-#include "tests/variant_graph.h"
 #include "tools/measure/example.h"
 #include "tools/measure/visible.h"
 
 namespace attune {
-namespace {
-
-/// The kinds of the stages of a variant, in order.
-std::string kinds(const std::string& variant, std::vector<std::string> settings = {}, bool fuse = true) {
-  const Graph graph = expanded(variant_graph(variant, settings));
-  std::string text;
-  for (const StagePlan& plan : plan_stages(graph, fuse)) text += (text.empty() ? "" : " ") + std::string(plan.kind());
-  return text;
-}
-
-/// The reasons of the stages of a kind.
-template <class Roles>
-std::vector<std::string> reasons(const Graph& graph, bool fuse = true) {
-  std::vector<std::string> found;
-  for (const StagePlan& plan : plan_stages(expanded(graph), fuse))
-    if (std::holds_alternative<Roles>(plan.roles)) found.push_back(plan.reason);
-  return found;
-}
-
-/// q k^T over depth, softmax over keys, times v, with something in between.
-struct OneHead {
-  Graph g;
-  Dim queries, keys, depth;
-  Value q, k, v;
-  OneHead() {
-    auto [i, j, d] = g.dims("queries", "keys", "depth");
-    queries = i, keys = j, depth = d;
-    q = g.input("q", {i, d});
-    k = g.input("k", {j, d});
-    v = g.input("v", {j, d});
-  }
-  Value scores() { return matmul(q, k, depth); }
-  void output(const Value& weights) { g.output("out", matmul(weights, v, keys), {queries, depth}); }
-};
-
-}  // namespace
-
-namespace {
-
-/// What keeps a stage from being of its kind, or nothing: outside of online_softmax, operations with a loop of their own are
-/// never computed inside others.
-std::string problem_of_plans(const Graph& graph, const StagePlan& plan) {
-  std::vector<std::string> loops;
-  for (const int node : plan.nodes)
-    if (is_anchor(graph.node(node))) loops.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, graph.node(node).op));
-  using Loops = std::vector<std::string>;
-  const std::string_view kind = plan.kind();
-  const bool is_right = kind == "pointwise" || kind == "write_rows" ? loops.empty()
-                        : kind == "gemm"        ? loops == Loops{"matmul"}
-                        : kind == "row_softmax" ? loops == Loops{"softmax"} || loops == Loops{"softmax", "log_sum_exp"} || loops == Loops{"log_sum_exp", "softmax"}
-                        : kind == "recurrence"  ? loops == Loops{"recurrence"} || loops == Loops{"recurrence_state"} || loops == Loops{"recurrence", "recurrence_state"} ||
-                                                     loops == Loops{"recurrence_state", "recurrence"}
-                        : kind == "row_walk"    ? loops == Loops{"cumulative_sum"} || loops == Loops{"top_k"}
-                        : kind == "reduce"      ? loops.size() == 1 && loops[0] != "matmul" && loops[0] != "softmax"
-                                                : loops.size() >= 2;
-  std::string text = std::string(plan.kind()) + " of";
-  for (const std::string& loop : loops) text += " " + loop;
-  return is_right ? std::string() : text;
-}
-
-std::string problem_of_plans(const Graph& graph) {
-  const Graph plain = expanded(graph);
-  for (const bool fuse : {true, false})
-    for (const StagePlan& plan : plan_stages(plain, fuse))
-      if (std::string problem = problem_of_plans(plain, plan); !problem.empty()) return problem;
-  return {};
-}
-
-}  // namespace
 
 TEST_CASE("attention is one stage", "[plan]") {
   for (const char* variant : {"scaled_dot_product", "causal", "causal_offset", "sliding_window", "soft_cap", "padded", "masked", "grouped_query"})
@@ -169,94 +99,6 @@ TEST_CASE("the logarithm of what a softmax divides by comes out of its stage", "
   }
 }
 
-TEST_CASE("what is not fused says why", "[plan]") {
-  using Reasons = std::vector<std::string>;
-  const auto both = [](const Graph& graph) {
-    REQUIRE(std::string(graph.problem().view()) == "");
-    Reasons all = reasons<RowSoftmaxRoles>(graph);
-    REQUIRE(all.size() == 1);
-    // the matmul of the weights has the same words
-    const Reasons matmuls = reasons<GemmRoles>(graph);
-    CHECK(std::find(matmuls.begin(), matmuls.end(), all[0]) != matmuls.end());
-    return all[0];
-  };
-  SECTION("weights that are an output") {
-    CHECK(both(variant_graph("multi_head", {"weights=true"})) == "the weights are an output and must be stored");
-  }
-  SECTION("weights that are used twice") {
-    OneHead a;
-    const Value weights = softmax(a.scores(), a.keys);
-    a.output(weights);
-    a.g.output("sums", sum(weights, a.queries), {a.keys});
-    CHECK(both(a.g) == "the weights are used 2 times and must be stored");
-  }
-  SECTION("two products in one score") {
-    OneHead a;
-    a.output(softmax(a.scores() + matmul(a.q, a.v, a.depth), a.keys));
-    CHECK(both(a.g) == "the scores hold 2 products of queries and keys; one can be computed in tiles");
-  }
-  SECTION("a change of the weights that is not linear") {
-    OneHead a;
-    a.output(exp(softmax(a.scores(), a.keys)));
-    CHECK(both(a.g) == "exp between softmax and matmul is not linear in the weights");
-  }
-  SECTION("another softmax inside the scores") {
-    OneHead a;
-    a.output(softmax(softmax(a.scores(), a.queries), a.keys));
-    const Reasons all = reasons<RowSoftmaxRoles>(a.g);
-    REQUIRE(all.size() == 2);
-    CHECK(all[0] == "no matmul sums over its weights");
-    CHECK(all[1] == "the scores hold the result of another softmax, which is stored whole");
-  }
-  SECTION("a softmax over another dim than the matmul") {
-    OneHead a;
-    a.output(softmax(a.scores(), a.queries));
-    CHECK(both(a.g) == "the softmax runs over queries, the matmul over keys");
-  }
-  SECTION("scores that are used elsewhere") {
-    OneHead a;
-    const Value scores = a.scores();
-    a.output(softmax(scores, a.keys));
-    a.g.output("scores", scores, {a.queries, a.keys});
-    CHECK(both(a.g) == "the scores are used elsewhere too and must be stored");
-  }
-  SECTION("scores that are used elsewhere behind their mask") {
-    OneHead a;
-    const Value scores = mask(a.scores(), index(a.queries) >= index(a.keys));
-    a.output(softmax(scores, a.keys));
-    a.g.output("greatest", max(scores, a.queries), {a.keys});
-    CHECK(both(a.g) == "the scores are used elsewhere too and must be stored");
-  }
-  SECTION("fusion that is off") {
-    OneHead a;
-    a.output(softmax(a.scores(), a.keys));
-    CHECK(reasons<RowSoftmaxRoles>(a.g, false) == Reasons{"fusion is off"});
-    CHECK(reasons<GemmRoles>(a.g, false) == Reasons{"fusion is off", "fusion is off"});
-  }
-  SECTION("a hidden layer") {
-    Graph g;
-    const auto [batch, tokens, model, hidden] = g.dims("batch", "tokens", "model", "hidden");
-    const Dim out = g.dim("out");
-    const Value x = g.input("x", {batch, tokens, model});
-    const Value h = linear(x, g.input("w1", {hidden, model}), g.input("b1", {hidden}), model);
-    g.output("out", linear(h * 0.5 * (1 + erf(h * 0.7071)), g.input("w2", {out, hidden}), hidden), {batch, tokens, out});
-    REQUIRE(std::string(g.problem().view()) == "");
-    CHECK(reasons<GemmRoles>(g) == Reasons{"no operand is the result of a softmax",
-                                           "the weights are a hidden layer: queries, keys and values share no dim, and no mask is between the products"});
-  }
-  SECTION("weights without a softmax that are an output") {
-    OneHead a;
-    const Value weights = select(index(a.queries) >= index(a.keys), a.scores(), 0);
-    a.output(weights);
-    a.g.output("weights", weights, {a.queries, a.keys});
-    CHECK(reasons<GemmRoles>(a.g).back() == "the scores are used elsewhere too and must be stored");
-  }
-  SECTION("nothing to fuse") {
-    const Reasons projections = reasons<GemmRoles>(variant_graph("multi_head"));
-    CHECK(projections == Reasons(4, "no operand is the result of a softmax"));
-  }
-}
-
 TEST_CASE("weights that no softmax makes are computed with their matmul", "[plan]") {
   CHECK(kinds("sigmoid_attention") == "weighted_sum");
   CHECK(kinds("sigmoid_attention", {"causal=true", "key_bias=true"}) == "weighted_sum");
@@ -329,42 +171,6 @@ TEST_CASE("a stage computes one product, softmax or sum, and nothing else in its
     INFO("seed " << seed);
     CHECK(problem_of_plans(random_graph(seed, {.operations = 6 + static_cast<int>(seed % 16), .has_special = seed % 2 == 0}).graph) == "");
   }
-}
-
-TEST_CASE("readers of the scores beside the softmax find them stored", "[plan]") {
-  // each reader reads the scores as the graph's product gives them, scaled, or masked
-  using Reader = void (*)(OneHead&, const Value&);
-  const std::vector<Reader> readers = {
-      [](OneHead& a, const Value& s) { a.g.output("more", s, {a.queries, a.keys}); },
-      [](OneHead& a, const Value& s) { a.g.output("more", exp(s), {a.queries, a.keys}); },
-      [](OneHead& a, const Value& s) { a.g.output("more", max(s, a.keys), {a.queries}); },
-      [](OneHead& a, const Value& s) { a.g.output("more", max(s * s, {a.queries, a.keys}), {}); },
-      [](OneHead& a, const Value& s) { a.g.output("more", log(sum(exp(s - max(s, a.keys)), a.keys)) + max(s, a.keys), {a.queries}); },
-      [](OneHead& a, const Value& s) { a.g.output("more", softmax(s, a.queries), {a.queries, a.keys}); },
-      [](OneHead& a, const Value& s) { a.g.output("more", matmul(softmax(s * 0.5, a.keys), a.k, a.keys), {a.queries, a.depth}); },
-      [](OneHead& a, const Value& s) { a.g.output("more", matmul(sigmoid(s), a.v, a.keys), {a.queries, a.depth}); },
-  };
-  for (std::size_t reader = 0; reader < readers.size(); ++reader)
-    for (const int read : {0, 1, 2}) {
-      OneHead a;
-      std::vector<Value> values{a.scores()};
-      values.push_back(values.back() * 0.25);
-      values.push_back(mask(values.back(), index(a.queries) >= index(a.keys)));
-      a.output(softmax(values.back(), a.keys));
-      readers[reader](a, values[static_cast<std::size_t>(read)]);
-      a.g.finish();
-      REQUIRE(std::string(a.g.problem().view()) == "");
-      INFO("reader " << reader << " of value " << read);
-      CHECK(problem_of_plans(a.g) == "");
-      int products = 0;
-      const Graph plain = expanded(a.g);
-      for (const StagePlan& plan : plan_stages(plain))
-        for (const int node : plan.nodes) {
-          const auto* matmul = std::get_if<Matmul>(&plain.node(node).op);
-          products += matmul != nullptr && matmul->over == Names{"depth"};
-        }
-      CHECK(products == 1);  // the product of queries and keys is computed once
-    }
 }
 
 TEST_CASE("without fusion every product and softmax is a stage", "[plan]") {
