@@ -1,0 +1,2 @@
+/// As docs/page.md says; docs/gone_too.md does not.
+#pragma once
