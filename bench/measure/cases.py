@@ -2,7 +2,7 @@
 
 import numpy
 
-from formulas import scores_of, softmax, visible, weights_of
+from formulas import alibi_slopes, scores_of, softmax, visible, weights_of
 from own import from_bf16, to_bf16
 from problem import Problem
 
@@ -71,6 +71,8 @@ def make_inputs(row, shape, manifest):
             x = (random.standard_normal(extents) / numpy.sqrt(size)).astype("float32")
             if row.kernel == "recurrent_attention":
                 x = of_state(name, x)
+            if name == "slopes":
+                x = alibi_slopes(extents[0]).astype("float32")
             inputs[name] = from_bf16(to_bf16(x)) if tensor["type"] == "bf16" else x
             continue
         values = given(row, name, extents, shape, random)

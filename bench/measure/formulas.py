@@ -12,6 +12,18 @@ def t5_bucket(distance, buckets=32, last=128):
     return numpy.where(size < exact, size, numpy.minimum(side - 1, wide)).astype("int64") + numpy.where(distance > 0, side, 0)
 
 
+def bias_row(row, distance):
+    """The row of relative_bias's table for j - i."""
+    if row.parameters.get("distances") != "clipped":
+        return t5_bucket(distance)
+    last = row.parameters["max_distance"]
+    return numpy.clip(distance, -last, last) + last
+
+
+def alibi_slopes(heads):
+    return 2.0 ** (-8 * numpy.arange(1, heads + 1) / heads)
+
+
 def length(x):
     return numpy.sqrt((x * x).sum(-1, keepdims=True))
 
@@ -43,13 +55,12 @@ def scores_of(row, inputs, q, k, i, j):
         return scores - (q * q).sum(-1, keepdims=True) / 2 - (k * k).sum(-1)[..., None, :] / 2
     scores = scores / numpy.sqrt(q.shape[-1])
     if row.kernel == "alibi":
-        heads = scores.shape[1]
-        slopes = 2.0 ** (-8 * numpy.arange(1, heads + 1) / heads)
+        slopes = inputs["slopes"].astype("float64") if row.parameters.get("slopes") else alibi_slopes(scores.shape[1])
         return scores + slopes[:, None, None] * (-abs(j - i) if row.parameters.get("symmetric") else j - i)
     if row.kernel == "soft_cap":
         return row.parameters["cap"] * numpy.tanh(scores / row.parameters["cap"])
     if row.kernel == "relative_bias":
-        return scores + inputs["bias"].astype("float64")[t5_bucket(j - i)].transpose(2, 0, 1)
+        return scores + inputs["bias"].astype("float64")[bias_row(row, j - i)].transpose(2, 0, 1)
     if row.kernel == "biased":
         return scores * inputs["factors"][:, i[:, 0]] if row.parameters.get("multiplies") else scores + inputs["bias"][:, i[:, 0]]
     return scores
@@ -72,6 +83,7 @@ def noisy_and_clean(row, i, j, length):
 
 MASKS = {
     "causal": lambda p, inputs, i, j: j <= i,
+    "causal_offset": lambda p, inputs, i, j: j <= i + inputs["k"].shape[-2] - inputs["q"].shape[-2],
     "retention": lambda p, inputs, i, j: j <= i,
     "sliding_window": lambda p, inputs, i, j: (j <= i) & (i - j < p["window"]),
     "sinks": lambda p, inputs, i, j: (j <= i) & ((j < p["sinks"]) | (i - j < p["window"])),
@@ -120,4 +132,7 @@ def weights_of(row, inputs, scores, i, j):
     if row.kernel == "retention":
         decay = numpy.exp(numpy.minimum(inputs["log_gamma"].astype("float64"), 0)[:, None, None] * numpy.maximum(i - j, 0))
         return numpy.where(numpy.isfinite(scores), scores, 0) * decay
+    if row.kernel == "sink_logit":
+        sink = numpy.broadcast_to(inputs["sink"].astype("float64")[:, None], (*scores.shape[:-1], 1))
+        return softmax(numpy.concatenate([scores, sink], -1))[..., :-1]
     return softmax(scores)

@@ -114,6 +114,7 @@ class References(unittest.TestCase):
             "neighbourhood": ({"width": 3, "kernel_width": 3, "kernel_height": 1}, cube, 6 * 3),
             "global_window": ({"window": 0}, {"global": numpy.array([[True] + [False] * 5])}, 6 + 5 + 5),
             "ragged": ({}, {"offsets": numpy.array([0, 2, 6])}, 4 + 16),
+            "causal_offset": ({}, {"q": numpy.zeros((1, 2, 6, 4)), "k": numpy.zeros((1, 2, 9, 4))}, 4 + 5 + 6 * 4),
             "padded": ({}, {"lengths": numpy.array([2])}, 12),
             "tree": ({}, cube | {"ancestors": numpy.tri(6, 2, dtype=bool)[None]}, 6 * 4 + 1 + 2 * 5),
             "chosen_blocks": ({"query_block": 3, "key_block": 3}, {"chosen": numpy.array([[[[0, -1], [1, 0]]]])}, 9 + 18),
