@@ -175,6 +175,8 @@ void BlockRun::compute_together(const Instruction& now) {
     if (now.lane_mask >= 0 && static_cast<std::uint32_t>(operands[now.lane_mask][t % warp_size]) != lane_bits_)
       throw Fault{"is executed by other lanes than its mask says", t};
   now.compute_warp(operands, results);
+  const bool is_barrier = now.results.empty();
+  if (is_barrier && lane_bits_ == ~0U) shared_.pass_warp_barrier(warp_);
   for (std::size_t i = 0; i < now.results.size(); ++i) {
     Lanes& result = registers_.write(now.results[i], warp_, lane_bits_);
     for (const std::size_t t : lanes_) result[t % warp_size] = results[i][t % warp_size];

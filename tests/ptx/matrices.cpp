@@ -222,6 +222,25 @@ TEST_CASE("an instruction of a whole warp that some lanes do not execute is a fa
              Catch::EndsWith("is executed by some lanes of the warp, and all have to"));
 }
 
+TEST_CASE("a barrier of a warp orders what its threads do to shared memory, and not what those of other warps do", "[ptx]") {
+  const auto problem = [](const std::string& between, const std::string& other, const std::string& more = "") {
+    const std::string text = "\tshl.b32 \t%r3, %r2, 2;\n\tst.shared.b32 \t[%r3], %r2;\n" + between + "\t" + other +
+                             ";\n\tld.shared.b32 \t%r5, [%r4];\n" + more;
+    return run_block(kernel(addresses(4) + text, shared_array), 64, 64).problem;
+  };
+  const std::string of_warp = "\tbar.warp.sync \t-1;\n", of_block = "\tbar.sync \t0;\n", of_own_warp = "xor.b32 \t%r4, %r3, 4",
+                    of_first_warp = "and.b32 \t%r4, %r3, 124";  // which reads its own, and whose bytes the second one reads
+  const auto writes = Catch::EndsWith("writes, with no barrier between"), reads = Catch::EndsWith("reads, with no barrier between");
+  CHECK_THAT(problem("", of_own_warp), writes);
+  CHECK(problem(of_warp, of_own_warp) == "");
+  CHECK_THAT(problem(of_warp, of_first_warp), writes);
+  CHECK(problem(of_block, of_first_warp) == "");
+  const std::string write = "\tst.shared.b32 \t[%r3], %r5;\n";
+  CHECK_THAT(problem(of_warp, of_own_warp, write), reads);
+  CHECK(problem(of_warp, of_own_warp, of_warp + write) == "");
+  CHECK_THAT(problem(of_block, of_first_warp, of_warp + write), writes);
+}
+
 TEST_CASE("copies to shared memory fill with zeros, and are there behind a wait and a barrier", "[ptx]") {
   // Thread t copies 16 bytes, of which it reads 4 t at most; the next thread reads them.
   const auto copied = [](const std::string& between, const std::string& more = "") {

@@ -6,13 +6,22 @@
 #include "tests/ptx/fault.h"
 
 namespace attune::ptx {
+namespace {
+constexpr std::size_t warp_threads = 32;
+}
 
 SharedMemory::SharedMemory(std::size_t bytes, const std::array<std::uint32_t, 3>& block)
     : block_(block),
       bytes_(bytes),
       copies_(std::size_t{block[0]} * block[1] * block[2]),
       fences_(copies_.size()),
-      fences_at_barrier_(fences_) {}
+      fences_at_barrier_(fences_),
+      turns_((copies_.size() + warp_threads - 1) / warp_threads) {}
+
+bool SharedMemory::is_past(std::uint32_t turn, std::uint32_t other, std::size_t thread) const {
+  const std::size_t warp = thread / warp_threads;
+  return other / warp_threads == warp && turn < turns_[warp];
+}
 
 void SharedMemory::check_bounds(std::uint64_t address, std::size_t bytes, std::size_t thread) const {
   if (address + bytes > bytes_.size())
@@ -32,8 +41,9 @@ void SharedMemory::check_order(const Byte& byte, std::uint64_t address, std::siz
     throw Fault{"touches byte " + std::to_string(address) +
                     " of shared memory, which a product of matrices reads that not all its warps have waited for",
                 thread};
-  if (byte.write_epoch == epoch_ && byte.writer != self) fault(byte.writer, "writes, with no barrier between");
-  if (is_write && byte.read_epoch == epoch_ && (byte.has_several_readers || byte.reader != self))
+  if (byte.write_epoch == epoch_ && byte.writer != self && !is_past(byte.write_turn, byte.writer, thread)) fault(byte.writer, "writes, with no barrier between");
+  const bool is_read_before = !byte.is_read_by_warps && is_past(byte.read_turn, byte.reader, thread);
+  if (is_write && byte.read_epoch == epoch_ && (byte.has_several_readers || byte.reader != self) && !is_read_before)
     fault(byte.reader, "reads, with no barrier between");
 }
 
@@ -50,9 +60,17 @@ void SharedMemory::read(std::uint64_t address, std::span<std::byte> to, std::siz
 
 void SharedMemory::mark_read(Byte& byte, std::size_t thread) const {
   const auto self = static_cast<std::uint32_t>(thread);
+  byte.is_read_by_warps = byte.read_epoch == epoch_ && (byte.is_read_by_warps || byte.reader / warp_threads != self / warp_threads);
   byte.has_several_readers = byte.read_epoch == epoch_ && (byte.has_several_readers || byte.reader != self);
   byte.read_epoch = epoch_;
   byte.reader = self;
+  byte.read_turn = turns_[thread / warp_threads];
+}
+
+void SharedMemory::mark_written(Byte& byte, std::size_t thread) const {
+  byte.write_epoch = epoch_;
+  byte.write_turn = turns_[thread / warp_threads];
+  byte.write_fences = fences_[thread];
 }
 
 void SharedMemory::write(std::uint64_t address, std::span<const std::byte> from, std::size_t thread) {
@@ -60,9 +78,8 @@ void SharedMemory::write(std::uint64_t address, std::span<const std::byte> from,
   for (std::size_t i = 0; i < from.size(); ++i) {
     Byte& byte = bytes_[address + i];
     check_order(byte, address + i, thread, true);
-    byte.write_epoch = epoch_;
+    mark_written(byte, thread);
     byte.writer = static_cast<std::uint32_t>(thread);
-    byte.write_fences = fences_[thread];
     byte.is_written = true;
     byte.value = from[i];
   }
@@ -81,8 +98,7 @@ void SharedMemory::wait(std::size_t thread, std::size_t pending) {
     for (std::size_t i = 0; i < copy.bytes; ++i) {
       Byte& byte = bytes_[copy.address + i];
       byte.is_copied_to = false;
-      byte.write_epoch = epoch_;  // others read it behind the next barrier
-      byte.write_fences = fences_[thread];
+      mark_written(byte, thread);  // others read it behind the next barrier
     }
   });
 }

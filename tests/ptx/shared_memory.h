@@ -37,6 +37,8 @@ class SharedMemory {
   /// fence.proxy.async: what the thread wrote may be read by wgmma behind a barrier.
   void fence_async(std::size_t thread) { ++fences_[thread]; }
 
+  /// All threads of a warp have come to one of the warp: what each of them did is before what each does behind it.
+  void pass_warp_barrier(std::size_t warp) { ++turns_[warp]; }
   /// All threads have come to a barrier.
   void pass_barrier() { ++epoch_, fences_at_barrier_ = fences_; }
 
@@ -44,9 +46,10 @@ class SharedMemory {
   /// Who touched a byte since the last barrier.
   struct Byte {
     std::byte value{};
-    bool is_written = false, is_copied_to = false, has_several_readers = false;
+    bool is_written = false, is_copied_to = false, has_several_readers = false, is_read_by_warps = false;
     std::uint32_t write_epoch = 0, read_epoch = 0;  // 0: never
     std::uint32_t writer = 0, reader = 0;
+    std::uint32_t write_turn = 0, read_turn = 0;  // of the writer's warp, and of the reader's
     std::uint32_t write_fences = 0;   // of the writer before
     std::uint32_t async_readers = 0;  // warps of products that run
   };
@@ -57,6 +60,9 @@ class SharedMemory {
 
   void check_bounds(std::uint64_t address, std::size_t bytes, std::size_t thread) const;
   void mark_read(Byte& byte, std::size_t thread) const;
+  void mark_written(Byte& byte, std::size_t thread) const;
+  /// Whether it has passed a barrier of the warp since another thread of it was in a turn.
+  bool is_past(std::uint32_t turn, std::uint32_t other, std::size_t thread) const;
   /// No other thread touched the byte in a way that a read or a write minds.
   void check_order(const Byte& byte, std::uint64_t address, std::size_t thread, bool is_write) const;
 
@@ -64,6 +70,7 @@ class SharedMemory {
   std::vector<Byte> bytes_;
   std::vector<Groups<Copy>> copies_;                       // by thread
   std::vector<std::uint32_t> fences_, fences_at_barrier_;  // by thread
+  std::vector<std::uint32_t> turns_;                       // by warp: barriers of its own passed
   std::uint32_t epoch_ = 1;                                // barriers passed, and one
 };
 

@@ -85,7 +85,7 @@ void vote_any(const Lanes* operands, Lanes* results) {
   results[0].fill(any);
 }
 
-/// Lanes are in lockstep: that the others are there is all it asks. Races in shared memory are told by barriers of the block alone.
+/// Lanes are in lockstep: that the others are there is all it asks. What it orders is for shared memory to know.
 void meet(const Lanes*, Lanes*) {}
 
 constexpr WarpRule warp_rules[] = {
