@@ -1,17 +1,13 @@
 /// What kernels of attention have in common while they are built, whoever multiplies: places, masks, weights, results.
 #pragma once
 
-#include <mlir/Dialect/Arith/IR/Arith.h>
-
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <numbers>
 #include <optional>
 
-#include "codegen/tensor_cores/attention_kernel.h"
-#include "codegen/tensor_cores/kernel_function.h"
-#include "codegen/tensor_cores/shared_tile.h"
+#include "codegen/tensor_cores/attention_places.h"
 
 namespace attune::tensor_cores {
 
@@ -19,58 +15,16 @@ using Values = Code::Values;
 /// Of a warp's queries and the keys of a block: [16 queries][8 keys].
 using Scores = std::vector<std::vector<Sums>>;
 
-/// A warp has `m` times 16 queries; of these a thread has rows lane / 4 and lane / 4 + 8.
-class AttentionBuilder {
+class AttentionBuilder : public AttentionPlaces {
  public:
   AttentionBuilder(const KernelFunction& function, const KernelSteps& plan, const Step& step, const AttentionStage& stage,
                    const AttentionTiles& tiles, bool is_aligned)
-      : builder_(function.builder),
-        code_(function.builder),
-        stage_(stage),
-        tiles_(tiles),
-        is_aligned_(is_aligned),
-        arguments_(function.builder, plan, step, function.function),
+      : AttentionPlaces(function, plan, step, stage, tiles, is_aligned),
         graph_(
             step.graph, function.builder, [this](std::string_view label, const Coordinates& at) { return arguments_.load(label, at); },
-            arguments_.extents(), [this](std::string_view label, const Block& block) { return range_of(label, block); }),
-        depth_(filled(stage.depth)),
-        value_columns_(filled(stage.value_columns)),
-        m_(tiles.warp_rows / fragment),
-        shared_(function.shared) {}
+            arguments_.extents(), [this](std::string_view label, const Block& block) { return range_of(label, block); }) {}
 
  protected:
-  static constexpr int fragment = 16, column_block = 8;
-  static int filled(std::int64_t columns) { return static_cast<int>((columns + fragment - 1) / fragment * fragment); }
-
-  // --- where the threads are ---
-
-  void find_place();
-  /// The number of the block of queries, the last one first, and that of the batch. The last has the most keys under a causal mask, so that with masks
-  /// the blocks of several batches, whose keys and values stay in the L2 cache, are taken by turns, and short ones end the launch.
-  std::pair<mlir::Value, mlir::Value> block_and_batch(mlir::Value query_blocks) const;
-  const Emitted& extent(std::string_view dim) const { return arguments_.extents().find(dim)->second; }
-  Emitted index(mlir::Value value) const { return {&builder_, value, index_range}; }
-
-  /// The query of a row of a thread: `half` says which of the two of 16.
-  mlir::Value query_of(int m, int half) const;
-  /// A query that is there, for what is read for a row that is none.
-  mlir::Value query_inside(mlir::Value query) const { return builder_.createOrFold<mlir::arith::MinSIOp>(query, code_.add(queries_, -1)); }
-  /// A column of a thread's sums in a block of 8 columns. With a width, every so many blocks have their columns by turns.
-  mlir::Value column_of(int block, int element, int width = 1) const {
-    const int others = block / width * width * column_block + block % width;
-    return code_.add(code_.multiply(code_.remainder(lane_, 4), 2 * width), others + element % 2 * width);
-  }
-  /// Operands of f32, of which each product is three of TF32.
-  bool is_split() const { return stage_.element == Element::f32; }
-  /// Blocks of the result whose columns a thread loads side by side from a row of values.
-  int value_width() const { return is_split() ? 2 : 1; }
-
-  // --- operands ---
-
-  /// Rows of an operand from one on, and its columns from `first_column` on, into a tile; what is beyond the last row and the last of its `columns`
-  /// is 0.
-  void load(const SharedTile& tile, const Operand& operand, const std::string& along, mlir::Value first, mlir::Value rows, std::int64_t columns,
-            std::int64_t first_column = 0) const;
   // --- masks ---
 
   /// What is known of a block of keys: whether all of it is visible to all of the block's queries, and whether anything is.
@@ -83,7 +37,9 @@ class AttentionBuilder {
   struct NextBlock {
     mlir::Value number, is_visible;
   };
-  NextBlock next_block(mlir::Value from);
+  NextBlock next_block(mlir::Value from) { return next_block(from, code_.number(1)); }
+  /// The same of each `step`th block.
+  NextBlock next_block(mlir::Value from, mlir::Value step);
 
   // --- the walk over blocks of keys ---
 
@@ -126,24 +82,13 @@ class AttentionBuilder {
   // --- results ---
 
   void store(const Values& state);
-  void store_row(int m, int half, mlir::Value query, mlir::Value inverse, const Values& state);
+  void store_row(int m, int half, const Coordinates& row, mlir::Value inverse, const Values& state);
 
   /// ln sum_j exp(score_j), from the greatest score m and the sum of exp(score_j - m).
-  void store_log_sum_exp(mlir::Value query, mlir::Value greatest, mlir::Value total, mlir::Value is_none);
+  void store_log_sum_exp(const Coordinates& row, mlir::Value greatest, mlir::Value total, mlir::Value is_none);
 
-  Builder& builder_;
-  const Code code_;
-  const AttentionStage& stage_;
-  const AttentionTiles& tiles_;
-  const bool is_aligned_;
-  const StepArguments arguments_;
   const EmittedGraph graph_;
-  const int depth_, value_columns_, m_;  // columns with those that fill up fragments
-  const mlir::Value shared_;
-  mlir::Value thread_, lane_, warp_, queries_, keys_, blocks_, first_query_;
-  bool is_careful_ = false;  // places are made anew for a second walk (attention_split.cpp): kept, they would take registers through the first
   mlir::Value first_key_;  // of the block whose visibility is asked for
-  Coordinates batch_;
   std::map<std::string, Interval<Emitted>, std::less<>> query_ranges_;  // of inputs by label
 };
 

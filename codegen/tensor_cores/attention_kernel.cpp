@@ -23,20 +23,11 @@ Values WarpAttention::walk_all() {
 }
 
 void WarpAttention::load_queries() {
-  load(queries_tile(), stage_.query, stage_.queries, first_query_, queries_, stage_.depth);
+  load(queries_tile(), stage_.query, query_rows(), stage_.depth, all_threads());
   arrive();
   if (!tiles_.keeps_queries) return;
-  query_fragments_.assign(static_cast<std::size_t>(m_), {});
-  for (std::size_t m = 0; m < query_fragments_.size(); ++m)
-    for (int column = 0; column < depth_; column += query_columns()) query_fragments_[m].push_back(load_query(m, column));
+  keep_queries(queries_tile());
   code_.barrier();
-}
-
-std::array<Value, 4> WarpAttention::load_query(std::size_t m, int column) const {
-  return queries_tile().first_operand(code_.multiply(warp_, tiles_.warp_rows), static_cast<int>(m) * fragment, code_.number(0), column, lane_);
-}
-std::array<Value, 4> WarpAttention::query_operand(std::size_t m, int column) const {
-  return tiles_.keeps_queries ? query_fragments_[m][static_cast<std::size_t>(column / query_columns())] : load_query(m, column);
 }
 
 void WarpAttention::arrive() {
@@ -64,7 +55,7 @@ Values WarpAttention::visit(const NextBlock& block, Values state) {
   arrive();
   load_values(block.number);
   if (is_aligned_) code_.end_copies();
-  Scores scores = products();
+  Scores scores = products(queries_tile(), keys_tile());
   const NextBlock next = next_block(code_.add(block.number, 1));
   if (is_aligned_) code_.wait_for_copies();
   code_.barrier();
@@ -73,47 +64,9 @@ Values WarpAttention::visit(const NextBlock& block, Values state) {
   change(scores, first_key);
   hide(scores, block);
   for (int m = 0; m < m_; ++m) shrink(state, m, weigh(scores[static_cast<std::size_t>(m)], m, first_key, state));
-  add_values(scores, state);
+  add_values(scores, values_tile(), state);
   state.insert(state.begin(), {next.number, next.is_visible});
   return state;
-}
-
-Scores WarpAttention::products() {
-  if (is_split()) return split_products();
-  const Value zero = code_.real(0);
-  Scores sums(static_cast<std::size_t>(m_), std::vector<Sums>(static_cast<std::size_t>(key_columns()), Sums{zero, zero, zero, zero}));
-  for (int column = 0; column < depth_; column += fragment) {
-    std::vector<std::array<Value, 4>> queries;
-    for (std::size_t m = 0; m < sums.size(); ++m) queries.push_back(query_operand(m, column));
-    for (int key = 0; key < tiles_.key_tile; key += fragment) {
-      const auto operands = keys_tile().second_operands_by_columns(code_.number(0), key, code_.number(0), column, lane_);
-      for (std::size_t m = 0; m < sums.size(); ++m)
-        for (std::size_t half = 0; half < 2; ++half) {
-          Sums& sum = sums[m][static_cast<std::size_t>(key / column_block) + half];
-          sum = multiplied(code_, stage_.element, queries[m], {operands[2 * half], operands[2 * half + 1]}, sum);
-        }
-    }
-  }
-  return sums;
-}
-
-void WarpAttention::add_values(const Scores& weights, Values& state) {
-  if (is_split()) return add_split_values(weights, state);
-  for (int key = 0; key < tiles_.key_tile; key += fragment) {
-    std::vector<std::array<Value, 4>> first;
-    for (const auto& row : weights) first.push_back(first_operand(row, key));
-    for (int column = 0; column < value_columns_; column += fragment) {
-      const auto operands = values_tile().second_operands(code_.number(0), key, code_.number(0), column, lane_);
-      for (int m = 0; m < m_; ++m)
-        for (std::size_t half = 0; half < 2; ++half) {
-          const std::size_t at = sum_at(m, static_cast<std::size_t>(column / column_block) + half, 0);
-          const Sums before{state[at], state[at + 1], state[at + 2], state[at + 3]};
-          const Sums sums =
-              multiplied(code_, stage_.element, first[static_cast<std::size_t>(m)], {operands[2 * half], operands[2 * half + 1]}, before);
-          std::copy(sums.begin(), sums.end(), state.begin() + static_cast<std::ptrdiff_t>(at));
-        }
-    }
-  }
 }
 
 int row_pitch(Element element, std::int64_t columns) {

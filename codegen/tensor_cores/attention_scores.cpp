@@ -27,7 +27,8 @@ Interval<Emitted> AttentionBuilder::visibility(Value block) {
     return index(builder_.createOrFold<mlir::arith::MinSIOp>(code_.add(first, size - 1), code_.add(extent, -1)));
   };
   first_key_ = code_.multiply(block, tiles_.key_tile);
-  box.insert_or_assign(stage_.queries, Span{index(first_query_), last(first_query_, tiles_.query_tile, queries_)});
+  for (const std::string& dim : row_dims_) box.insert_or_assign(dim, Span{index(code_.number(0)), index(code_.add(extent(dim).value, -1))});
+  box.insert_or_assign(stage_.queries, Span{index(first_query_), last(first_query_, tiles_.query_tile, extent(stage_.queries).value)});
   box.insert_or_assign(stage_.keys, Span{index(first_key_), last(first_key_, tiles_.key_tile, keys_)});
   for (const MaskPredicate& mask : stage_.masks) {
     const Interval<Emitted> holds = graph_.over(mask.node, box);
@@ -55,7 +56,7 @@ std::optional<Interval<Emitted>> AttentionBuilder::range_of(std::string_view lab
   const mlir::OpBuilder::InsertionGuard guard(builder_);
   if (is_of_queries) builder_.setInsertionPointAfterValue(first_query_);
   std::optional<Interval<Emitted>> range;
-  const Value last = code_.add(is_of_queries ? queries_ : keys_, -1);
+  const Value last = code_.add(is_of_queries ? extent(stage_.queries).value : keys_, -1);
   for (int done = 0; done < (is_of_queries ? tiles_.query_tile : tiles_.key_tile); done += 32) {
     at.insert_or_assign(along, index(builder_.createOrFold<mlir::arith::MinSIOp>(code_.add(code_.add(first, lane_), done), last)));
     const Emitted x = arguments_.load(label, at), number = x.is_boolean() ? to_i64(x) : x;
@@ -71,27 +72,29 @@ std::optional<Interval<Emitted>> AttentionBuilder::range_of(std::string_view lab
   return range;
 }
 
-AttentionBuilder::NextBlock AttentionBuilder::next_block(Value from) {
+AttentionBuilder::NextBlock AttentionBuilder::next_block(Value from, Value step) {
   const Value yes = Emitted::boolean(builder_, true).value, no = Emitted::boolean(builder_, false).value;
   if (stage_.masks.empty()) return {from, yes};
   const auto goes_on = [&](const Values& at) { return code_.both(code_.less(at[0], blocks_), code_.select(at[2], no, yes)); };
   const Values found = code_.loop({from, no, no}, goes_on, [&](const Values& at) {
     const Interval<Emitted> shows = visibility(at[0]);
-    return Values{code_.select(shows.high.value, at[0], code_.add(at[0], 1)), shows.low.value, shows.high.value};
+    return Values{code_.select(shows.high.value, at[0], code_.add(at[0], step)), shows.low.value, shows.high.value};
   });
   return {found[0], found[1]};
 }
 
 void AttentionBuilder::at_each(Scores& scores, Value first_key, const std::function<Value(Value score, Value key, const Coordinates& at)>& changed) {
-  for (std::size_t m = 0; m < scores.size(); ++m)
+  for (std::size_t m = 0; m < scores.size(); ++m) {
+    const auto row = [&](int half) { return at_row(row_inside(row_of(static_cast<int>(m), half))); };
+    std::array rows{row(0), row(1)};
     for (std::size_t block = 0; block < scores[m].size(); ++block)
       for (std::size_t i = 0; i < 4; ++i) {
         const Value key = code_.add(first_key, column_of(static_cast<int>(block), static_cast<int>(i)));
-        Coordinates at = batch_;
-        at.insert_or_assign(stage_.queries, index(query_inside(query_of(static_cast<int>(m), static_cast<int>(i / 2)))));
+        Coordinates& at = rows[i / 2];
         at.insert_or_assign(stage_.keys, index(builder_.createOrFold<mlir::arith::MinSIOp>(key, code_.add(keys_, -1))));
         scores[m][block][i] = changed(scores[m][block][i], key, at);
       }
+  }
 }
 
 void AttentionBuilder::change(Scores& scores, Value first_key) {

@@ -9,7 +9,7 @@ namespace attune::tensor_cores {
 
 using mlir::Value;
 
-Scores WarpAttention::split_products() {
+Scores WarpProducts::split_products(const SharedTile& queries, const SharedTile& keys) const {
   // The parts of queries stay in registers where they are few; elsewhere they are made of the queries again for each block.
   constexpr int most_columns = 64;
   const bool keeps_parts = m_ * depth_ <= most_columns;
@@ -17,16 +17,16 @@ Scores WarpAttention::split_products() {
   std::vector<std::vector<SplitSums>> sums(static_cast<std::size_t>(m_),
                                            std::vector<SplitSums>(static_cast<std::size_t>(key_columns()), no_sums(code_)));
   for (int column = 0; column < depth_; column += query_columns()) {
-    std::vector<std::array<Split, 4>> queries(static_cast<std::size_t>(m_));
-    for (std::size_t m = 0; m < queries.size(); ++m) {
-      const auto operand = query_operand(m, column);
-      for (std::size_t i = 0; i < 4; ++i) queries[m][i] = split_query(operand[i]);
+    std::vector<std::array<Split, 4>> first(static_cast<std::size_t>(m_));
+    for (std::size_t m = 0; m < first.size(); ++m) {
+      const auto operand = query_operand(queries, m, column);
+      for (std::size_t i = 0; i < 4; ++i) first[m][i] = split_query(operand[i]);
     }
     for (int key = 0; key < tiles_.key_tile; key += fragment) {
-      const auto operands = keys_tile().second_operands_by_columns(code_.number(0), key, code_.number(0), column, lane_);
+      const auto operands = keys.second_operands_by_columns(code_.number(0), key, code_.number(0), column, lane_);
       for (std::size_t half = 0; half < 2; ++half) {
-        const std::array keys{split_key(operands[2 * half]), split_key(operands[2 * half + 1])};
-        for (std::size_t m = 0; m < queries.size(); ++m) add_product(code_, queries[m], keys, sums[m][static_cast<std::size_t>(key / column_block) + half]);
+        const std::array second{split_key(operands[2 * half]), split_key(operands[2 * half + 1])};
+        for (std::size_t m = 0; m < first.size(); ++m) add_product(code_, first[m], second, sums[m][static_cast<std::size_t>(key / column_block) + half]);
       }
     }
   }
@@ -38,7 +38,7 @@ Scores WarpAttention::split_products() {
 
 // A thread has weights of keys 2 (lane % 4) and the next of every 8. The sum over keys has any order: these are columns lane % 4 and lane % 4 + 4 of the
 // first operand, and the same rows of the second.
-void WarpAttention::add_split_values(const Scores& weights, Values& state) {
+void WarpProducts::add_split_values(const Scores& weights, const SharedTile& values, Values& state) const {
   const Splitter split(code_, is_careful_);
   const Value first_key = code_.multiply(code_.remainder(lane_, 4), 2);
   std::vector<std::vector<std::array<Split, 4>>> first(weights.size());
@@ -50,12 +50,12 @@ void WarpAttention::add_split_values(const Scores& weights, Values& state) {
     std::vector<std::vector<SplitSums>> sums(weights.size(), std::vector<SplitSums>(static_cast<std::size_t>(width), no_sums(code_)));
     for (int key = 0; key < tiles_.key_tile; key += column_block) {
       const auto row = [&](int next) {
-        return values_tile().words(code_.add(first_key, next), key, code_.multiply(code_.divide(lane_, 4), width), block * column_block, width);
+        return values.words(code_.add(first_key, next), key, code_.multiply(code_.divide(lane_, 4), width), block * column_block, width);
       };
       const std::vector<Value> even = row(0), odd = row(1);
       for (std::size_t i = 0; i < even.size(); ++i) {
-        const std::array values{split(even[i]), split(odd[i])};
-        for (std::size_t m = 0; m < weights.size(); ++m) add_product(code_, first[m][static_cast<std::size_t>(key / column_block)], values, sums[m][i]);
+        const std::array second{split(even[i]), split(odd[i])};
+        for (std::size_t m = 0; m < weights.size(); ++m) add_product(code_, first[m][static_cast<std::size_t>(key / column_block)], second, sums[m][i]);
       }
     }
     for (std::size_t m = 0; m < weights.size(); ++m)
@@ -76,12 +76,12 @@ Values WarpAttention::walk_again_with_care(const Values& state) {
   const mlir::OpBuilder::InsertionGuard guard(builder_);
   builder_.setInsertionPointToStart(branch.thenBlock());
   is_careful_ = true;
-  const auto saved = std::tuple(thread_, lane_, warp_, queries_, keys_, blocks_, batch_, first_query_);
+  const auto saved = std::tuple(thread_, lane_, warp_, rows_, keys_, blocks_, batch_, first_row_, warp_row_, first_query_);
   find_place();
   query_ranges_.clear();
   load_queries();
   mlir::scf::YieldOp::create(builder_, walk_all());
-  std::tie(thread_, lane_, warp_, queries_, keys_, blocks_, batch_, first_query_) = saved;
+  std::tie(thread_, lane_, warp_, rows_, keys_, blocks_, batch_, first_row_, warp_row_, first_query_) = saved;
   builder_.setInsertionPointToStart(branch.elseBlock());
   mlir::scf::YieldOp::create(builder_, state);
   return Values(branch.getResults().begin(), branch.getResults().end());

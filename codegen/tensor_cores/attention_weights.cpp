@@ -72,20 +72,20 @@ void AttentionBuilder::store(const Values& state) {
       const Value total = over_quad(state[total_at(m, half)], [&](Value a, Value b) { return code_.add(a, b); });
       const Value is_none = builder_.createOrFold<mlir::arith::CmpFOp>(mlir::arith::CmpFPredicate::OEQ, total, code_.real(0));
       const Value inverse = code_.select(is_none, code_.real(0), mlir::arith::DivFOp::create(builder_, code_.real(1), total));
-      const Value query = query_of(m, half);
-      code_.when(code_.less(query, queries_), [&] {
-        store_row(m, half, query, inverse, state);
-        if (stage_.has_log_sum_exp) store_log_sum_exp(query, state[greatest_at(m, half)], total, is_none);
+      const Value row = row_of(m, half);
+      code_.when(code_.less(row, rows_), [&] {
+        const Coordinates at = at_row(row);
+        store_row(m, half, at, inverse, state);
+        if (stage_.has_log_sum_exp) store_log_sum_exp(at, state[greatest_at(m, half)], total, is_none);
       });
     }
 }
 
-void AttentionBuilder::store_row(int m, int half, Value query, Value inverse, const Values& state) {
+void AttentionBuilder::store_row(int m, int half, const Coordinates& row, Value inverse, const Values& state) {
   for (std::size_t block = 0; block < static_cast<std::size_t>(value_columns_ / column_block); ++block) {
     const auto column = [&](std::size_t i) { return column_of(static_cast<int>(block), static_cast<int>(i), value_width()); };
     const auto at = [&](std::size_t i) {
-      Coordinates at = batch_;
-      at.insert_or_assign(stage_.queries, index(query));
+      Coordinates at = row;
       at.insert_or_assign(stage_.value_depth, index(column(i)));
       return at;
     };
@@ -105,14 +105,12 @@ void AttentionBuilder::store_row(int m, int half, Value query, Value inverse, co
   }
 }
 
-void AttentionBuilder::store_log_sum_exp(Value query, Value greatest, Value total, Value is_none) {
+void AttentionBuilder::store_log_sum_exp(const Coordinates& row, Value greatest, Value total, Value is_none) {
   const Value is_first = builder_.createOrFold<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::eq, code_.remainder(lane_, 4), code_.number(0));
   code_.when(is_first, [&] {
-    Coordinates at = batch_;
-    at.insert_or_assign(stage_.queries, index(query));
     const Value logarithm = mlir::math::LogOp::create(builder_, total);
     const Value sum = code_.fused(greatest, code_.real(base() * std::numbers::ln2), logarithm);
-    arguments_.store(1, at, code_.select(is_none, code_.real(-std::numeric_limits<double>::infinity()), sum));
+    arguments_.store(1, row, code_.select(is_none, code_.real(-std::numeric_limits<double>::infinity()), sum));
   });
 }
 

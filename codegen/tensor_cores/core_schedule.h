@@ -25,7 +25,7 @@ struct CoreSchedule {
   Launch (*build)(Builder& builder, const CodeRequest& request, const std::vector<Parameter>& parameters);
 };
 
-extern const CoreSchedule mma_online_softmax_schedule, mma_gemm_schedule, wgmma_gemm_schedule, wgmma_online_softmax_schedule;
+extern const CoreSchedule mma_online_softmax_schedule, mma_split_keys_schedule, mma_gemm_schedule, wgmma_gemm_schedule, wgmma_online_softmax_schedule;
 
 /// Why tensor cores do not take attention, or a product.
 std::string attention_refusal(const CodeRequest& request);

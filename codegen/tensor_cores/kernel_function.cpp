@@ -17,7 +17,9 @@ void build_kernel(Builder& builder, const std::string& name, const KernelSteps& 
   const std::string memory = name + "_shared";
   llvm_ops::GlobalOp::create(builder, bytes, /*isConstant=*/false, linkage, memory, mlir::Attribute(), swizzled_bytes,
                              shared_memory);
-  const auto type = llvm_ops::LLVMFunctionType::get(llvm_ops::LLVMVoidType::get(builder.getContext()), argument_types(builder, plan, step));
+  std::vector<mlir::Type> arguments = argument_types(builder, plan, step);
+  arguments.insert(arguments.end(), needs.more_arguments.begin(), needs.more_arguments.end());
+  const auto type = llvm_ops::LLVMFunctionType::get(llvm_ops::LLVMVoidType::get(builder.getContext()), arguments);
   auto function = llvm_ops::LLVMFuncOp::create(builder, name, type);
   function->setAttr(mlir::NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
   function->setAttr(mlir::NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr({needs.threads}));

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "codegen/steps/steps.h"
 #include "codegen/tensor_cores/number.h"
@@ -24,6 +25,7 @@ struct BlockNeeds {
   int threads, shared_bytes;
   bool is_given_by_launch = false;
   int resident = 1;
+  std::vector<mlir::Type> more_arguments = {};  ///< of the function, behind those of the step
 };
 
 /// A function of the module at whose end `builder` stands, which returns behind what `body` builds.

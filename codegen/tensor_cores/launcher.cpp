@@ -6,6 +6,7 @@
 
 #include "codegen/steps/llvm_object.h"
 #include "codegen/tensor_cores/driver_launch.h"
+#include "codegen/tensor_cores/split_launch.h"
 
 namespace attune::tensor_cores {
 namespace {
@@ -20,9 +21,9 @@ declare void @halide_cuda_finalize_kernels(ptr, ptr)
 declare i32 @halide_cuda_run(ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, i32, ptr, ptr, ptr)
 declare i32 @halide_copy_to_device(ptr, ptr, ptr)
 declare i32 @halide_device_malloc(ptr, ptr, ptr)
+declare i32 @halide_device_free(ptr, ptr)
 @state = internal global ptr null
 )";
-constexpr int field_of_device = 0, field_of_flags = 3, field_of_dims = 6, field_of_extent = 1, field_of_stride = 2;
 constexpr int device_is_newer = 2;  // halide_buffer_flag_device_dirty
 
 /// The function, written as LLVM's assembly.
@@ -36,8 +37,11 @@ class Assembly {
   std::string text() {
     const Launch& launch = on_all_.launch;
     std::string head = declarations + constant("source", on_all_.image);
-    for (const std::string* name : {&launch.kernel, &launch.aligned_kernel})
-      if (!name->empty()) head += constant("name." + *name, *name);
+    for (const std::string& name : {launch.kernel, launch.aligned_kernel}) {
+      if (name.empty()) continue;
+      head += constant("name." + name, name);
+      if (launch.splits) head += constant("name." + name + launch.splits->merge, name + launch.splits->merge);
+    }
     read_arguments();
     line("%interface = call ptr @halide_cuda_device_interface()");
     for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) place_on_device(tensor);
@@ -191,14 +195,14 @@ class Assembly {
   void run_by_halide() {
     const Launch& launch = on_all_.launch;
     checked("initialize", fmt::format("call i32 @halide_cuda_initialize_kernels(ptr %user, ptr @state, ptr @source, i32 {})", on_all_.image.size()));
-    const std::string blocks = count_blocks("all", launch);
+    std::string blocks = count_blocks("all", launch);
     line("br i1 %all.is_empty, label %all.done, label %all.launch\nall.launch:");
-    std::string entry = "@name." + launch.kernel;
-    if (!launch.aligned_kernel.empty()) {
-      line(fmt::format("%entry = select i1 {}, ptr @name.{}, ptr {}", is_aligned("all", launch), launch.aligned_kernel, entry));
-      entry = "%entry";
+    if (!launch.aligned_kernel.empty()) line(fmt::format("%is_aligned = or i1 {}, false", is_aligned("all", launch)));
+    std::vector<Argument> all = kernel_arguments();
+    if (launch.splits) {
+      all.push_back({"%states", 8, true});
+      all.push_back({"%splits.place", 4, false});
     }
-    const std::vector<Argument> all = kernel_arguments();
     slots_ += fmt::format("  %sizes = alloca [{0} x i64]\n  %values = alloca [{0} x ptr]\n  %buffers = alloca [{0} x i8]\n", all.size() + 1);
     for (std::size_t i = 0; i <= all.size(); ++i) {
       const Argument argument = i < all.size() ? all[i] : Argument{"null", 0, false};  // sizes end in 0
@@ -207,11 +211,42 @@ class Assembly {
       line(fmt::format("%buffer{0} = getelementptr i8, ptr %buffers, i64 {0}\n  store i8 {1}, ptr %buffer{0}", i, argument.is_buffer ? 1 : 0));
     }
     line("%kernels = load ptr, ptr @state");
-    checked("run", fmt::format("call i32 @halide_cuda_run(ptr %user, ptr %kernels, ptr {}, i32 {}, i32 1, i32 1, i32 {}, i32 1, i32 1, i32 0, "
-                               "ptr %sizes, ptr %values, ptr %buffers)",
-                               entry, blocks, launch.threads));
+    if (launch.splits)
+      run_splits(launch, blocks);
+    else
+      checked("run", run_call("run", launch, {}, blocks, launch.threads));
     line("br label %all.done\nall.done:\n  %held = load ptr, ptr @state\n  call void @halide_cuda_finalize_kernels(ptr %user, ptr %held)");
     line("br i1 %all.is_empty, label %end, label %launched");
+  }
+
+  /// A call that launches the kernel of the call's alignment whose name ends so.
+  std::string run_call(const std::string& place, const Launch& launch, const std::string& end, const std::string& blocks, int threads) {
+    std::string entry = fmt::format("@name.{}{}", launch.kernel, end);
+    if (!launch.aligned_kernel.empty()) {
+      line(fmt::format("%{}.entry = select i1 %is_aligned, ptr @name.{}{}, ptr {}", place, launch.aligned_kernel, end, entry));
+      entry = fmt::format("%{}.entry", place);
+    }
+    return fmt::format(
+        "call i32 @halide_cuda_run(ptr %user, ptr %kernels, ptr {}, i32 {}, i32 1, i32 1, i32 {}, i32 1, i32 1, i32 0, ptr %sizes, ptr %values, ptr "
+        "%buffers)",
+        entry, blocks, threads);
+  }
+
+  /// The kernel, and behind it the one that merges, if there are several splits: then there is memory for their states between. One error is enough.
+  void run_splits(const Launch& launch, const std::string& rows) {
+    const Launch::Splits& splits = *launch.splits;
+    slots_ += split_slots();
+    body_ += split_counts(splits, extent(splits.dim), rows);
+    line("%has_states = icmp ugt i32 %splits, 1\n  br i1 %has_states, label %states.make, label %splits.alone\nsplits.alone:");
+    checked("alone", run_call("alone", launch, {}, rows, launch.threads));
+    line("br label %all.done\nstates.make:");
+    checked("states.made", "call i32 @halide_device_malloc(ptr %user, ptr %states, ptr %interface)");
+    line(fmt::format("%each = {}\n  %each.fails = icmp ne i32 %each, 0\n  br i1 %each.fails, label %states.free, label %splits.merge\nsplits.merge:",
+                     run_call("each", launch, {}, "%blocks", launch.threads)));
+    line(fmt::format("%merged = {}\n  br label %states.free\nstates.free:", run_call("merged", launch, splits.merge, rows, splits.merge_threads)));
+    line("%split.status = phi i32 [ %each, %states.made.done ], [ %merged, %splits.merge ]");
+    line("%freed = call i32 @halide_device_free(ptr %user, ptr %states)");
+    checked("split", "add i32 %split.status, 0");
   }
 
   /// The kernel for compute capability 9.0 where the call can take it, which then goes on as run_by_halide does; other calls go on behind this.

@@ -1,6 +1,7 @@
 /// The host's part of a step on a device: the function of runtime/abi.h that launches its kernel through Halide's runtime of the kernel file.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,16 @@ struct Launch {
   std::vector<std::size_t> aligned_tensors;
   std::vector<std::string> aligned_dims = {};
   int aligned_elements = 8;  ///< in 16 bytes
+
+  /// Blocks that split a dim: as many splits as make up `blocks`, of `least` elements at least, one if there are fewer. The number of a split runs
+  /// behind that of the batch and before that of the last of `tiled`. Each block has memory for its state, whose address and the number of splits are the
+  /// last arguments of the kernels. If there are several, a second kernel merges their states: by the name of the first one and `merge`.
+  struct Splits {
+    std::string dim;
+    int least = 1, blocks = 1, state_bytes = 0, merge_threads = 32;
+    std::string merge = "_merge";
+  };
+  std::optional<Splits> splits = {};
 };
 
 /// What the driver loads (codegen/files/cuda_image.h), and how its kernels are launched.

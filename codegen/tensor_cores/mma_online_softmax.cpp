@@ -51,12 +51,7 @@ Launch build_attention_kernels(Builder& builder, const CodeRequest& request, con
 
 }  // namespace
 
-std::string attention_refusal(const CodeRequest& request) {
-  const AttentionAnswer answer = attention_stage(request.plan, request.step);
-  // Few queries fill no tile of rows: their keys are split over blocks of threads, by Halide's schedule.
-  if (answer.stage && request.size == SizeClass::few) return "tensor cores have no schedule that splits the keys of few queries";
-  return answer.problem;
-}
+std::string attention_refusal(const CodeRequest& request) { return attention_stage(request.plan, request.step).problem; }
 AttentionStage attention_of(const CodeRequest& request) { return *attention_stage(request.plan, request.step).stage; }
 
 const CoreSchedule mma_online_softmax_schedule = {mma_online_softmax, attention_refusal, keep_in_registers, attention_shared_bytes,

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "codegen/files/cuda_image.h"
 #include "codegen/tensor_cores/core_schedule.h"
@@ -34,6 +33,7 @@ void fit(const CodeRequest& request, const CoreSchedule& core, StepSchedule& sch
 /// The schedule with the parameters that are chosen for it.
 StepScheduleAnswer scheduled(const CodeRequest& request, const CoreSchedule& core, const ScheduleInfo& info) {
   ParameterAnswer chosen = choose_parameters(info, machine_of(request.target), request.size, request.step.key, request.choice);
+  const std::int64_t small_up_to = chosen.small_up_to;
   StepScheduleAnswer made{{std::string(core.name), std::move(chosen.parameters), std::move(chosen.origin), std::move(chosen.file), {}, {}, false, {}},
                           std::move(chosen.problem),
                           true};
@@ -46,29 +46,49 @@ StepScheduleAnswer scheduled(const CodeRequest& request, const CoreSchedule& cor
     made.problem = fmt::format("schedule '{}': a block shares {} bytes; at most {} are there on {}", schedule.name, bytes, most,
                                is_for_all ? "every device" : info.some_devices);
   if (info.blocks != nullptr) schedule.blocks = info.blocks(schedule.parameters);
+  schedule.is_made_for_size = info.made_for && *info.made_for == request.size;
+  if (schedule.is_made_for_size) {
+    const auto& roles = std::get<OnlineSoftmaxRoles>(request.step.roles);
+    schedule.limits = limits_of_few(request.plan.before_renames(std::string(roles.queries)), request.plan.before_renames(std::string(roles.keys)), small_up_to);
+  }
   schedule.devices = info.some_devices;
   return made;
 }
 
-/// The first that takes the step is for all devices; those for some stand beside it, unless the command line names it.
+bool is_for_stage(const CoreSchedule& core, const CodeRequest& request) { return mma_schedule(core.name).stage == request.step.kind(); }
+
+/// Of the schedules for all devices the one that the command line names, or that is made for calls of the size unless it names another one, or that is
+/// for all sizes; null if there is none for the stage.
+const CoreSchedule* schedule_for_all(const CodeRequest& request) {
+  const CoreSchedule* found = nullptr;
+  const bool is_named = std::ranges::any_of(cores::core_schedules(), [&](const CoreSchedule* core) { return core->name == request.choice.name && is_for_stage(*core, request); });
+  for (const CoreSchedule* core : cores::core_schedules()) {
+    const ScheduleInfo info = mma_schedule(core->name);
+    if (!is_for_stage(*core, request) || !info.some_devices.empty()) continue;
+    if (core->name == request.choice.name) return core;
+    const bool is_of_size = info.made_for && *info.made_for == request.size && !is_named;
+    if (is_of_size || (!info.made_for && found == nullptr)) found = core;
+  }
+  return found;
+}
+
+/// Those for some devices stand beside one for all sizes, unless the command line names it.
 StepScheduleAnswer schedule(const CodeRequest& request) {
   if (request.target.device != Device::cuda) return no_schedule({});
   if (std::holds_alternative<WeightedSumRoles>(request.step.roles)) return no_schedule("tensor cores compute attention with a softmax, and its weights have none");
-  std::optional<StepScheduleAnswer> answer;
+  const CoreSchedule* for_all = schedule_for_all(request);
+  if (for_all == nullptr) return no_schedule({});
+  if (std::string refusal = for_all->refusal(request); !refusal.empty()) return no_schedule(std::move(refusal));
+  StepScheduleAnswer answer = scheduled(request, *for_all, mma_schedule(for_all->name));
+  if (!answer.problem.empty() || mma_schedule(for_all->name).made_for || for_all->name == request.choice.name) return answer;
   for (const CoreSchedule* core : cores::core_schedules()) {
     const ScheduleInfo info = mma_schedule(core->name);
-    if (info.stage != request.step.kind()) continue;
-    const std::string refusal = core->refusal(request);
-    if (!refusal.empty() && !answer) return no_schedule(refusal);
-    if (!refusal.empty() || (answer && answer->schedule.name == request.choice.name)) continue;
+    if (!is_for_stage(*core, request) || info.some_devices.empty() || !core->refusal(request).empty()) continue;
     StepScheduleAnswer made = scheduled(request, *core, info);
     if (!made.problem.empty()) return made;
-    if (answer)
-      answer->schedule.beside.push_back(std::move(made.schedule));
-    else
-      answer = std::move(made);
+    answer.schedule.beside.push_back(std::move(made.schedule));
   }
-  return answer.value_or(no_schedule({}));
+  return answer;
 }
 
 std::string printed(mlir::ModuleOp module) {

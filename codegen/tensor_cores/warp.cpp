@@ -70,8 +70,7 @@ Value Code::behind(Value pointer, Value bytes) const {
 }
 
 void Code::barrier() const { nvvm::Barrier0Op::create(builder); }
-void Code::loads_end() const {
-  constexpr int all_lanes = -1;
+void Code::warp_barrier() const {
   nvvm::SyncWarpOp::create(builder, number(all_lanes));
 }
 void Code::copy(Value shared, Value global, Value bytes) const {

@@ -47,9 +47,10 @@ class Code {
   mlir::Value behind(mlir::Value pointer, std::int64_t bytes) const { return behind(pointer, number(bytes)); }
 
   void barrier() const;
-  /// What is loaded behind this place is not loaded before it, which bounds what waits in registers. A barrier of the warp, no instruction for one
-  /// that is together.
-  void loads_end() const;
+  /// Of the warp's threads: what each wrote to memory, or waited for, is there for all.
+  void warp_barrier() const;
+  /// What is loaded behind this place is not loaded before it, which bounds what waits in registers. No instruction for a warp that is together.
+  void loads_end() const { warp_barrier(); }
   /// 16 bytes from global to shared memory, of which so many are read, all of them without a number, and the others are zeros; there after end_copies,
   /// wait_for_copies and a barrier.
   void copy(mlir::Value shared, mlir::Value global, mlir::Value bytes) const;

@@ -29,26 +29,23 @@ Value WarpgroupAttention::behind_slot(Value slot, int by) const {
   return code_.select(code_.less(sum, code_.number(stages_)), sum, code_.add(sum, -stages_));
 }
 
-void WarpgroupAttention::load_panels(Value place, int rows, const Operand& operand, const std::string& along, Value first, Value extent,
-                                     std::int64_t columns) const {
+void WarpgroupAttention::load_panels(Value place, int height, const Operand& operand, const OperandRows& rows, std::int64_t columns) const {
   const int filled_columns = filled(columns);
   for (int panel = 0; panel < panels_of(filled_columns); ++panel) {
     const int before = panel * Panels::columns, own = std::min(Panels::columns, filled_columns - before);
-    const SharedTile tile(code_, stage_.element, code_.behind(place, panel * rows * Panels::row_bytes), rows, own, Panels::columns);
-    load(tile, operand, along, first, extent, columns, before);
+    const SharedTile tile(code_, stage_.element, code_.behind(place, panel * height * Panels::row_bytes), height, own, Panels::columns);
+    load(tile, operand, rows, columns, all_threads(), before);
   }
 }
 
 void WarpgroupAttention::copy_keys(const NextBlock& block, Value slot) const {
   code_.when(code_.less(block.number, blocks_), [&] {
-    load_panels(key_place(slot), tiles_.key_tile, stage_.key, stage_.keys, code_.multiply(block.number, tiles_.key_tile), keys_,
-                stage_.depth);
+    load_panels(key_place(slot), tiles_.key_tile, stage_.key, key_rows(stage_.key, block.number), stage_.depth);
   });
 }
 void WarpgroupAttention::copy_values(const NextBlock& block, Value slot) const {
   code_.when(code_.less(block.number, blocks_), [&] {
-    load_panels(value_place(slot), tiles_.key_tile, stage_.value, stage_.keys, code_.multiply(block.number, tiles_.key_tile), keys_,
-                stage_.value_columns);
+    load_panels(value_place(slot), tiles_.key_tile, stage_.value, key_rows(stage_.value, block.number), stage_.value_columns);
   });
 }
 

@@ -35,8 +35,7 @@ class WarpgroupAttention : public AttentionBuilder {
   mlir::Value value_place(mlir::Value slot) const;
   mlir::Value behind_slot(mlir::Value slot, int by) const;
 
-  void load_panels(mlir::Value place, int rows, const Operand& operand, const std::string& along, mlir::Value first, mlir::Value extent,
-                   std::int64_t columns) const;
+  void load_panels(mlir::Value place, int height, const Operand& operand, const OperandRows& rows, std::int64_t columns) const;
   void copy_keys(const NextBlock& block, mlir::Value slot) const;
   void copy_values(const NextBlock& block, mlir::Value slot) const;
   /// What threads copied is there for products, but for the last `pending` ends; and products of the round before are done.

@@ -38,7 +38,7 @@ Values WarpgroupAttention::start() const {
 
 Values WarpgroupAttention::walk(const NextBlock& first) {
   Round round{code_.number(0), {}, {}, {}, {}, start()};
-  load_panels(shared_, tiles_.query_tile, stage_.query, stage_.queries, first_query_, queries_, stage_.depth);
+  load_panels(shared_, tiles_.query_tile, stage_.query, query_rows(), stage_.depth);
   copy_keys(first, round.slot);
   code_.end_copies();
   NextBlock before = first;

@@ -8,6 +8,31 @@ std::vector<Parameter> mma_online_softmax_parameters(const Machine& machine, Siz
                        {{"query_tile", {64, 128}}, {"key_tile", {16, 32, 64, 128}}, {"warp_rows", {16, 32}}, {"kept_queries", {0, 1}}, {"resident_blocks", {1, 2, 3, 4}}});
 }
 
+/// A block has `row_tile` rows and `key_warps` warps, of each of which `stages` blocks of `key_tile` keys or values are in shared memory. As many splits of
+/// `split_tile` keys or more as make up `blocks` blocks of threads.
+std::vector<Parameter> mma_split_keys_parameters(const Machine& machine, SizeClass size) {
+  return with_defaults(mma_split_keys, machine, size,
+                       {{"split_tile", {64, 128, 256, 512, 1024, 2048}},
+                        {"blocks", {132, 264, 396, 528, 792, 1056, 2112, 4224}},
+                        {"row_tile", {16, 32}},
+                        {"key_tile", {16, 32, 64}},
+                        {"key_warps", {1, 2, 4, 8}},
+                        {"stages", {2, 3, 4, 5, 6, 8}},
+                        {"resident_blocks", {1, 2, 3, 4}}});
+}
+
+std::string mma_split_keys_problem(const Machine&, const std::vector<Parameter>& parameters) {
+  const std::int64_t rows = value_of(parameters, "row_tile"), keys = value_of(parameters, "key_tile"), warps = value_of(parameters, "key_warps");
+  return rows <= keys * warps ? std::string()
+                              : "schedule 'mma_split_keys': row_tile = " + std::to_string(rows) + " queries need as many rows of shared memory as a block's key_tile x key_warps = " +
+                                    std::to_string(keys) + " x " + std::to_string(warps);
+}
+
+BlockSizes mma_split_keys_blocks(const std::vector<Parameter>& parameters) {
+  const std::int64_t rows = value_of(parameters, "row_tile"), keys = value_of(parameters, "key_tile");
+  return {rows, rows, keys, keys};
+}
+
 /// `key_tile` keys are a product's columns; `stages` blocks of keys and of values are in shared memory.
 std::vector<Parameter> wgmma_online_softmax_parameters(const Machine& machine, SizeClass size) {
   return with_defaults(wgmma_online_softmax, machine, size,
@@ -50,12 +75,13 @@ std::string wgmma_gemm_problem(const Machine&, const std::vector<Parameter>& par
 std::vector<ScheduleInfo> mma_schedules() {
   ScheduleInfo attention{mma_online_softmax, "online_softmax", true, mma_online_softmax_parameters};
   attention.blocks = mma_online_softmax_blocks;
+  ScheduleInfo split_keys{mma_split_keys, "online_softmax", true, mma_split_keys_parameters, mma_split_keys_problem, {SizeClass::few}, SizeClass::few, mma_split_keys_blocks};
   ScheduleInfo gemm{mma_gemm, "gemm", true, mma_gemm_parameters};
   ScheduleInfo warpgroup_gemm{wgmma_gemm, "gemm", true, wgmma_gemm_parameters, wgmma_gemm_problem};
   ScheduleInfo warpgroup_attention{wgmma_online_softmax, "online_softmax", true, wgmma_online_softmax_parameters};
   warpgroup_attention.blocks = mma_online_softmax_blocks;
   warpgroup_gemm.some_devices = warpgroup_attention.some_devices = "compute capability 9.0";
-  std::vector<ScheduleInfo> all = {attention, gemm, warpgroup_gemm, warpgroup_attention};
+  std::vector<ScheduleInfo> all = {attention, split_keys, gemm, warpgroup_gemm, warpgroup_attention};
   for (ScheduleInfo& schedule : all) schedule.device = Device::cuda;
   return all;
 }

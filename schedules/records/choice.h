@@ -43,6 +43,9 @@ struct ScheduleInfo {
 };
 std::vector<ScheduleInfo> all_schedules();
 
+/// Calls of attention of size `few`: up to so many queries, and more keys than that schedules for small calls were faster.
+std::vector<ExtentLimit> limits_of_few(const std::string& queries, const std::string& keys, std::int64_t small_up_to);
+
 /// What the command line says of schedules: `--schedule online_softmax,key_tile=128` and `--tuned FILE`. An empty name chooses nothing.
 struct ScheduleChoice {
   std::string name;

@@ -35,11 +35,11 @@ StepSchedule named(std::string name) {
 
 /// The schedule of the attention in a variant's kernel for CUDA, or the problem in place of its name.
 StepSchedule attention_of(const std::string& variant, const StageOptions& options, const ScheduleChoice& choice = {},
-                          const std::vector<std::string>& settings = {}) {
+                          const std::vector<std::string>& settings = {}, SizeClass size = SizeClass::large) {
   const Planned planned(variant_graph(variant, settings), options);
   for (const Step& step : planned.plan.steps) {
     if (step.kind() != "online_softmax") continue;
-    GeneratorAnswer answer = generator_of({planned.plan, step, *find_target("cuda"), SizeClass::large, choice});
+    GeneratorAnswer answer = generator_of({planned.plan, step, *find_target("cuda"), size, choice});
     if (!answer.problem.empty()) return named(answer.problem);
     return std::move(answer.schedule);
   }
@@ -54,9 +54,9 @@ std::string declined(const std::string& variant, const StageOptions& options, co
 }
 
 /// The text of a variant's kernel for CUDA.
-std::string ptx_of(const std::string& variant, const StageOptions& options, const ScheduleChoice& choice = {}) {
+std::string ptx_of(const std::string& variant, const StageOptions& options, const ScheduleChoice& choice = {}, SizeClass size = SizeClass::large) {
   const Planned planned(variant_graph(variant), options);
-  CodeAnswer answer = code_of({planned.plan, planned.plan.steps.at(0), *find_target("cuda"), SizeClass::large, choice}, "kernel", CodeForm::assembly);
+  CodeAnswer answer = code_of({planned.plan, planned.plan.steps.at(0), *find_target("cuda"), size, choice}, "kernel", CodeForm::assembly);
   REQUIRE(answer.problem == "");
   return answer.bytes;
 }
@@ -90,6 +90,33 @@ TEST_CASE("attention of aligned rows has a kernel of warpgroups beside the one f
   CHECK(value_of(small.beside[0].parameters, "key_tile") == 96);
   CHECK(attention_of("causal", storing(Element::bf16, 128, 128), chosen("wgmma_online_softmax,key_tile=176,stages=3")).name ==
         "schedule 'wgmma_online_softmax': a block shares 303104 bytes; at most 232448 are there on compute capability 9.0");
+}
+
+TEST_CASE("tensor cores split the keys of few queries, unless another of their schedules is named", "[tensor cores]") {
+  const auto of_few = [](const StageOptions& options, const std::string& choice = {}) {
+    return attention_of("grouped_query", options, choice.empty() ? ScheduleChoice{} : chosen(choice), {}, SizeClass::few);
+  };
+  for (const Element element : {Element::bf16, Element::f16, Element::f32}) {
+    const StepSchedule schedule = of_few(storing(element));
+    CHECK(schedule.name == "mma_split_keys");
+    CHECK(schedule.is_made_for_size);
+    REQUIRE(schedule.limits.size() == 2);
+    CHECK(schedule.limits[0].dim == "queries");
+    CHECK(schedule.limits[0].largest == 16);
+    CHECK(schedule.limits[1].dim == "keys");
+    CHECK(schedule.beside.empty());
+  }
+  CHECK(of_few(storing(Element::bf16), "mma_online_softmax").name == "mma_online_softmax");
+  CHECK(of_few(storing(Element::bf16), "wgmma_online_softmax").name == "mma_online_softmax");
+  CHECK(of_few(storing(Element::bf16), "gpu_split_keys").name == "gpu_split_keys");
+  CHECK(attention_of("grouped_query", storing(Element::bf16), chosen("mma_split_keys")).name == "mma_split_keys");
+  const StepSchedule unknown = of_few(storing(Element::bf16, 0));
+  CHECK(unknown.name == "gpu_split_keys");
+  CHECK(unknown.declined == "tensor cores need 'depth' known when the kernel is compiled: --set depth=64");
+  CHECK(of_few(storing(Element::bf16), "mma_split_keys,size=few,row_tile=32,key_warps=1,key_tile=16").name ==
+        "schedule 'mma_split_keys': row_tile = 32 queries need as many rows of shared memory as a block's key_tile x key_warps = 16 x 1");
+  CHECK(of_few(storing(Element::bf16, 128, 128), "mma_split_keys,size=few,stages=4").name ==
+        "schedule 'mma_split_keys': a block shares 65536 bytes; at most 49152 are there on every device");
 }
 
 TEST_CASE("tensor cores take attention inside of layers, whose stages store f32 for one another", "[tensor cores]") {
@@ -209,6 +236,12 @@ TEST_CASE("kernels of tensor cores pass ptxas with at most 255 registers, and sp
     check_registers(code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, chosen("wgmma_gemm," + std::string(tiles))},
                             "kernel", CodeForm::assembly)
                         .bytes);
+  for (const char* variant : {"grouped_query", "padded", "masked", "soft_cap"})
+    for (const Element element : {Element::bf16, Element::f32}) {
+      CAPTURE(variant, name_of(element));
+      // Parts of f32 and 16 rows of queries and of sums are more than registers.
+      check_registers(ptx_of(variant, storing(element, 128, 128), {}, SizeClass::few), element == Element::f32 ? 200 : 0);
+    }
   // Depth 64 takes fewer registers; those of attention and causal stand in docs/gpu.md.
   const auto check_variants = [&](Element element, std::initializer_list<const char*> variants, int most_spilled) {
     for (const char* variant : variants) {

@@ -120,7 +120,7 @@ TEST_CASE("attention on CUDA loads what lies at multiples of 16 bytes by 128 bit
 
 TEST_CASE("few queries of heads that share keys on CUDA read keys and values once", "[cuda]") {
   load_driver();
-  const ptx::Counts counts = Counted("grouped_query", {.target = "cuda", .set = {"depth=64", "value_depth=64"}},
+  const ptx::Counts counts = Counted("grouped_query", {.target = "cuda", .schedule = "gpu_split_keys", .set = {"depth=64", "value_depth=64"}},
                                      "batch=1,heads=2,group=4,queries=1,keys=512,depth=64,value_depth=64").counts;
   // Beside keys and values of two heads there are queries, for each block of keys, and the states of splits.
   const double sectors = static_cast<double>(counts.global_sectors), once = 2.0 * 2 * 512 * 64 * 4 / 32;

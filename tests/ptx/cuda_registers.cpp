@@ -63,7 +63,7 @@ constexpr const char* product = "product";
 KernelCase case_of(const Row& row) {
   // Some kernels of attention are another schedule's unless it is asked for, also beside products.
   const std::string_view wanted = row.schedule;
-  const std::string schedule(wanted.ends_with("online_softmax") ? wanted : wanted == "gpu_gemm" ? "gpu_online_softmax" : "");
+  const std::string schedule(wanted.ends_with("online_softmax") || wanted.ends_with("split_keys") ? wanted : wanted == "gpu_gemm" ? "gpu_online_softmax" : "");
   if (row.variant != std::string(product)) return KernelCase(row.variant, {.target = "cuda", .types = row.types, .schedule = schedule, .set = row.set});
   auto& g = *new Graph;
   const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");
@@ -85,6 +85,9 @@ const Row rows[] = {
     {"attention, depth not known", "scaled_dot_product", "gpu_online_softmax", "f32", {}, "queries=5,keys=37,depth=9"},
     {"few queries, depth 64", "grouped_query", "gpu_split_keys", "f32", {depth_64, values_64, "queries=1"}, "group=3,keys=70"},
     {"few queries, depth 128", "grouped_query", "gpu_split_keys", "f32", {depth_128, values_128, "queries=1"}, "group=3,keys=70"},
+    {"bf16, few queries, depth 64", "grouped_query", "mma_split_keys", "bf16", {depth_64, values_64, "queries=1"}, "group=3,keys=300"},
+    {"bf16, few queries, depth 128", "grouped_query", "mma_split_keys", "bf16", {depth_128, values_128, "queries=1"}, "group=3,keys=300"},
+    {"f32, few queries, depth 128", "grouped_query", "mma_split_keys", "f32", {depth_128, values_128, "queries=1"}, "group=3,keys=300", 96},
     {"bf16, depth 64", "scaled_dot_product", "mma_online_softmax", "bf16", {depth_64, values_64}, "queries=5,keys=37"},
     {"bf16, depth 128", "scaled_dot_product", "mma_online_softmax", "bf16", {depth_128, values_128}, "queries=5,keys=37"},
     {"bf16, causal, depth 64", "causal", "mma_online_softmax", "bf16", {depth_64, values_64}, "queries=5,keys=37"},

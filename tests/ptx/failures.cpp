@@ -18,9 +18,11 @@ KernelCase opened_case() {
   return KernelCase("single_head", {.target = "cuda"});
 }
 
-Trial single_head_trial(const KernelCase& kernel) {
+constexpr const char* single_head_shape = "batch=2,tokens=5,model=8,depth=4,value_depth=3";
+
+Trial trial_of_shape(const KernelCase& kernel, const char* shape) {
   const Graph& graph = kernel.graph();
-  const Shape extents = fill_shape(graph, parse_shape(fitting("batch=2,tokens=5,model=8,depth=4,value_depth=3", graph), "shape").extents).extents;
+  const Shape extents = fill_shape(graph, parse_shape(fitting(shape, graph), "shape").extents).extents;
   return trial_of(kernel.kernel(), extents, random_inputs(graph, extents, 1));
 }
 
@@ -31,11 +33,12 @@ struct Failing {
 };
 
 /// Lets each of the function's calls fail in turn, until a call of the kernel has none that fails. Gives how many failed.
-int fail_in_turn(const KernelCase& kernel, const Failing& failing, const std::function<Result<void>(Trial&)>& call) {
+int fail_in_turn(const KernelCase& kernel, const Failing& failing, const std::function<Result<void>(Trial&)>& call,
+                 const char* shape = single_head_shape) {
   for (int before = 0;; ++before) {
     CAPTURE(failing.function, before);
     ptx::DriverState& state = fresh_driver_state();
-    Trial trial = single_head_trial(kernel);
+    Trial trial = trial_of_shape(kernel, shape);
     state.failing_function = failing.function;
     state.failing_status = failing.status;
     state.calls_before = before;
@@ -47,7 +50,7 @@ int fail_in_turn(const KernelCase& kernel, const Failing& failing, const std::fu
       return before;
     }
     REQUIRE(!called);
-    CHECK_THAT(called.error().message, Catch::StartsWith("kernel 'single_head': ") && Catch::Contains(failing.words));
+    CHECK_THAT(called.error().message, Catch::StartsWith("kernel '") && Catch::Contains(failing.words));
     trial.call(kernel.kernel()).value();
     CHECK(trial.compare_with_interpreter(kernel.graph()).agrees);
   }
@@ -72,7 +75,7 @@ TEST_CASE("a failure of the driver comes back in its words, at whichever of its 
       ptx::DriverState& state = fresh_driver_state();
       state.failing_function = failing.function;
       state.failing_status = failing.status;
-      Trial trial = single_head_trial(fresh);
+      Trial trial = trial_of_shape(fresh, single_head_shape);
       CHECK_THAT(trial.call(fresh.kernel()).error().message, Catch::Contains(failing.words));
       fresh_driver_state();
       trial.call(fresh.kernel()).value();
@@ -101,12 +104,23 @@ TEST_CASE("failures of calls on tensors of the device come back, too", "[cuda]")
   CHECK(fail_in_turn(kernel, {"cuStreamSynchronize", 719, "cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED"}, call) == 1);
 }
 
+TEST_CASE("a failure of either launch of few queries by tensor cores comes back, and leaves no memory behind", "[cuda]") {
+  load_driver(2);
+  const KernelCase kernel("grouped_query", {.target = "cuda", .types = "bf16", .set = {"depth=16", "value_depth=16"}});
+  const char* shape = "batch=1,heads=2,group=2,queries=1,keys=600";
+  trial_of_shape(kernel, shape).call(kernel.kernel()).value();
+  const std::size_t allocated = driver_state().allocated_bytes;
+  const Failing failing{"cuLaunchKernel", 719, "CUDA_ERROR_LAUNCH_FAILED cuLaunchKernel failed"};
+  CHECK(fail_in_turn(kernel, failing, [&](Trial& trial) { return trial.call(kernel.kernel()); }, shape) == 2);
+  CHECK(driver_state().allocated_bytes <= allocated);
+}
+
 TEST_CASE("code that the driver does not load is refused in its words", "[cuda]") {
   const KernelCase kernel = opened_case();
   ptx::DriverState& state = fresh_driver_state();
   state.failing_function = "cuModuleLoadDataEx";
   state.failing_status = 200;
-  Trial trial = single_head_trial(kernel);
+  Trial trial = trial_of_shape(kernel, single_head_shape);
   CHECK_THAT(trial.call(kernel.kernel()).error().message, Catch::StartsWith("kernel 'single_head': its code for cuda stopped with Halide's error ") &&
                                                               Catch::Contains("CUDA: cuModuleLoadData failed: CUDA_ERROR_INVALID_IMAGE"));
   fresh_driver_state();
@@ -122,7 +136,7 @@ TEST_CASE("a device without enough memory is said so, and works for smaller call
   const Shape large = fill_shape(graph, parse_shape(fitting("batch=1,tokens=64,model=512,depth=8,value_depth=8", graph), "shape").extents).extents;
   Trial too_large = trial_of(kernel.kernel(), large, random_inputs(graph, large, 1));
   CHECK_THAT(too_large.call(kernel.kernel()).error().message, Catch::Contains("CUDA error: CUDA_ERROR_OUT_OF_MEMORY cuMemAlloc failed"));
-  Trial trial = single_head_trial(kernel);
+  Trial trial = trial_of_shape(kernel, single_head_shape);
   trial.call(kernel.kernel()).value();
   CHECK(trial.compare_with_interpreter(graph).agrees);
 }
@@ -133,7 +147,7 @@ TEST_CASE("a context that the driver does not give is said so", "[cuda]") {
   state.failing_function = "cuDevicePrimaryCtxRetain";
   state.failing_status = 2;
   const Kernel other = kernel.kernel().on("cuda:1").value();
-  Trial trial = single_head_trial(kernel);
+  Trial trial = trial_of_shape(kernel, single_head_shape);
   if (other.device()->is_in_use()) return;  // by another case of this process: it is asked for once
   CHECK(trial.call(other).error().message == "kernel 'single_head': cuda:1: cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
   CHECK_THAT(allocate_on(*other.device(), attune_f32, {4}).error().message,

@@ -40,12 +40,31 @@ KernelSpec attention_spec(const std::string& target, std::string_view variant, c
   return spec;
 }
 
+/// A headline of attention with a goal.
+Headline at_least(double least, std::string of) {
+  Headline headline;
+  headline.goal = {std::move(of), least};
+  return headline;
+}
+
 /// A call so short that the time is the launch's, which the host makes.
 KernelSpec short_spec(const std::string& target, const std::string& type) {
   Headline headline;
   headline.shape = "batch=1,heads=12,queries=128,keys=128";
   KernelSpec spec = attention_spec(target, "scaled_dot_product", type, 64, headline);
   spec.name += "_short";
+  return spec;
+}
+
+/// Keys and values of 8192 tokens for so many queries of each head.
+KernelSpec decode_spec(const std::string& target, const std::string& type, int queries, const std::string& schedule = {}) {
+  Headline headline = at_least(0.7, "copy");
+  headline.shape = fmt::format("batch=8,heads=8,group=4,queries={},keys=8192", queries);
+  headline.bytes_of = {"k", "v"};
+  KernelSpec spec = attention_spec(target, "grouped_query", type, 128, headline);
+  if (queries > 1) spec.name += fmt::format("_queries_{}", queries);
+  if (!schedule.empty()) spec.name += "_" + schedule;
+  spec.options.schedule = schedule;
   return spec;
 }
 
@@ -83,13 +102,6 @@ void add_peaks(const std::string& target, std::vector<KernelSpec>& specs) {
   }
 }
 
-/// A headline of attention with a goal.
-Headline at_least(double least, std::string of) {
-  Headline headline;
-  headline.goal = {std::move(of), least};
-  return headline;
-}
-
 void add_headlines(const std::string& target, std::vector<KernelSpec>& specs) {
   for (const int depth : {64, 128}) {
     const std::string dense = specs.emplace_back(attention_spec(target, "scaled_dot_product", "f32", depth, at_least(0.45, "fma"))).name;
@@ -101,10 +113,7 @@ void add_headlines(const std::string& target, std::vector<KernelSpec>& specs) {
     specs.push_back(attention_spec(target, "soft_cap", "f32", depth, at_least(0.9, dense)));
   }
   specs.push_back(short_spec(target, "f32"));
-  Headline decode = at_least(0.7, "copy");
-  decode.shape = "batch=8,heads=8,group=4,queries=1,keys=8192";
-  decode.bytes_of = {"k", "v"};
-  for (const char* type : {"f32", "bf16"}) specs.push_back(attention_spec(target, "grouped_query", type, 128, decode));
+  specs.push_back(decode_spec(target, "f32", 1));
   Headline products = at_least(0.6, "fma");
   products.shape = product_shape;
   specs.push_back(graph_spec(target, product(), products));
@@ -112,6 +121,8 @@ void add_headlines(const std::string& target, std::vector<KernelSpec>& specs) {
 
 /// By tensor cores, where the target has them: about four fifths of what an H100 reached (docs/performance.md).
 void add_half_headlines(const std::string& target, std::vector<KernelSpec>& specs) {
+  // Beside the schedule of tensor cores, where there is one.
+  specs.push_back(decode_spec(target, "bf16", 1, "gpu_split_keys"));
   for (const char* type : {"bf16", "f16"}) {
     for (const int depth : {64, 128}) {
       const Headline headline = at_least(depth == 128 ? 450e3 : 350e3, "gflops");
@@ -119,6 +130,7 @@ void add_half_headlines(const std::string& target, std::vector<KernelSpec>& spec
       specs.push_back(attention_spec(target, "causal", type, depth, at_least(1.7, dense)));
     }
     specs.push_back(short_spec(target, type));
+    for (const int queries : {1, 4, 8}) specs.push_back(decode_spec(target, type, queries));
     Headline products = at_least(500e3, "gflops");
     products.shape = product_shape;
     specs.push_back(graph_spec(target, product(), products, type));
