@@ -17,6 +17,15 @@ inline Arrays by_heads(Size query_count = queries, Size key_count = keys) {
           {"k", plain::random({batch, heads, key_count, depth}, 2)},
           {"v", plain::random({batch, heads, key_count, value_depth}, 3)}};
 }
+/// Of which a good half is true.
+inline Array random_mask(std::vector<Size> extents) {
+  Array mask = plain::random(std::move(extents), 13);
+  for (double& x : mask.data) x = x > -0.3;
+  return mask;
+}
+/// How many keys each sequence of the batch has.
+inline const Array lengths = array({batch}, {3, 0});
+
 inline plain::Result expected(const Arrays& inputs, const plain::Change& change = plain::unchanged) {
   return plain::attention(inputs.at("q"), inputs.at("k"), inputs.at("v"), change);
 }

@@ -6,7 +6,7 @@
 
 #include "codegen/halide/numbers/lowered.h"
 #include "tests/numbers/masks.h"
-#include "tests/numbers/random_tree.h"
+#include "tests/numbers/tree_value.h"
 
 namespace attune {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "dsl/interval_functions.h"
 #include "tests/numbers/masks.h"
-#include "tests/numbers/random_tree.h"
+#include "tests/numbers/tree_value.h"
 
 namespace attune {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/numbers/masks.h"
-#include "tests/numbers/random_tree.h"
+#include "tests/numbers/tree_value.h"
 
 using Halide::Bool;
 using Halide::Expr;

@@ -16,17 +16,15 @@
 #include <vector>
 
 #include "codegen/halide/rewrites/rare_lanes.h"
+#include "tests/numbers/vector_trial.h"
 
 namespace v = attune::vector_math;
+using namespace attune::vector_trial;
 using Halide::Expr;
 using Halide::Target;
 
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-/// NaN with either sign and with payloads; memory that was never written often holds the fourth.
-constexpr float nans[] = {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::quiet_NaN(),
-                          std::bit_cast<float>(0x7fc00001u), std::bit_cast<float>(0xffffffffu), std::bit_cast<float>(0x7fffffffu)};
 double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// A function as it is lowered and as it is in double; how many ulp may lie between; what it is at -infinity, -0, 0 and infinity.
@@ -38,7 +36,6 @@ struct Function {
   float at_special[4];
   bool may_flush = false;  ///< results below 2^-126 may be 0
 };
-constexpr float quiet_nan = nans[0];
 const Function functions[] = {
     {"exp", v::exp, std::exp, 2, {0, 1, 1, infinity}},
     {"exp2", v::exp2, std::exp2, 2, {0, 1, 1, infinity}},
@@ -49,22 +46,6 @@ const Function functions[] = {
     {"sin", v::sin, std::sin, 2, {quiet_nan, -0.f, 0, quiet_nan}},
     {"cos", v::cos, std::cos, 2, {quiet_nan, 1, 1, quiet_nan}},
 };
-
-/// The host, and the host without AVX-512 where it has it.
-std::vector<Target> targets() {
-  const Target host = Halide::get_jit_target_from_environment();
-  std::vector<Target> all = {host};
-  const std::vector<Target::Feature> avx2 = {Target::SSE41, Target::AVX, Target::AVX2, Target::FMA, Target::F16C, Target::JIT};
-  if (host.has_feature(Target::AVX512)) all.emplace_back(host.os, host.arch, host.bits, avx2);
-  return all;
-}
-
-Halide::Func vectorised(const Expr& value, const Halide::Var& i) {
-  Halide::Func f("f");
-  f(i) = value;
-  f.vectorize(i, 16, Halide::TailStrategy::GuardWithIf);
-  return f;
-}
 
 /// f(x) for every x; f(x + 0) with a 0 that Halide does not know, if x comes `from_arithmetic`, which LLVM takes to be finite.
 template <class Lowered>
@@ -96,21 +77,6 @@ std::vector<float> between(float low, float high, std::size_t count) {
   std::vector<float> x(count);
   std::generate(x.begin(), x.end(), [&] { return uniform(random); });
   return x;
-}
-
-/// |got - exact| in units of the last place of an f32 like `exact`; infinity where only one of them is NaN or beyond f32.
-double ulps(float got, double exact, bool may_flush) {
-  if (std::isnan(got) || std::isnan(exact)) return std::isnan(got) && std::isnan(exact) ? 0 : infinity;
-  const double beyond = std::ldexp(1.0, 128) - std::ldexp(1.0, 102);  // from here on, rounding gives infinity; one ulp below is as good
-  if (std::isinf(got)) return std::abs(exact) >= beyond - std::ldexp(1.0, 104) && (got > 0) == (exact > 0) ? 0 : infinity;
-  if (may_flush && got == 0 && std::abs(exact) < std::numeric_limits<float>::min()) return 0;
-  if (exact == 0) return got == 0 ? 0 : infinity;
-  return std::abs(got - exact) / std::ldexp(1.0, std::max(std::ilogb(exact), -126) - 23);
-}
-
-/// Equal, -0 and 0 told apart, any NaN like any other.
-bool is_same(float a, float b) {
-  return std::isnan(a) ? std::isnan(b) : std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
 /// The machine code of f, vectorised, without the checks around it.
@@ -231,63 +197,6 @@ TEST_CASE("the exponentials of a softmax are right, 0 far below and NaN for NaN"
       }
     }
   }
-}
-
-TEST_CASE("pow is right to 6 ulp, and has the special values of C", "[vector_math]") {
-  std::vector<float> a, b;
-  const std::vector<float> special = {0,     -0.f,  1,    -1,   2,        -2,        3,         -3,      0.5f,      -0.5f,    2.5f,
-                                      -2.5f, 1e10f, -1e10f, 1e38f, 1e-38f, 1e-45f, infinity, -infinity, nans[0], nans[3], 16777216.f, 8388609.f};
-  for (float x : special)
-    for (float y : special) a.push_back(x), b.push_back(y);
-  std::mt19937 random(11);
-  std::uniform_real_distribution<float> exponent(-126, 127), near(0.5f, 2.f), power(-126, 127), result(-130, 128);
-  for (int i = 0; i < 1 << 18; ++i) {
-    const float x = i % 2 == 0 ? near(random) : std::exp2(exponent(random));
-    a.push_back(x), b.push_back(i % 3 == 0 ? std::round(power(random) / 8) : result(random) / std::log2(x));
-  }
-  Halide::Buffer<float> exponents(b.data(), static_cast<int>(b.size())), bases(a.data(), static_cast<int>(a.size()));
-  Halide::Var i;
-  for (const Target& target : targets()) {
-    std::vector<float> got(a.size());
-    Halide::Buffer<float> to(got.data(), static_cast<int>(got.size()));
-    vectorised(v::pow(bases(i), exponents(i)), i).realize(to, target);
-    double worst = 0;
-    for (std::size_t k = 0; k < a.size(); ++k) {
-      const double exact = std::pow(static_cast<double>(a[k]), static_cast<double>(b[k])), error = ulps(got[k], exact, false);
-      const bool is_zero = exact == 0 || std::abs(exact) < 0x1p-150;
-      INFO(target.to_string() << ": " << a[k] << " to the power of " << b[k] << ": got " << got[k] << ", expected " << exact);
-      if (k < special.size() * special.size() && !(error <= 6)) CHECK(is_same(got[k], static_cast<float>(exact)));
-      if (!is_zero && std::abs(exact) < 0x1p128 && error > worst) worst = error;
-    }
-    INFO(target.to_string() << ": " << worst << " ulp");
-    CHECK(worst <= 6);
-  }
-}
-
-TEST_CASE("minimum and maximum give NaN if either operand is NaN", "[vector_math]") {
-  std::vector<float> a, b;
-  const std::vector<float> values = {-infinity, -2.f, 1.f, infinity, nans[0], nans[2], nans[3]};
-  for (float x : values)
-    for (float y : values) a.push_back(x), b.push_back(y);
-  Halide::Buffer<float> other(b.data(), static_cast<int>(b.size()));
-  Halide::Var unused;
-  for (const Target& target : targets())
-    for (bool from_arithmetic : {false, true}) {
-      std::vector<float> least(a.size()), greatest(a.size()), zeros(a.size());
-      const int size = static_cast<int>(a.size());
-      Halide::Buffer<float> x(a.data(), size), y(b.data(), size), zero(zeros.data(), size), low(least.data(), size),
-          high(greatest.data(), size);
-      Halide::Var i;
-      const Expr left = from_arithmetic ? x(i) + zero(i) : Expr(x(i)), right = y(i);
-      vectorised(v::minimum(left, right), i).realize(low, target);
-      vectorised(v::maximum(left, right), i).realize(high, target);
-      for (std::size_t k = 0; k < a.size(); ++k) {
-        const bool is_nan = std::isnan(a[k]) || std::isnan(b[k]);
-        INFO(target.to_string() << ": " << a[k] << ", " << b[k] << ": got " << least[k] << " and " << greatest[k]);
-        CHECK(is_same(least[k], is_nan ? quiet_nan : std::min(a[k], b[k])));
-        CHECK(is_same(greatest[k], is_nan ? quiet_nan : std::max(a[k], b[k])));
-      }
-    }
 }
 
 TEST_CASE("vector functions call nothing on any CPU", "[vector_math]") {

@@ -8,9 +8,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "runtime/bfloat16.h"
-#include "runtime/float16.h"
-
 namespace attune::ptx::arithmetic {
 
 template <class T>
@@ -124,35 +121,5 @@ constexpr auto is_greater = [](auto a, auto b) { return a > b; };
 constexpr auto is_greater_or_equal = [](auto a, auto b) { return a >= b; };
 constexpr auto is_unordered = [](float a, float b) { return std::isnan(a) || std::isnan(b); };
 constexpr auto is_ordered = [](float a, float b) { return !std::isnan(a) && !std::isnan(b); };
-
-template <class To, class From>
-std::uint64_t converted(const std::uint64_t* x) {
-  return bits_of(static_cast<To>(as<From>(x[0])));
-}
-/// Towards zero; what is too large is the nearest there is, NaN is 0, or the least of 64 bits.
-template <class To>
-std::uint64_t truncated(const std::uint64_t* x) {
-  const auto value = static_cast<double>(as<float>(x[0]));
-  constexpr To first = std::numeric_limits<To>::min(), last = std::numeric_limits<To>::max();
-  if (std::isnan(value)) return bits_of(sizeof(To) == 8 ? first : To{0});
-  if (value >= static_cast<double>(last)) return bits_of(last);
-  return bits_of(static_cast<To>(std::trunc(std::fmax(value, static_cast<double>(first)))));
-}
-
-/// A real as 16 bits, rounded to nearest, ties to even; and two of them, the first in the high half.
-template <class Narrow>
-std::uint64_t narrowed(const std::uint64_t* x) {
-  return Narrow(as<float>(x[0])).bits;
-}
-template <class Narrow>
-std::uint64_t narrowed_pair(const std::uint64_t* x) {
-  return std::uint64_t{Narrow(as<float>(x[0])).bits} << 16 | Narrow(as<float>(x[1])).bits;
-}
-template <class Narrow>
-std::uint64_t widened(const std::uint64_t* x) {
-  Narrow narrow;
-  narrow.bits = as<std::uint16_t>(x[0]);
-  return bits_of(static_cast<float>(narrow));
-}
 
 }  // namespace attune::ptx::arithmetic

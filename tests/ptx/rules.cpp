@@ -1,5 +1,8 @@
 /// What each instruction computes, by the manual of PTX (ISA 7.0, "Instruction Set").
+#include "runtime/bfloat16.h"
+#include "runtime/float16.h"
 #include "tests/ptx/arithmetic.h"
+#include "tests/ptx/conversions.h"
 #include "tests/ptx/module.h"
 
 namespace attune::ptx {

@@ -58,6 +58,22 @@ std::string linux_field(const std::string& name) {
   return {};
 }
 
+/// Features in GCC's spelling, and Linux's names of them.
+const std::vector<std::pair<std::string, std::string>> linux_names = {
+#if defined(__x86_64__)
+    {"avx", "avx"}, {"avx2", "avx2"}, {"fma", "fma"}, {"f16c", "f16c"}, {"bmi", "bmi1"}, {"bmi2", "bmi2"},
+    {"lzcnt", "abm"}, {"popcnt", "popcnt"}, {"movbe", "movbe"}, {"sse3", "pni"}, {"ssse3", "ssse3"},
+    {"sse4.1", "sse4_1"}, {"sse4.2", "sse4_2"}, {"avx512f", "avx512f"}, {"avx512bw", "avx512bw"},
+    {"avx512cd", "avx512cd"}, {"avx512dq", "avx512dq"}, {"avx512vl", "avx512vl"}, {"gfni", "gfni"}, {"vaes", "vaes"},
+    {"avx512ifma", "avx512ifma"}, {"avx512vbmi", "avx512vbmi"}, {"avx512vbmi2", "avx512_vbmi2"},
+    {"avx512vnni", "avx512_vnni"}, {"avx512bf16", "avx512_bf16"}, {"avx512fp16", "avx512_fp16"},
+    {"avx512bitalg", "avx512_bitalg"}, {"avxvnni", "avx_vnni"}, {"vpclmulqdq", "vpclmulqdq"},
+    {"avx512vpopcntdq", "avx512_vpopcntdq"}, {"avx512vp2intersect", "avx512_vp2intersect"}};
+#else
+    {"fp", "fp"}, {"simd", "asimd"}, {"lse", "atomics"}, {"fp16", "asimdhp"}, {"dotprod", "asimddp"}, {"sve", "sve"},
+    {"sve2", "sve2"}, {"i8mm", "i8mm"}, {"bf16", "bf16"}};
+#endif
+
 /// The lines of /proc/cpuinfo that name features; Linux and not we read CPUID there.
 std::set<std::string> linux_flags() {
   std::ifstream file("/proc/cpuinfo");
@@ -200,46 +216,8 @@ TEST_CASE("a code object runs where its conditions hold", "[codes]") {
 
 TEST_CASE("features of this CPU are those that Linux shows", "[codes]") {
   const std::set<std::string> flags = linux_flags();
-  // Linux's names beside GCC's.
-#if defined(__x86_64__)
-  const std::vector<std::pair<std::string, std::string>> names = {{"avx", "avx"},
-                                                                  {"avx2", "avx2"},
-                                                                  {"fma", "fma"},
-                                                                  {"f16c", "f16c"},
-                                                                  {"bmi", "bmi1"},
-                                                                  {"bmi2", "bmi2"},
-                                                                  {"lzcnt", "abm"},
-                                                                  {"popcnt", "popcnt"},
-                                                                  {"movbe", "movbe"},
-                                                                  {"sse3", "pni"},
-                                                                  {"ssse3", "ssse3"},
-                                                                  {"sse4.1", "sse4_1"},
-                                                                  {"sse4.2", "sse4_2"},
-                                                                  {"avx512f", "avx512f"},
-                                                                  {"avx512bw", "avx512bw"},
-                                                                  {"avx512cd", "avx512cd"},
-                                                                  {"avx512dq", "avx512dq"},
-                                                                  {"avx512vl", "avx512vl"},
-                                                                  {"gfni", "gfni"},
-                                                                  {"vaes", "vaes"},
-                                                                  {"avx512ifma", "avx512ifma"},
-                                                                  {"avx512vbmi", "avx512vbmi"},
-                                                                  {"avx512vbmi2", "avx512_vbmi2"},
-                                                                  {"avx512vnni", "avx512_vnni"},
-                                                                  {"avx512bf16", "avx512_bf16"},
-                                                                  {"avx512fp16", "avx512_fp16"},
-                                                                  {"avx512bitalg", "avx512_bitalg"},
-                                                                  {"avxvnni", "avx_vnni"},
-                                                                  {"vpclmulqdq", "vpclmulqdq"},
-                                                                  {"avx512vpopcntdq", "avx512_vpopcntdq"},
-                                                                  {"avx512vp2intersect", "avx512_vp2intersect"}};
-#else
-  const std::vector<std::pair<std::string, std::string>> names = {{"fp", "fp"},        {"simd", "asimd"},      {"lse", "atomics"},
-                                                                  {"fp16", "asimdhp"}, {"dotprod", "asimddp"}, {"sve", "sve"},
-                                                                  {"sve2", "sve2"},    {"i8mm", "i8mm"},       {"bf16", "bf16"}};
-#endif
   REQUIRE(!flags.empty());
-  for (const auto& [ours, of_linux] : names) {
+  for (const auto& [ours, of_linux] : linux_names) {
     INFO(ours);
     CHECK(this_machine().has_feature(ours) == flags.contains(of_linux));
   }
