@@ -11,10 +11,7 @@ foreach(name IN ITEMS c++ g++-12 clang++-22)
   cmake_path(GET program FILENAME file)
   set(header "${attune_compilers}/read_by_${file}/variant_library.h")
   if(NOT TARGET "attune_read_by_${file}")
-    file(CONFIGURE OUTPUT "${header}" CONTENT "#include \"dsl/variant_library.h\"\n" @ONLY)
-    add_custom_command(OUTPUT "${header}.gch"
-      COMMAND "${program}" -std=c++20 -O0 -fPIC "-I${PROJECT_BINARY_DIR}/include/attune" -x c++-header -MD -MF "${header}.d" -MT "${header}.gch" "${header}" -o "${header}.gch"
-      DEPENDS "${header}" DEPFILE "${header}.d" VERBATIM)
+    attune_precompile("${header}" dsl/variant_library.h .gch "${program}" -O0 -fPIC "-I${PROJECT_BINARY_DIR}/include/attune")
     add_custom_target("attune_read_by_${file}" DEPENDS "${header}.gch")
     add_dependencies(attune_compilers "attune_read_by_${file}")
   endif()
