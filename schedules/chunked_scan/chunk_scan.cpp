@@ -60,7 +60,7 @@ void ChunkScan::define_ahead(PrefetchInto cache) {
 
 void ChunkScan::define_decays() {
   decay(j, m, n) = select(is_token(j), exp(body.log_decay.element(at(n, 0, token(j)))).expr, 1.f);
-  const Halide::Var i("i");
+  const Halide::Var i("i-");
   fade(j, i, m, n) = select(j == i, 1.f, 0.f);
   const RDom later(1, tile.tokens() - 1, "later");
   fade(j, later, m, n) = select(j < later, fade(j, later - 1, m, n) * decay(later, m, n), fade(j, later, m, n));
@@ -94,7 +94,7 @@ void ChunkScan::define_written() {
   overlap(j, r, b, m, n) += key(over, row(), m, n) * key_by_token(j, over, m, n);
   erase(j, r, b, m, n) = select(j < row(), beta(row(), m, n) * faded(j, row(), overlap(j, r, b, m, n)), 0.f);
   // forward substitution on the rows of the identity
-  const Halide::Var i("i");
+  const Halide::Var i("i-");
   inverse(j, i, m, n) = select(j == i, 1.f, 0.f);
   erased = RDom({{0, tile.tokens()}, {0, tile.tokens()}}, "erased");
   erased.where(erased.x < erased.y);

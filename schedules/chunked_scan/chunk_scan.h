@@ -17,7 +17,7 @@ struct ChunkScan : StateScan {
   ChunkScan(const RecurrenceBody& body, const Extents& extents, const ScanTile& tile, PrefetchInto cache);
 
   const Halide::Expr padded_width;  ///< whole blocks of rows of the state
-  const Halide::Var j{"past_token"}, p{"state_block"};
+  const Halide::Var j{"past_token-"}, p{"state_block-"};
   Halide::Func key{"key"}, key_by_token{"key_by_token"}, query{"query"};  // [d, j, m, n], [j, d, m, n], [d, r, b, g, m, n]
   Halide::Func key_rows{"key_rows"};                                      // [d, j, m, n], of key: loaded along d, to be turned
   Halide::Func decay{"decay"}, fade{"fade"}, fading_key{"fading_key"};    // [j, m, n], [j, i, m, n], [d, j, m, n]; of no decay undefined

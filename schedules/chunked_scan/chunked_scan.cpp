@@ -162,7 +162,7 @@ class ChunkSchedule {
     once_a_chunk(scan_.carried);
     scan_.carried.bound(scan_.c, 0, scan_.used_columns).vectorize(scan_.c, lanes_);
     const Var block, inside, vector, lane;
-    const RVar rows("state_rows"), row("state_row");
+    const RVar rows("state_rows-"), row("state_row-");
     scan_.carried.update()
         .split(RVar(scan_.carried_over.x.name()), rows, row, scan_.tile.rows, TailStrategy::GuardWithIf)
         .split(scan_.c, block, inside, size_, TailStrategy::RoundUp)

@@ -56,7 +56,7 @@ struct StateScan {
   const Tiled columns;
   const Halide::Expr tiles, tasks, chunks;
   const Halide::Expr used_columns;  ///< of a task
-  const Halide::Var c{"column"}, d{"channel"}, r{"row"}, b{"row_block"}, g{"in_group"}, m{"chunk"}, n{"task"};
+  const Halide::Var c{"column-"}, d{"channel-"}, r{"row-"}, b{"row_block-"}, g{"in_group-"}, m{"chunk-"}, n{"task-"};
   Halide::Func state{"state"};  // [c, d, n]
   Halide::Func result{"recurrence"}, last{"last_state"}, steps{"steps"};
 

@@ -140,7 +140,7 @@ class DirectGemm {
   const bool is_dot_;
   Tiled over_;  ///< what is contracted, but for parts_
   Flat parts_;  ///< contracted dims inside of b's elements
-  Var j_{"j"}, i_{"i"}, jo_{"jo"}, io_{"io"};
+  Var j_{"j-"}, i_{"i-"}, jo_{"jo-"}, io_{"io-"};
   Func result_{"product"};
   std::vector<OpaqueNumber> numbers_;
 };
@@ -198,7 +198,7 @@ void DirectGemm::sum_columns(const Tile& tile, Func sums, const Halide::LoopLeve
   if (has_parts) ranges.emplace_back(0, parts_.extent());
   RDom k(ranges, "k");
   sums(tile_vars({j_})) += product(tile, k[1], k[0], has_parts ? Expr(k[2]) : Expr(0));
-  Var vector("vector"), lane("lane");
+  Var vector("vector-"), lane("lane-");
   sums.compute_at(level).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows);
   sums.split(j_, vector, lane, lanes_).vectorize(lane).unroll(vector).unroll(i_);
   std::vector<Halide::VarOrRVar> order{lane, vector, i_};
@@ -212,7 +212,7 @@ void DirectGemm::sum_columns(const Tile& tile, Func sums, const Halide::LoopLeve
 void DirectGemm::sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& level) {
   const Expr outer = over_.outer().extent();
   const int lanes = lanes_;
-  Var lane("lane");
+  Var lane("lane-");
   Func vectors("vectors");
   RDom block({{0, over_.extent() / lanes}, {0, outer}}, "block");
   std::vector<Var> at = tile_vars({lane, j_});
@@ -266,7 +266,7 @@ void DirectGemm::add_rows(const Tile& tile, const Expr& tiles) {
   const int update = result_.num_update_definitions() - 1;
   level.set(Halide::LoopLevel(result_, loop(2)));
   Halide::Stage stage = result_.update(update);
-  RVar vector("vector"), lane("lane"), task = loop(4);
+  RVar vector("vector-"), lane("lane-"), task = loop(4);
   stage.allow_race_conditions().split(loop(0), vector, lane, std::min(width, lanes_));
   for (int number = 5; number < loops.dimensions(); ++number) {
     RVar both;

@@ -92,7 +92,7 @@ class PackedGemm {
   std::vector<std::string> own_batch_;  ///< the batch dims that b lacks: all their products read the same columns
 
   // k counts a vector's lanes along the contraction, kb its blocks, ko what the other contracted dims are at; i and j count in a tile, io and jo tiles.
-  Var k_{"k"}, kb_{"kb"}, ko_{"ko"}, i_{"i"}, io_{"io"}, j_{"j"}, jo_{"jo"};
+  Var k_{"k-"}, kb_{"kb-"}, ko_{"ko-"}, i_{"i-"}, io_{"io-"}, j_{"j-"}, jo_{"jo-"};
   Func row_panel_{"row_panel"};          // [batch.., row tile, outer over, block, row, lane]
   Func column_panel_{"column_panel"};    // [batch.., column tile, outer over, block, lane, column]
   Func column_source_{"column_source"};  // the same with column and lane exchanged: a transposition in registers
@@ -105,7 +105,7 @@ class PackedGemm {
   std::vector<OpaqueNumber> numbers_;
   int j_loop_ = 0, i_loop_ = 0, io_loop_ = 0, jo_loop_ = 0, jb_loop_ = 0, ib_loop_ = 0, part_loop_ = 0, span_loop_ = 0;
   std::vector<int> shared_loops_, own_loops_;  ///< of the batch dims that b has, and of own_batch_
-  RVar task_{"task"}, group_{"group"};
+  RVar task_{"task-"}, group_{"group-"};
 };
 
 template <class Index>
@@ -261,7 +261,7 @@ void PackedGemm::define_result() {
 
 void PackedGemm::schedule_result() {
   const auto loop = [&](int number) { return RVar(loops_[number].name()); };
-  RVar vector("vector"), lane("lane");
+  RVar vector("vector-"), lane("lane-");
   Halide::Stage stage = result_.update();
   result_.compute_root();
   stage.allow_race_conditions().split(loop(j_loop_), vector, lane, tile_.lanes);
@@ -287,7 +287,7 @@ void PackedGemm::schedule_result() {
 }
 
 void PackedGemm::schedule_sums() {
-  Var vector("vector"), lane("lane");
+  Var vector("vector-"), lane("lane-");
   const auto tile = [&](Halide::Stage stage, const Halide::VarOrRVar& row) {
     stage.split(j_, vector, lane, tile_.lanes).vectorize(lane).unroll(vector).unroll(row);
     return stage;
@@ -310,7 +310,7 @@ void PackedGemm::split_into_tasks(Func& panels, const Var& tile, const Var& pane
 }
 
 void PackedGemm::schedule_row_panel() {
-  Var task("task"), panel("panel");
+  Var task("task-"), panel("panel-");
   row_panel_.compute_at(result_, RVar(loops_[span_loop_].name())).bound(k_, 0, tile_.lanes).bound(i_, 0, tile_.rows);
   split_into_tasks(row_panel_, io_, panel, task, tile_.rows);
   if (p_.a_along_rows) {
@@ -322,7 +322,7 @@ void PackedGemm::schedule_row_panel() {
 
 void PackedGemm::schedule_column_panel() {
   column_panel_.compute_at(result_, RVar(loops_[part_loop_].name()));
-  Var vector("vector"), lane("lane"), kv("kv"), kl("kl"), task("task"), panel("panel");
+  Var vector("vector-"), lane("lane-"), kv("kv-"), kl("kl-"), task("task-"), panel("panel-");
   column_panel_.bound(k_, 0, tile_.lanes).bound(j_, 0, width_);
   split_into_tasks(column_panel_, jo_, panel, task, width_);
   if (!p_.b_along_over) {

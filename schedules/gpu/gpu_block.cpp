@@ -10,7 +10,7 @@ using Halide::VarOrRVar;
 namespace attune {
 
 void by_threads(Func func, const Var& thread, const Var& row, const BlockThreads& threads, const std::vector<Var>& inner) {
-  const Var y("y"), of_thread("of_thread");
+  const Var y("y-"), of_thread("of_thread-");
   func.split(row, y, of_thread, threads.thread_rows);
   std::vector<VarOrRVar> order(inner.begin(), inner.end());
   order.insert(order.end(), {of_thread, thread, y});
@@ -20,7 +20,7 @@ void by_threads(Func func, const Var& thread, const Var& row, const BlockThreads
 }
 
 void stage_in_block(Func func, const Piece& piece, const Var& inner, int extent, const Var& outer, const std::string& outer_dim, const BlockThreads& threads) {
-  const Var both("both"), each("each"), x("x"), y("y"), in_vector("in_vector"), vectors("vectors");
+  const Var both("both-"), each("each-"), x("x-"), y("y-"), in_vector("in_vector-"), vectors("vectors-");
   func.store_in(Halide::MemoryType::GPUShared).bound_extent(inner, extent).split(inner, vectors, in_vector, gpu_vector);
   // OpenCL's compiler takes few functions of vectors, and no strict comparisons of them.
   if (piece.load()) func.vectorize(in_vector);

@@ -104,8 +104,8 @@ class GpuGemm {
     sums_.compute_at(out, block).store_in(Halide::MemoryType::Register);
     sums_.bound_extent(number_, thread_columns_).bound_extent(thread_, threads_.columns).bound_extent(row_, tile_rows()).bound_extent(block_, 1);
     by_threads(sums_, thread_, row_, threads_, {number_});
-    const Var y("y"), of_thread("of_thread");
-    const RVar vectors("vectors"), in_vector("in_vector"), chunk = chunks_.y;
+    const Var y("y-"), of_thread("of_thread-");
+    const RVar vectors("vectors-"), in_vector("in_vector-"), chunk = chunks_.y;
     sums_.update().split(chunks_.x, vectors, in_vector, gpu_vector).split(row_, y, of_thread, threads_.thread_rows);
     sums_.update().reorder(in_vector, number_, of_thread, vectors, thread_, y, chunk).unroll(in_vector).unroll(number_).unroll(of_thread).gpu_threads(thread_, y);
     stage(a_, body_.a, row_, body_.rows, tile_rows(), chunk);
@@ -125,7 +125,7 @@ class GpuGemm {
   const int chunk_;
   const Flat grid_;
 
-  const Var in_chunk_{"in_chunk"}, chunk_number_{"chunk"}, row_{"row"}, column_{"column"}, number_{"number"}, thread_{"thread"}, block_{"block"};
+  const Var in_chunk_{"in_chunk-"}, chunk_number_{"chunk-"}, row_{"row-"}, column_{"column-"}, number_{"number-"}, thread_{"thread-"}, block_{"block-"};
   Func a_{"a"}, b_{"b"};  // [in chunk, row or column of the tile, chunk, block]
   Func sums_{"sums"};     // [number, thread, row, block]
   RDom chunks_;

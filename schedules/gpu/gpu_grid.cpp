@@ -18,7 +18,7 @@ using Halide::VarOrRVar;
 namespace attune {
 namespace {
 
-const Var thread_x("thread_x"), thread_y("thread_y");
+const Var thread_x("thread_x-"), thread_y("thread_y-");
 
 /// The index, at the end of the extent where it is beyond: threads of the last block compute elements that are not stored.
 Expr at_most_last(const Expr& index, const Expr& extent) { return Halide::clamp(index, 0, extent - 1); }
@@ -50,7 +50,7 @@ void run_on_gpu(Func func, const GpuGrid& grid, const Extents& extents, const Gp
     return;
   }
   for (const std::string& dim : grid.dims) func.bound(Var(dim), 0, extents.at(dim));
-  const Var block_x("block_x"), block_y("block_y"), in_x("in_x"), in_y("in_y"), element_x("element_x"), element_y("element_y");
+  const Var block_x("block_x-"), block_y("block_y-"), in_x("in_x-"), in_y("in_y-"), element_x("element_x-"), element_y("element_y-");
   std::vector<VarOrRVar> threads{thread_x};
   std::vector<VarOrRVar> order{element_x}, blocks{block_x};
   const auto cut = [&func](const std::string& dim, const Var& block, const Var& in, const Var& thread, const Var& element, int block_size, int thread_size) {

@@ -17,7 +17,7 @@ void GpuSoftmax::schedule_block(Func& kernel, const VarOrRVar& block) {
     if (f->defined()) f->compute_at(level).bound_extent(thread_, tiles_.columns).bound_extent(row_, tiles_.queries()).bound_extent(block_, 1);
   state_.store_in(MemoryType::Register);
   by_threads(state_, thread_, row_, threads());
-  const Var y("y"), of_thread("of_thread");
+  const Var y("y-"), of_thread("of_thread-");
   state_.update().split(row_, y, of_thread, tiles_.thread_rows).reorder(of_thread, thread_, y, key_block).unroll(of_thread).gpu_threads(thread_, y);
   if (totals_.defined()) {
     totals_.store_in(MemoryType::GPUShared).reorder_storage(row_, thread_, block_);
@@ -41,7 +41,7 @@ void GpuSoftmax::schedule_block(Func& kernel, const VarOrRVar& block) {
   }
   at_key_block(shared_weights_).bound_extent(number_, tiles_.thread_keys).store_in(MemoryType::GPUShared);
   shared_weights_.reorder_storage(row_, thread_, number_).align_storage(row_, tiles_.queries() + row_padding);
-  const Var weights_y("y"), weights_of_thread("of_thread");
+  const Var weights_y("y-"), weights_of_thread("of_thread-");
   shared_weights_.split(row_, weights_y, weights_of_thread, tiles_.thread_rows).reorder(weights_of_thread, number_, thread_, weights_y);
   shared_weights_.unroll(weights_of_thread).unroll(number_).gpu_threads(thread_, weights_y);
   at_key_block(partial_);
@@ -51,8 +51,8 @@ void GpuSoftmax::schedule_block(Func& kernel, const VarOrRVar& block) {
 void GpuSoftmax::schedule_product(Func& product) {
   product.bound_extent(number_, tiles_.thread_keys).store_in(MemoryType::Register);
   by_threads(product, thread_, row_, threads(), {number_});
-  const Var y("y"), of_thread("of_thread");
-  const RVar vectors("vectors"), in_vector("in_vector"), chunk = over_.y;
+  const Var y("y-"), of_thread("of_thread-");
+  const RVar vectors("vectors-"), in_vector("in_vector-"), chunk = over_.y;
   Stage update = product.update();
   update.split(over_.x, vectors, in_vector, gpu_vector).split(row_, y, of_thread, tiles_.thread_rows);
   update.reorder(in_vector, number_, of_thread, vectors, thread_, y, chunk).unroll(in_vector).unroll(number_).unroll(of_thread).gpu_threads(thread_, y);
@@ -70,8 +70,8 @@ void GpuSoftmax::schedule_product(Func& product) {
 void GpuSoftmax::schedule_partial() {
   partial_.bound_extent(element_, tiles_.thread_values).store_in(MemoryType::Register);
   by_threads(partial_, thread_, row_, threads(), {element_});
-  const Var y("y"), of_thread("of_thread");
-  const RVar chunk("chunk"), in_chunk("in_chunk");
+  const Var y("y-"), of_thread("of_thread-");
+  const RVar chunk("chunk-"), in_chunk("in_chunk-");
   Stage update = partial_.update();
   update.split(row_, y, of_thread, tiles_.thread_rows).split(keys_of_block_.y, chunk, in_chunk, tiles_.staged_keys);
   update.reorder(element_, of_thread, keys_of_block_.x, in_chunk, thread_, y, chunk);

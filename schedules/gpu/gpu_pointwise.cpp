@@ -15,7 +15,7 @@ Stored gpu_pointwise(const Pointwise& body, const Extents& extents, const Machin
   if (body.places) {
     PlacedRows written = placed_rows(body, extents);
     Halide::Stage stage = written.func.update();
-    Halide::RVar all = written.loops[0], block("block"), thread("thread");
+    Halide::RVar all = written.loops[0], block("block-"), thread("thread-");
     for (std::size_t n = 1; n < written.loops.size(); ++n) {
       Halide::RVar both;
       stage.fuse(all, written.loops[n], both);

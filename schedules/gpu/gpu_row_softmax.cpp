@@ -83,7 +83,7 @@ class RowStates {
   const GpuTile tile_;
   const std::vector<std::string> dims_;
   const Flat rows_;
-  const Var thread_{"thread"}, row_{"row"}, block_{"block"};
+  const Var thread_{"thread-"}, row_{"row-"}, block_{"block-"};
   Func part_{"part"}, shared_{"shared_part"};  // [thread, row, block]
   Func states_{"row_states"};                  // over the dims of rows
 };

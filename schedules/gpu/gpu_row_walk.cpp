@@ -38,7 +38,7 @@ Func running_values(const Pointwise& body, const std::vector<std::string>& rows,
     stage.gpu_single_thread();
     return values;
   }
-  Var all(rows.back()), block("block"), thread("thread");
+  Var all(rows.back()), block("block-"), thread("thread-");
   for (std::size_t n = rows.size() - 1; n-- > 0;) {
     const Var both;
     stage.fuse(all, Var(rows[n]), both);

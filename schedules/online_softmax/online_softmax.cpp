@@ -115,7 +115,7 @@ Visibility SoftmaxStage::visibility(const Span& rows, const Expr& block, int key
 bool SoftmaxStage::knows_visible_blocks() const {
   return !body_.visible ||
          (has_visibility() &&
-          !is_const_zero(Halide::Internal::simplify(visibility(rows_of_tile(), Var("block"), tiles_.key_tile).certainly)));
+          !is_const_zero(Halide::Internal::simplify(visibility(rows_of_tile(), Var("block-"), tiles_.key_tile).certainly)));
 }
 
 /// A block of key_tile keys that a pass over whole blocks takes: all of its keys are there, and all are visible (or, where that cannot be
@@ -133,7 +133,7 @@ bool SoftmaxStage::has_visibility() const { return body_.visible && body_.visibi
 /// Says which are the finest blocks whose visibility the passes ask for, before they ask for any: what is known of a tensor's larger blocks is
 /// made of those of its finer ones that were looked up first (codegen/halide/bodies/block_ranges.h), otherwise of all their elements.
 void SoftmaxStage::look_up_finest_blocks() const {
-  if (has_visibility()) visibility(rows_of_group(), Var("block"), tiles_.edge_tile);
+  if (has_visibility()) visibility(rows_of_group(), Var("block-"), tiles_.edge_tile);
 }
 
 TileOrder SoftmaxStage::tile_order() const {

@@ -99,7 +99,7 @@ void SoftmaxStage::schedule_bf16_panels() {
 
 /// As the product of f32; a register holds the sums of both elements of its pairs.
 void SoftmaxStage::schedule_bf16_product(SoftmaxPass& pass) {
-  const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
+  const Var vector_of_keys("vector_of_keys-"), lane_of_keys("lane_of_keys-");
   Func& product = pass.product;
   product.compute_at(pass.scores, row_group_).bound_extent(column_, tiles_.panel()).bound_extent(row_, tiles_.rows);
   product.split(column_, vector_of_keys, lane_of_keys, tiles_.lanes, TailStrategy::RoundUp);
@@ -116,7 +116,7 @@ void SoftmaxStage::schedule_bf16_partial(SoftmaxPass& pass) {
   if (!fixed_depth_) partial.reorder_storage({lane_, row_, row_group_, vector_});
   const RDom &whole = pass.whole, &rest = pass.rest;
   // One loop over the pairs of all panels: with a short one of its own over panels, Halide does not find the instruction.
-  const Halide::RVar pairs("pairs");
+  const Halide::RVar pairs("pairs-");
   partial.update(0).fuse(whole[2], whole[3], pairs).reorder({whole[0], lane_, whole[1], row_, pairs, row_group_, whole[4]});
   partial.update(0).atomic().vectorize(whole[0]).vectorize(lane_).unroll(whole[1]).unroll(row_);
   if (!rest.defined()) return;

@@ -24,7 +24,7 @@ bool contains(const std::vector<std::string>& dims, const std::string& dim) { re
 /// Loops, outermost first: batch dims of the keys, other batch dims, query tiles (all parallel), queries, value_depth.
 /// So keys are packed once for all that share them.
 void SoftmaxStage::schedule_out() {
-  const Var query(body_.queries), depth(body_.value_depth), query_in_tile("query_in_tile");
+  const Var query(body_.queries), depth(body_.value_depth), query_in_tile("query_in_tile-");
   const bool has_whole_vectors = fixed_depth_ && *fixed_depth_ % tiles_.lanes == 0;
   if (fixed_depth_) out_.bound(depth, 0, *fixed_depth_);
   out_.compute_root()
@@ -97,7 +97,7 @@ void SoftmaxStage::schedule_panels() {
 void SoftmaxStage::schedule_query_panel() {
   per_tile(query_panel_);
   if (body_.over.empty()) return;
-  const Var last(body_.over.back()), vector("vector_of_query"), lane("lane_of_query");
+  const Var last(body_.over.back()), vector("vector_of_query-"), lane("lane_of_query-");
   query_panel_.split(last, vector, lane, tiles_.lanes, TailStrategy::GuardWithIf).vectorize(lane);
   const int extent = fixed_value(extents_.at(body_.over.back())).value_or(0), vectors = extent / tiles_.lanes;
   if (vectors > 0 && vectors <= most_unrolled_vectors && extent % tiles_.lanes == 0) query_panel_.bound_extent(last, extent).unroll(vector);
@@ -133,7 +133,7 @@ void SoftmaxStage::schedule_key_panel() {
     return;
   }
   const int edge = square_of_keys();
-  const Var columns("columns"), in_columns("in_columns"), square("square"), in_square("in_square"), last(body_.over.back());
+  const Var columns("columns-"), in_columns("in_columns-"), square("square-"), in_square("in_square-"), last(body_.over.back());
   key_panel_.split(column_, columns, in_columns, edge).split(last, square, in_square, edge, TailStrategy::RoundUp);
   std::vector<VarOrRVar> order = {in_columns, in_square, square};
   for (auto dim = body_.over.rbegin() + 1; dim != body_.over.rend(); ++dim) order.emplace_back(Var(*dim));
@@ -157,7 +157,7 @@ void SoftmaxStage::schedule_pass(SoftmaxPass& pass) {
 /// Sums of register_rows x a panel in registers; each then goes through body.change and the mask on its way to memory.
 /// A term that takes many operations of its own keeps the sums of one vector of keys only.
 void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
-  const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
+  const Var vector_of_keys("vector_of_keys-"), lane_of_keys("lane_of_keys-");
   // All groups of rows take a panel of keys, which stays in the first-level cache, before those of the next.
   Func& scores = per_block(pass.scores, pass, pass.by_row_groups);
   scores.bound_extent(column_, tiles_.panel()).bound_extent(panel_, pass.key_tile / tiles_.panel());
@@ -195,7 +195,7 @@ void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
   if (body_.has_softmax) schedule_reference(pass);
   for (Func* f : {&pass.exact_weights, &pass.weights, &pass.changed_weights}) {
     if (!f->defined()) continue;
-    const Var vector_of_keys("vector_of_keys"), lane_of_keys("lane_of_keys");
+    const Var vector_of_keys("vector_of_keys-"), lane_of_keys("lane_of_keys-");
     per_row_group(*f, pass).bound_extent(column_, tiles_.panel());
     keep_rows_apart(*f, pass);
     f->split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).reorder(lane_of_keys, vector_of_keys, panel_, row_, row_group_);
@@ -215,7 +215,7 @@ void SoftmaxStage::keep_rows_apart(Func& f, const SoftmaxPass& pass) const {
 
 void SoftmaxStage::schedule_reference(SoftmaxPass& pass) {
   // Lanes are folded for some rows at once: of one row alone it would be a chain of scalars.
-  const Var rows("rows"), row_of_rows("row_of_rows");
+  const Var rows("rows-"), row_of_rows("row_of_rows-");
   const int rows_at_once = std::gcd(tiles_.rows, 4);
   per_row_group(pass.maximum, pass).vectorize(row_, rows_at_once);
   pass.maximum.update().split(row_, rows, row_of_rows, rows_at_once).reorder(pass.across.x, row_of_rows, rows);
@@ -240,7 +240,7 @@ void SoftmaxStage::schedule_partial(SoftmaxPass& pass) {
   Func& partial = per_row_group(pass.partial, pass);
   partial.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   if (has_sums_of_groups(pass)) {
-    const Var vector_in_group("vector_in_group");
+    const Var vector_in_group("vector_in_group-");
     partial.bound_extent(vector_, vectors_).split(vector_, vector_group_, vector_in_group, vectors_in_group());
     partial.reorder(lane_, vector_in_group, row_, vector_group_, row_group_).unroll(vector_in_group).unroll(row_);
     Func& sums = pass.group_sums;

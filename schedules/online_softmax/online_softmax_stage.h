@@ -126,8 +126,8 @@ class SoftmaxStage {
   std::optional<int> fixed_depth_;             ///< the extent of value_depth where it is a constant
   Exprs batch_, key_batch_, value_batch_;      ///< Vars of the batch dims that the result, key and value have, innermost first
 
-  Halide::Var pair_{"pair"}, lane_{"lane"}, vector_{"vector"}, vector_group_{"vector_group"}, column_{"column"}, panel_{"panel"}, key_{"key"};
-  Halide::Var row_{"row"}, row_group_{"row_group"}, key_block_{"key_block"}, query_tile_{"query_tile"};
+  Halide::Var pair_{"pair-"}, lane_{"lane-"}, vector_{"vector-"}, vector_group_{"vector_group-"}, column_{"column-"}, panel_{"panel-"}, key_{"key-"};
+  Halide::Var row_{"row-"}, row_group_{"row_group-"}, key_block_{"key_block-"}, query_tile_{"query_tile-"};
   TileOrder tile_order_ = TileOrder::first_to_last;
   const std::optional<Bf16Operands> bf16_;   ///< not there: the arithmetic is f32
   Halide::Func query_panel_{"query_panel"};  ///< [over.., row, row_group, query_tile, batch..]

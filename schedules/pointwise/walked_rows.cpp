@@ -91,7 +91,7 @@ class WalkedRows {
   const Expr length_;
   const Tiled rows_;
   const Expr tiles_per_task_;
-  const Var lane_{"lane"}, position_{"position"}, tile_{"tile"};
+  const Var lane_{"lane-"}, position_{"position-"}, tile_{"tile-"};
   Func element_{"element"}, values_{"values"}, result_{"walked"};
   RDom steps_, loops_;
 };

@@ -41,7 +41,7 @@ Expr SplitKeysStage::prefetch_key() {
 
 void SplitKeysStage::schedule_prefetched_key() {
   if (!later_key_.defined()) return;
-  later_key_.compute_at(product_sum_, Halide::Var("key_group"));
+  later_key_.compute_at(product_sum_, Halide::Var("key_group-"));
   lines_.unroll_few(later_key_.update());
 }
 

@@ -12,7 +12,7 @@ using Halide::VarOrRVar;
 namespace attune {
 /// Batch indices of the keys in parallel; the states of the splits of one are merged when all are there.
 void SplitKeysStage::schedule_out() {
-  const Var depth(body_.value_depth), vector("vector_of_depth");
+  const Var depth(body_.value_depth), vector("vector_of_depth-");
   out_.compute_root().split(depth, vector, lane_, tiles_.lanes, TailStrategy::GuardWithIf).vectorize(lane_);
   std::vector<VarOrRVar> order = {lane_, vector};
   const auto is_shared = [&](const std::string& dim) {
@@ -67,11 +67,11 @@ Func& SplitKeysStage::per_block(Func& f) {
 /// Sums of register_rows x register_keys vectors along the contracted dim. As many of them as a vector has lanes are folded to one vector
 /// as soon as they are there: while shuffles wait for the sums, the next products run.
 void SplitKeysStage::schedule_scores() {
-  const Var keys("keys_of_vector"), key("key_of_vector");
+  const Var keys("keys_of_vector-"), key("key_of_vector-");
   Func& scores = per_block(scores_).bound_storage(key_, tiles_.key_tile);
   scores.split(key_, keys, key, tiles_.lanes, TailStrategy::RoundUp).vectorize(key).reorder(key, row_, keys);
   if (!product_.defined()) return;
-  const Var key_group("key_group"), key_in_group("key_in_group"), tile("key_tile"), key_in_tile("key_in_tile");
+  const Var key_group("key_group-"), key_in_group("key_in_group-"), tile("key_tile-"), key_in_tile("key_in_tile-");
   const int tile_keys = keys_in_registers(), folded_keys = std::max(tiles_.lanes / tiles_.rows, tile_keys);
   // Not bound_extent: of few known keys bounds inference takes in a vector more than there is.
   product_sum_.compute_at(scores, keys).bound_extent(row_, tiles_.rows).reorder_storage(row_, key_);
@@ -116,7 +116,7 @@ void SplitKeysStage::schedule_partial() {
   // Distances between a tile's sums must be constants, or LLVM keeps them in memory: an unknown extent goes outermost.
   if (!fixed_value(depth_)) partial.reorder_storage({lane_, row_, vector_});
   if (whole_.defined()) {
-    const Var row_in_registers("row_in_registers"), row_group("row_group");
+    const Var row_in_registers("row_in_registers-"), row_group("row_group-");
     int rows = std::clamp(tiles_.sums / *fixed_value(whole_[0].extent()), 1, tiles_.rows);
     while (tiles_.rows % rows != 0) --rows;
     partial.update(0).split(row_, row_group, row_in_registers, rows, TailStrategy::RoundUp);

@@ -103,8 +103,8 @@ class SplitKeysStage {
   bool keys_are_whole_;                    ///< the last dim of body.over is a multiple of a vector
   LanePlaces key_places_, value_places_;   ///< of the last dim of body.over, of value_depth
 
-  Halide::Var lane_{"lane"}, vector_{"vector"}, key_{"key"};
-  Halide::Var row_{"row"}, block_{"block"}, row_tile_{"row_tile"}, split_{"split"};
+  Halide::Var lane_{"lane-"}, vector_{"vector-"}, key_{"key-"};
+  Halide::Var row_{"row-"}, block_{"block-"}, row_tile_{"row_tile-"}, split_{"split-"};
   RowLines lines_;  ///< of a later key
   Halide::RDom across_, block_vectors_, lanes_, whole_, blocks_, all_splits_, state_lanes_;
   std::vector<Halide::RDom> rests_;

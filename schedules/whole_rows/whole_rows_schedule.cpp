@@ -20,7 +20,7 @@ bool WholeRowsStage::are_sums_in_registers() const {
 /// Loops, outermost first: batch dims (parallel), tiles of queries, queries, value_depth. A last tile that is not full takes
 /// queries of the one before it, too; calls that have less than a tile of queries have tiles of one.
 void WholeRowsStage::schedule_out() {
-  const Var depth(body_.value_depth), vector("vector_of_depth"), query_in_tile("query_in_tile");
+  const Var depth(body_.value_depth), vector("vector_of_depth-"), query_in_tile("query_in_tile-");
   const Halide::Expr queries = extents_.at(body_.queries);
   const auto fixed_depth = fixed_value(depth_);
   const bool has_whole_vectors = fixed_depth && *fixed_depth % tiles_.lanes == 0;
@@ -55,7 +55,7 @@ void WholeRowsStage::schedule_scores() {
 
 /// Sums of register_rows x register_keys in registers along the contracted dim, then over the lanes.
 void WholeRowsStage::schedule_product(Func& scores) {
-  const Var keys("key_group"), key("key_in_group");
+  const Var keys("key_group-"), key("key_in_group-");
   per_tile(scores).split(key_, keys, key, tiles_.keys, TailStrategy::RoundUp).reorder(key, query_, keys).vectorize(key).unroll(query_);
   // Partitioned, the loop would hold the products twice; a mask from memory is loaded without clamps for that.
   if (unchanged_.defined() || !body_.visible) scores.partition(keys, Partition::Never);

@@ -53,7 +53,7 @@ class WholeRowsStage {
   const Exprs batch_;                ///< Vars, innermost first
   bool over_is_whole_;               ///< the last dim of body.over is a multiple of a vector
 
-  Halide::Var lane_{"lane"}, vector_{"vector"}, half_{"half"}, key_{"key"}, query_, query_tile_{"query_tile"};
+  Halide::Var lane_{"lane-"}, vector_{"vector-"}, half_{"half-"}, key_{"key-"}, query_, query_tile_{"query_tile-"};
   Halide::RDom across_, across_half_, key_vectors_, whole_;
   std::vector<Halide::RDom> overs_, rests_;
   Halide::Func query_row_{"query_row"};              ///< [lane, over.., ..] the last of over by vectors

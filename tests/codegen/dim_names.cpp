@@ -15,6 +15,16 @@ Graph elementwise(std::array<const char*, 4> names) {
   return g;
 }
 
+/// Causal attention, of dims of these names: queries, keys, depth.
+Graph attention(std::array<const char*, 3> names) {
+  Graph g;
+  const Dim queries = g.dim(names[0]), keys = g.dim(names[1]), depth = g.dim(names[2]);
+  const Value q = g.input("q", {queries, depth}), k = g.input("k", {keys, depth}), v = g.input("v", {keys, depth});
+  g.output("out", matmul(softmax(mask(matmul(q, k, depth), index(keys) <= index(queries)), keys), v, keys), {queries, depth});
+  g.finish();
+  return g;
+}
+
 }  // namespace
 
 TEST_CASE("dims of the names of a schedule's loops are dims", "[names]") {
@@ -24,6 +34,16 @@ TEST_CASE("dims of the names of a schedule's loops are dims", "[names]") {
     const std::string a = names[0], b = names[1], c = names[2], d = names[3];
     CHECK(kernel.difference(a + "=5," + b + "=1," + c + "=3," + d + "=37", 1) == "");
     CHECK(kernel.difference(a + "=37," + b + "=5," + c + "=1," + d + "=2", 2) == "");
+  }
+  // Of schedules with tiles: a row, column or block of one's own is what many graphs have. tests/schedules/loop_names.py looks at all names.
+  for (const auto& names : {std::array{"block", "row", "lane"}, std::array{"columns", "split", "half"}}) {
+    const Graph graph = attention(names);
+    const KernelCase kernel(graph, "named");
+    const std::string queries = names[0], keys = names[1], depth = names[2];
+    for (const char* extents : {"37 53", "5 129", "15 70", "129 129"}) {
+      const std::string text = extents, rows = text.substr(0, text.find(' ')), columns = text.substr(text.find(' ') + 1);
+      CHECK(kernel.difference(queries + "=" + rows + "," + keys + "=" + columns + "," + depth + "=5", 1) == "");
+    }
   }
 }
 

@@ -89,7 +89,7 @@ class BlockRanges {
   /// The block numbers along the dims, innermost first.
   std::vector<Expr> numbers_of(const Sizes& sizes) const {
     std::vector<Expr> numbers;
-    for (std::size_t n = 0; n < sizes.size(); ++n) numbers.emplace_back(Var(dim(n) + "_block"));
+    for (std::size_t n = 0; n < sizes.size(); ++n) numbers.emplace_back(Var(dim(n) + "_block-"));
     return numbers;
   }
 
@@ -148,7 +148,7 @@ class BlockRanges {
     across_sizes[0] = 1;
     const RDom across = domain(across_sizes), along(0, sizes[0], "along");
     const std::vector<Expr> numbers = numbers_of(sizes);
-    const Var place("place");
+    const Var place("place-");
     Coordinates at;
     int reduced = 0;
     for (std::size_t n = 0; n < sizes.size(); ++n) {
@@ -177,8 +177,8 @@ class BlockRanges {
     line.vectorize(place, lanes, Halide::TailStrategy::GuardWithIf);
     line.update().vectorize(place, lanes, Halide::TailStrategy::GuardWithIf);
     if (const int vector = std::gcd(sizes[0], lanes); vector > 1) blocks.update().atomic().vectorize(along, vector);
-    for (std::size_t n = 1; n < sizes.size(); ++n) blocks.update().parallel(Var(dim(n) + "_block"));
-    line.compute_at(blocks, Var(dim(1) + "_block"));
+    for (std::size_t n = 1; n < sizes.size(); ++n) blocks.update().parallel(Var(dim(n) + "_block-"));
+    line.compute_at(blocks, Var(dim(1) + "_block-"));
     return blocks;
   }
 
