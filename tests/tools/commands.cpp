@@ -249,6 +249,11 @@ TEST_CASE("check compares with the interpreter and says how", "[command line]") 
   CHECK_THAT(attune_says({"check", "causal", "--shape", "keys=0"}), Catch::Contains("elements agree, largest difference 0,"));
 }
 
+TEST_CASE("check says how many elements are NaN or infinite", "[command line]") {
+  const Words shape = {"check", "embedded", "--shape", "vocabulary=0,tokens=1,model=1"};  // no token has an embedding
+  CHECK_THAT(attune_says(shape), Catch::Contains("elements agree, all of them NaN or infinite (other extents or inputs may say more), largest difference 0,"));
+}
+
 TEST_CASE("check without a shape reaches every code", "[command line]") {
   const std::string said = attune_says({"check", "causal"});
   std::size_t from = 0;

@@ -107,9 +107,7 @@ TrialVerdict Trial::compare_with_interpreter(const Graph& graph) const {
   for (const std::size_t i : results) {
     const Difference d = compare(numbers(arrays[i]), right.outputs.find(names_[i])->second, right.allowed.find(names_[i])->second);
     verdict.agrees &= d.differing == 0;
-    verdict.text += fmt::format("{}{}: {}", verdict.text.empty() ? "" : "; ", names_[i],
-                                d.differing == 0 ? fmt::format("{} elements agree, largest difference {:.3g}, allowed {:.3g}", d.elements, d.worst, d.allowed)
-                                                 : describe(d));
+    verdict.text += fmt::format("{}{}: {}", verdict.text.empty() ? "" : "; ", names_[i], describe(d));
   }
   return verdict;
 }

@@ -84,6 +84,7 @@ Difference compare(const std::vector<double>& got, const Array& expected, const 
     const double a = got[i], b = expected.data[i];
     const double difference = distance(a, b), allowed = allowance.of(i, b);
     if (difference > allowed) ++d.differing;
+    if (!std::isfinite(b)) ++d.not_finite;
     const double share = difference == 0 ? 0 : allowed > 0 ? difference / allowed : std::numeric_limits<double>::infinity();
     if (share <= most) continue;
     most = share;
@@ -104,6 +105,13 @@ Difference compare(const std::vector<double>& got, const Array& expected, const 
 
 std::string describe(const Difference& d) {
   char numbers[160];
+  if (d.differing == 0) {
+    std::string not_finite;
+    if (d.not_finite == d.elements && d.elements > 0) not_finite = ", all of them NaN or infinite (other extents or inputs may say more)";
+    else if (d.not_finite > 0) not_finite = ", " + std::to_string(d.not_finite) + " of them NaN or infinite";
+    std::snprintf(numbers, sizeof numbers, ", largest difference %.3g, allowed %.3g", d.worst, d.allowed);
+    return std::to_string(d.elements) + " elements agree" + not_finite + numbers;
+  }
   std::snprintf(numbers, sizeof numbers, "got %.9g, expected %.9g, allowed %.3g", d.got, d.expected, d.allowed);
   std::string index;
   for (const std::int64_t i : d.worst_index) index += (index.empty() ? "" : ", ") + std::to_string(i);

@@ -44,9 +44,11 @@ struct Difference {
   std::int64_t differing = 0, elements = 0;
   std::vector<std::int64_t> worst_index;                 ///< the element whose difference is the largest multiple of what it may be
   double got = 0, expected = 0, worst = 0, allowed = 0;  ///< there; `worst` is the absolute difference, infinite where only one is finite
+  std::int64_t not_finite = 0;                           ///< how many are expected to be NaN or infinite: where all are, agreement says little
 };
 Difference compare(const std::vector<double>& got, const Array& expected, const Allowance& allowed);
 
+/// "14208 elements agree, largest difference 3.09e-07, allowed 1.26e-05", with what is said of elements that are not finite; or
 /// "3 of 65536 elements differ; worst at [0, 3, 17, 5]: got 0.41271, expected 0.4119, allowed 0.0001"
 std::string describe(const Difference& difference);
 
