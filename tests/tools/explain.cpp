@@ -101,6 +101,9 @@ std::string explained(const std::string& body, Words more = {}) {
 
 const char* const two_readers =
     "    const Value scores = a.scores();\n    a.output(scores);\n    g.output(\"farthest\", max(abs(scores), a.keys), {a.batch, a.heads, a.queries});\n";
+const char* const two_sums =  // of weights that no softmax makes
+    "    const Value weights = a.causal(exp(a.scores()));\n    a.output(weights, a.v);\n"
+    "    g.output(\"total\", sum(weights * weights, a.keys), {a.batch, a.heads, a.queries});\n";
 const char* const two_caches =  // of queries that differ, so that no stage can compute both
     "    const Dim past = g.dim(\"past\"), all = g.dim(\"all\");\n"
     "    const Value q = g.input(\"other_q\", {a.batch, a.heads, a.queries, a.depth}), k = g.input(\"past_k\", {a.batch, past, a.depth});\n"
@@ -121,6 +124,7 @@ TEST_CASE("explain begins with the stages that store scores", "[command line]") 
   CHECK_THAT(stored, Catch::Contains(" (stride=8) for ") && Catch::Contains(
       ", f32\n  Stores queries x keys, 4 MB: stage 1 of 4, gemm: no operand is the result of a softmax\n"
       "  Stores queries x keys, 4 MB: stage 2 of 4, row_softmax: the scores are used elsewhere too and must be stored\n"));
+  CHECK_THAT(explained(two_sums), Catch::Contains("\n  Stores queries x keys: stage 1 of 3, gemm: "));
   CHECK_THAT(explained(two_caches), Catch::Contains("  Stores queries x past: stage ") && Catch::Contains("  Instead: concat k and v, not scores; "));
   CHECK_THAT(attune_says({"explain", "multi_head"}), !Catch::Contains("Stores "));
   const json one = json::parse(explained(two_readers, {"--json", shape[0], shape[1]}));

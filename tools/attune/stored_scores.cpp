@@ -3,22 +3,25 @@
 #include <algorithm>
 #include <optional>
 
+#include "tools/measure/score_mask.h"
+
 namespace attune {
 namespace {
 
-/// The dims of a softmax's pairs: its queries, its keys, and the keys of the parts that a concat makes them of.
+/// The dims of pairs: queries, keys, and the keys of the parts that a concat makes them of.
 struct PairDims {
   Name queries, keys;
   Names parts;
 };
 
+/// Of every softmax, and of weights with masks that none makes.
 std::vector<PairDims> pairs_of(const Graph& graph) {
   std::vector<PairDims> all;
-  for (const Node& node : graph.nodes()) {
-    const auto* softmax = std::get_if<Softmax>(&node.op);
-    if (softmax == nullptr) continue;
-    if (node.type.dims.size() == 1) continue;
-    PairDims pairs{queries_of(node.type.dims, softmax->over), softmax->over, {}};
+  for (const int id : nodes_with_masks(graph)) {
+    const Names& dims = graph.node(id).type.dims;
+    const Name keys = masked_scores(graph, id).keys;
+    if (dims.size() == 1) continue;
+    PairDims pairs{queries_of(dims, keys), keys, {}};
     for (const Node& other : graph.nodes())
       if (const auto* concat = std::get_if<Concat>(&other.op); concat != nullptr && concat->into == pairs.keys)
         for (const Name along : concat->along) pairs.parts.unite(along);
