@@ -54,6 +54,11 @@ TEST_CASE("projections and stored weights on devices agree with the interpreter"
   check_on_devices("multi_head", {.settings = {"weights=true", "mask=true"}}, {"batch=2,tokens=17,depth=5", "batch=1,tokens=1,depth=3"});
 }
 
+TEST_CASE("attention of keys that an indexer chooses on devices agrees with the interpreter", "[devices]") {
+  check_on_devices("chosen_keys", {.settings = {"count=5", "causal=true"}},
+                  {"batch=2,heads=2,group=3,queries=37,keys=37,depth=16,value_depth=9,index_heads=3,index_depth=7"});
+}
+
 TEST_CASE("sums that are no products on devices agree with the interpreter", "[devices]") {
   check_on_devices("additive", {}, {"batch=2,queries=5,keys=37", "batch=1,queries=1,keys=1"});
 }

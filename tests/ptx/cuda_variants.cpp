@@ -75,6 +75,7 @@ TEST_CASE("optional parts of variants on CUDA agree with the interpreter", "[cud
   load_driver();
   check_on_cuda("multi_head", {.settings = {"weights=true", "mask=true", "dropout=0.1", "lengths=true", "biases=true"}});
   check_on_cuda("scaled_dot_product", {.settings = {"lse=true"}});
+  check_on_cuda("chosen_keys", {.settings = {"count=3", "causal=true"}});
 }
 
 TEST_CASE("a call without elements on CUDA is right", "[cuda]") {

@@ -184,6 +184,17 @@ case("top_blocks", x, top_blocks(x, 2, 4, 1, True), count=2, key_block=4)
 case("top_blocks-queries", x, top_blocks(x, 3, 3, 5, True), count=3, key_block=3, query_block=5)
 case("top_blocks-all_keys", x, top_blocks(x, 2, 4, 3, False), count=2, key_block=4, query_block=3, causal=False)
 
+x = {"q": normal(B, 2, H, Q, D), "k": normal(B, 2, K, D), "v": normal(B, 2, K, V),
+     "index_q": normal(B, Q, 2, 3), "index_k": normal(B, K, 3), "index_weights": normal(B, Q, 2)}
+merged = {"q": x["q"].reshape(B, 2 * H, Q, D), "k": np.repeat(x["k"], H, axis=1), "v": np.repeat(x["v"], H, axis=1)}
+indexed = np.einsum("bin,binj->bij", x["index_weights"].astype(float),
+                    np.maximum(np.einsum("bind,bjd->binj", x["index_q"].astype(float), x["index_k"].astype(float)), 0))
+visible = np.arange(K)[None, :] <= np.arange(Q)[:, None]
+for suffix, rule in (("", visible | True), ("_causal", visible)):
+    seen = greatest(np.where(rule, indexed, -np.inf), 3) & rule
+    case("chosen_keys-indexed" + suffix, x, attend(merged, where(lambda b, h, i, j: seen[b, i, j])).reshape(B, 2, H, Q, V),
+         count=3, **({"causal": True} if suffix else {}))
+
 # Scores beside the result, as qk_matmul_output_mode numbers them.
 x = qkv()
 capped = 0.5 * np.tanh(scaled(x) / 0.5)
