@@ -161,4 +161,27 @@ TEST_CASE("sequences of any length are counted within a doubt that is said", "[v
   count(variant_graph("sliding_window", {"window=300"}), length * 300 - 300 * 299 / 2);
 }
 
+TEST_CASE("a select in a hidden layer is no mask of pairs, one over the weights of attention is", "[visible]") {
+  const auto nodes = [](auto describe) {
+    Graph g;
+    describe(g);
+    g.finish();
+    const Graph plain = expanded(g);
+    REQUIRE(plain.problem().empty());
+    return nodes_with_masks(plain);
+  };
+  CHECK(nodes([](Graph& g) {
+          auto [batch, tokens, model, hidden, features] = g.dims("batch", "tokens", "model", "hidden", "features");
+          const Value h = maximum(linear(g.input("x", {batch, tokens, model}), g.input("w1", {hidden, model}), model), 0);
+          const Value is_token = index(tokens) < g.input("lengths", {batch}, Kind::i64);
+          g.output("out", linear(select(is_token, h, 0), g.input("w2", {features, hidden}), hidden), {batch, tokens, features});
+        }).empty());
+  CHECK(nodes([](Graph& g) {
+          auto [batch, queries, keys, depth, value_depth] = g.dims("batch", "queries", "keys", "depth", "value_depth");
+          const Value scores = matmul(g.input("q", {batch, queries, depth}), g.input("k", {batch, keys, depth}), depth);
+          const Value is_key = index(keys) < g.input("lengths", {batch}, Kind::i64);
+          g.output("out", matmul(select(is_key, sigmoid(scores), 0), g.input("v", {batch, keys, value_depth}), keys), {batch, queries, value_depth});
+        }).size() == 1);
+}
+
 }  // namespace attune

@@ -34,7 +34,7 @@ struct MaskedScores {
 };
 /// Of a softmax, or of weights that a matmul or a sum over one dim reads: nodes of an expanded graph, whose composites are gone.
 MaskedScores masked_scores(const Graph& graph, int node);
-/// Every softmax, and weights with masks that none makes, in the order of the graph.
+/// Every softmax, and weights with masks that none makes, in the order of the graph. A select in a hidden layer hides no pair.
 std::vector<int> nodes_with_masks(const Graph& graph);
 /// The masks of such a node.
 inline PeeledScore masks_of(const Graph& graph, int node) {

@@ -180,6 +180,17 @@ bool is_made_of_product(const Graph& graph, int node) {
          (is_pointwise(of.op) && std::ranges::any_of(of.operands(), [&](int operand) { return is_made_of_product(graph, operand); }));
 }
 
+/// Weights are of pairs of queries and keys, as stages of weighted sums take them, where they share heads or sequences with the values, or a mask depends on
+/// both. The features of a hidden layer are the same for all rows: what is put to 0 there hides no pair.
+bool are_of_pairs(const Graph& graph, int weights, int value, Name keys, const PeeledScore& peeled) {
+  const Names own = graph.node(weights).type.dims.without({keys}), queries = own.without(graph.node(value).type.dims);
+  const auto is_of_both = [&](const MaskPredicate& predicate) {
+    const Names& dims = graph.node(predicate.node).type.dims;
+    return dims.has(keys) && dims.without(queries).size() < dims.size();
+  };
+  return queries.size() < own.size() || std::ranges::any_of(peeled.predicates, is_of_both);
+}
+
 }  // namespace
 
 std::vector<int> nodes_with_masks(const Graph& graph) {
@@ -189,8 +200,10 @@ std::vector<int> nodes_with_masks(const Graph& graph) {
     if (std::holds_alternative<Softmax>(node.op)) nodes.insert(id);
     const auto* matmul = std::get_if<Matmul>(&node.op);
     if (matmul == nullptr || matmul->over.size() != 1) continue;
-    for (const int operand : node.operands())
-      if (const PeeledScore peeled = peel_masks(graph, operand, 0); !peeled.predicates.empty() && is_made_of_product(graph, peeled.score)) nodes.insert(operand);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const PeeledScore peeled = peel_masks(graph, node.inputs[i], 0);
+      if (!peeled.predicates.empty() && is_made_of_product(graph, peeled.score) && are_of_pairs(graph, node.inputs[i], node.inputs[1 - i], matmul->over[0], peeled)) nodes.insert(node.inputs[i]);
+    }
   }
   return {nodes.begin(), nodes.end()};
 }
