@@ -27,10 +27,12 @@
 #include "dsl/ops/recurrence.h"
 #include "dsl/ops/reduce.h"
 #include "dsl/ops/reshape.h"
+#include "dsl/ops/reverse_cumulative_sum.h"
 #include "dsl/ops/rms_norm.h"
 #include "dsl/ops/rotary_angle.h"
 #include "dsl/ops/rotary_embedding.h"
 #include "dsl/ops/rotary_steps.h"
+#include "dsl/ops/rounding.h"
 #include "dsl/ops/scale.h"
 #include "dsl/ops/silu.h"
 #include "dsl/ops/slice.h"
@@ -50,9 +52,10 @@ using AnyOp = std::variant<
     Add, Subtract, Multiply, Divide, FloorDiv, Mod, Negate, Abs, Minimum, Maximum,     //
     BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight,                                      //
     Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, And, Or, Not, Select,     //
-    Exp, Log, Sqrt, Rsqrt, Pow, Tanh, Erf, Sin, Cos, Sigmoid, ToReal, ToI64,           //
+    Exp, Log, Sqrt, Rsqrt, Pow, Tanh, Erf, Sin, Cos, Sigmoid, Floor, ToReal, ToI64,    //
     // composites
     Scale, Mask, Linear, Mean, JointSoftmax, RotaryAngle,
-    RotarySteps, RotaryEmbedding, RmsNorm, LayerNorm, Gelu, Silu, Softplus, TopKPositions>;
+    RotarySteps, RotaryEmbedding, RmsNorm, LayerNorm, Gelu, Silu, Softplus, ReverseCumulativeSum,
+    TopKPositions>;
 
 }  // namespace attune

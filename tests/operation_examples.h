@@ -141,6 +141,12 @@ struct OperationExamples {
     for (const Kind kind : {Kind::i64, Kind::i32}) put(cumulative_sum(input({rows, columns}, kind), columns));
   }
 
+  Value example(const ReverseCumulativeSum&) { return reverse_cumulative_sum(scores, keys); }
+  void cases(const ReverseCumulativeSum&) {
+    put(reverse_cumulative_sum(input({batch, rows, columns}), columns));
+    put(reverse_cumulative_sum(input({rows, columns}, Kind::i64), rows, true));
+  }
+
   Value example(const TopK&) { return top_k(scores, keys, 16); }
   void cases(const TopK&) {
     const Value x = input({batch, rows, columns});
@@ -156,6 +162,8 @@ struct OperationExamples {
     const Dim seven = g.dim("seven", 7), two = g.dim("two", 2);
     put(top_k_positions(input({batch, rows, columns}), columns, 7, seven));
     put(top_k_positions(input({rows, columns}, Kind::i64), rows, 3, two));
+    put(sorted_positions(input({batch, rows, columns}), columns, 7, seven));
+    put(sorted_positions(minimum(maximum(input({rows, columns}, Kind::i64), -1), 1), rows, 3, two));  // many are equal
   }
 
   Value example(const Concat&) { return concat({{past, past_tokens}, {x, tokens}}, keys); }
@@ -348,6 +356,7 @@ struct OperationExamples {
   Value example(const Sin&) { return sin(scores); }
   Value example(const Cos&) { return cos(scores); }
   Value example(const Sigmoid&) { return sigmoid(scores); }
+  Value example(const Floor&) { return floor(scores); }
   Value example(const ToReal&) { return to_real(index(keys)); }
   Value example(const ToI64&) { return to_i64(scores); }
 };

@@ -46,7 +46,7 @@ class RandomElementwise : protected virtual RandomValues {
       case 0: return keep(exp(minimum(x, 2)), 7.4);
       case 1: return keep(log(abs(x) + 0.5), std::log(a.size + 1) + 1);
       case 2: return keep(sqrt(abs(x) + 0.25), std::sqrt(a.size + 1));
-      case 3: return keep(tanh(x), 1);
+      case 3: return a.is_input ? keep(floor(x), a.size + 1) : keep(tanh(x), 1);  // of what is rounded it may be either
       case 4: return keep(erf(x), 1);
       case 5: return keep(sin(x), 1);
       case 6: return keep(cos(x), 1);

@@ -54,11 +54,16 @@ class RandomSums : protected virtual RandomValues {
     const Drawn& a = *found;
     const Name over = some_dim(dims(a));
     const auto count = static_cast<std::int64_t>(below(3)) + 1;
-    if (is_sum) return keep(cumulative_sum(a.value, dim(over), below(2) == 0), a.size * static_cast<double>(extents_.at(over)));
+    const bool is_other_way = count == 3;
+    if (is_sum) {
+      const bool is_exclusive = below(2) == 0;
+      const Value sums = is_other_way ? reverse_cumulative_sum(a.value, dim(over), is_exclusive) : cumulative_sum(a.value, dim(over), is_exclusive);
+      return keep(sums, a.size * static_cast<double>(extents_.at(over)));
+    }
     if (below(2) == 0) return keep(top_k(a.value, dim(over), count), 1);
     const Dim into = fresh(2);
     g().dim(into.name, 2);
-    if (fits(dims(a), {into.name})) keep(top_k_positions(a.value, dim(over), count, into), 8);
+    if (fits(dims(a), {into.name})) keep(is_other_way ? sorted_positions(a.value, dim(over), count, into) : top_k_positions(a.value, dim(over), count, into), 8);
   }
   void softmaxed() {
     const std::optional<Drawn> found = real_with_dims();

@@ -7,7 +7,7 @@
 
 namespace attune {
 
-/// ONNX CumSum, from the first position on.
+/// ONNX CumSum, from the first position on; reverse_cumulative_sum is that from the last.
 struct CumulativeSum {
   Name over;
   bool exclusive = false;

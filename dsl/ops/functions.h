@@ -8,7 +8,7 @@ namespace attune {
 // Each `apply` says what it returns by the call that it makes: so whoever applies it to numbers of a kind knows before whether they have that function
 // (HasForm), and says what is missing.
 namespace detail::forms {
-using std::exp, std::log, std::sqrt, std::pow, std::tanh, std::erf, std::sin, std::cos;
+using std::exp, std::log, std::sqrt, std::pow, std::tanh, std::erf, std::sin, std::cos, std::floor;
 inline constexpr auto exp_of = [](auto... a) -> decltype(exp(a...)) { return exp(a...); };
 inline constexpr auto log_of = [](auto... a) -> decltype(log(a...)) { return log(a...); };
 inline constexpr auto sqrt_of = [](auto... a) -> decltype(sqrt(a...)) { return sqrt(a...); };
@@ -17,6 +17,7 @@ inline constexpr auto tanh_of = [](auto... a) -> decltype(tanh(a...)) { return t
 inline constexpr auto erf_of = [](auto... a) -> decltype(erf(a...)) { return erf(a...); };
 inline constexpr auto sin_of = [](auto... a) -> decltype(sin(a...)) { return sin(a...); };
 inline constexpr auto cos_of = [](auto... a) -> decltype(cos(a...)) { return cos(a...); };
+inline constexpr auto floor_of = [](auto... a) -> decltype(floor(a...)) { return floor(a...); };
 }  // namespace detail::forms
 
 struct Exp {
@@ -120,6 +121,15 @@ struct Sigmoid {
   static constexpr auto apply(N a) -> decltype(sigmoid(a)) { return sigmoid(a); }
 };
 
+struct Floor {
+  static constexpr std::string_view name = "floor", meaning = "the largest whole number not above a, a real. ceil(a) and round(a), halves to the even neighbour, are made of it";
+  static constexpr int arity = 1;
+  static constexpr Signature signature = Signature::function;
+  static constexpr auto fields = std::tuple{};
+  template <class N>
+  static constexpr auto apply(N a) -> decltype(detail::forms::floor_of(a)) { return detail::forms::floor_of(a); }
+};
+
 constexpr Value exp(Value a, Here at = Here::current()) { return call(Exp{}, {a}, at); }
 constexpr Value log(Value a, Here at = Here::current()) { return call(Log{}, {a}, at); }
 constexpr Value sqrt(Value a, Here at = Here::current()) { return call(Sqrt{}, {a}, at); }
@@ -130,5 +140,6 @@ constexpr Value erf(Value a, Here at = Here::current()) { return call(Erf{}, {a}
 constexpr Value sin(Value a, Here at = Here::current()) { return call(Sin{}, {a}, at); }
 constexpr Value cos(Value a, Here at = Here::current()) { return call(Cos{}, {a}, at); }
 constexpr Value sigmoid(Value a, Here at = Here::current()) { return call(Sigmoid{}, {a}, at); }
+constexpr Value floor(Value a, Here at = Here::current()) { return call(Floor{}, {a}, at); }
 
 }  // namespace attune

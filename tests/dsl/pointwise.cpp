@@ -120,6 +120,20 @@ TEST_CASE("functions at ordinary and special values", "[pointwise]") {
   check_unary<Sigmoid>({0, 0.5, -infinity, infinity, quiet_nan, -800, 800}, {0.5, 0.6224593312018546, 0, 1, quiet_nan, 0, 1}, ulps);
 }
 
+TEST_CASE("rounding down, up and to the nearest, of two the even one, keeps infinities and NaN", "[pointwise]") {
+  const Numbers x = {-2.5, -1.5, -0.75, -0.5, -0.25, 0, 0.5, 1.5, 2.5, 0.49999999999999994, 0x1p60 + 256, infinity, -infinity, quiet_nan};
+  check_unary<Floor>(x, {-3, -2, -1, -1, -1, 0, 0, 1, 2, 0, 0x1p60 + 256, infinity, -infinity, quiet_nan});
+  const auto rounded = [&](Value (*word)(Value, Here)) {
+    return result_of({{"a", array({static_cast<std::int64_t>(x.size())}, x)}}, [&](Graph& g) {
+      const Dim rows = g.dim("rows");
+      g.output("out", word(g.input("a", {rows}), Here::current()), {rows});
+    });
+  };
+  const std::vector<std::int64_t> shape = {static_cast<std::int64_t>(x.size())};
+  check_elements(rounded(ceil), shape, {-2, -1, 0, 0, 0, 0, 1, 2, 3, 1, 0x1p60 + 256, infinity, -infinity, quiet_nan});
+  check_elements(rounded(round), shape, {-2, -2, -1, 0, 0, 0, 0, 2, 2, 0, 0x1p60 + 256, infinity, -infinity, quiet_nan});
+}
+
 namespace {
 
 /// An operation whose function only double has.
