@@ -41,12 +41,12 @@ OpenStage open_stage(const StageBenchmark& stage) {
   options.schedule = stage.schedule;
   OpenStage result{std::make_unique<Prepared>(prepare(options)), {}, {}, {}};
   if (!(result.problem = result.prepared->problem).empty()) return result;
-  result.open = open_kernel(*result.prepared);
-  if (!(result.problem = result.open.problem).empty()) return result;
   const ShapeAnswer parsed = parse_shape(stage.shape, "shape");
   if (!(result.problem = parsed.problem).empty()) return result;
   const FilledShape filled = fill_shape(result.prepared->graph.graph, parsed.extents);
   if (!(result.problem = filled.problem).empty()) return result;
+  result.open = open_kernel(*result.prepared, {.calls = {filled.extents}});
+  if (!(result.problem = result.open.problem).empty()) return result;
   result.trial = trial_of(*result.open.kernel, filled.extents, random_inputs(result.prepared->graph.graph, filled.extents, 1));
   return result;
 }

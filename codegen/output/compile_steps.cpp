@@ -9,8 +9,10 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <optional>
 #include <tuple>
 
+#include "codegen/dialect/extents.h"
 #include "codegen/files/jobs.h"
 #include "codegen/files/whole_file.h"
 #include "codegen/output/code_generators.h"
@@ -41,7 +43,9 @@ std::string describe(const StepSchedule& schedule, SizeClass size) { return fmt:
 
 class StepCompiler {
  public:
-  StepCompiler(const KernelSteps& plan, const StepOptions& options) : plan_(plan), options_(options), codes_(plan.steps.size()) {}
+  StepCompiler(const KernelSteps& plan, const StepOptions& options) : plan_(plan), options_(options), codes_(plan.steps.size()) {
+    for (const KnownExtents& call : options.calls) calls_.push_back(all_extents(call));
+  }
 
   CompiledSteps run() {
     for (const TargetInfo* target : options_.targets)
@@ -74,9 +78,11 @@ class StepCompiler {
     for (const SizeRule::Entry& entry : schedules.rule.entries)
       if (std::ranges::find(sizes_, entry.size) == sizes_.end()) sizes_.push_back(entry.size);
     if (options_.size) has_size_ = schedules.rule.keep_only(*options_.size) || has_size_;
+    const std::vector<SizeClass> taken = sizes_taken(schedules.rule);
     for (const SizeRule::Entry& entry : schedules.rule.entries) {
-      const std::string schedule = describe(schedules.of.at(entry.size), entry.size);
-      const std::string& symbol = symbol_for(number, target, entry.size, schedule);
+      const SizeClass size = taken.empty() || std::ranges::find(taken, entry.size) != taken.end() ? entry.size : taken.back();
+      const std::string schedule = describe(schedules.of.at(size), size);
+      const std::string& symbol = symbol_for(number, target, size, schedule);
       const std::string shared_bytes = target.device == Device::cpu ? std::string() : symbol + "_shared_bytes";
       Manifest::Code code{std::string(target.name),
                           schedule,
@@ -90,6 +96,22 @@ class StepCompiler {
       codes_[number].push_back(std::move(code));
     }
     return {};
+  }
+
+  /// Those of the calls that are asked for.
+  std::vector<SizeClass> sizes_taken(const SizeRule& rule) const {
+    std::vector<SizeClass> taken;
+    for (const KnownExtents& call : calls_) taken.push_back(rule.size_of(call));
+    return taken;
+  }
+
+  /// With those of dims that only the compiler makes.
+  KnownExtents all_extents(const KnownExtents& call) const {
+    KnownExtents all = call;
+    all.insert(plan_.known.begin(), plan_.known.end());
+    for (const DimInfo& info : plan_.dims)
+      if (const std::optional<std::int64_t> extent = evaluate(info.derivation, all)) all.try_emplace(std::string(info.name()), *extent);
+    return all;
   }
 
   /// Of the code that equal steps share; the first of them makes it.
@@ -140,6 +162,7 @@ class StepCompiler {
 
   const KernelSteps& plan_;
   const StepOptions& options_;
+  std::vector<KnownExtents> calls_;  // with the extents of all dims
   std::vector<std::vector<Manifest::Code>> codes_;
   std::vector<SizeClass> sizes_;  // that any step tells apart
   bool has_size_ = false;

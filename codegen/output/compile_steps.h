@@ -17,6 +17,8 @@ struct StepOptions {
   std::span<const TargetInfo* const> targets;
   ScheduleChoice schedule;
   std::optional<SizeClass> size;  ///< whose schedules all calls take where a step has them; each those of its own without it
+  /// The extents of all free dims of calls: codes that none of these takes are not compiled, and any other call takes one that is. Empty: all codes are.
+  std::vector<KnownExtents> calls;
   bool has_machine_code = false;  ///< as CodeRequest of codegen/steps/code_generator.h
   std::string symbol;             ///< what the codes' symbols begin with
   int jobs = 0;                   ///< how many processes compile at once; as many as this machine has CPUs without it

@@ -72,6 +72,8 @@ class Emission {
     for (const TargetInfo* target : options_.targets) stream << target->name;
     stream << options_.schedule.name << (options_.size ? name_of(*options_.size) : "");
     for (const Parameter& p : options_.schedule.values) stream << p.name << p.value;
+    for (const KnownExtents& call : options_.calls)
+      for (const auto& [dim, extent] : call) stream << dim << extent;
     for (const TunedFile& tuned : options_.schedule.tuned) stream << tuned_text(tuned);
     manifest_.hash = fmt::format("{:016x}", llvm::xxh3_64bits(text));
     for (const DimInfo& info : plan_.dims) {
@@ -101,7 +103,7 @@ class Emission {
   /// The codes of the steps, each in an object.
   std::string compile() {
     const std::string symbol = fmt::format("attune_{}_{}", options_.variant, manifest_.hash);
-    StepOptions options{options_.targets, options_.schedule, options_.size, options_.has_machine_code, symbol, options_.jobs, options_.codes_folder};
+    StepOptions options{options_.targets, options_.schedule, options_.size, options_.calls, options_.has_machine_code, symbol, options_.jobs, options_.codes_folder};
     CompiledSteps compiled = compile_steps(plan_, options);
     if (!compiled.problem.empty()) return compiled.problem;
     for (std::size_t i = 0; i < manifest_.steps.size(); ++i) manifest_.steps[i].codes = std::move(compiled.codes[i]);

@@ -19,6 +19,7 @@ struct EmitOptions {
   std::vector<const TargetInfo*> targets;  ///< of one architecture
   ScheduleChoice schedule;
   std::optional<SizeClass> size;  ///< whose schedules all calls take; each those of its own without it
+  std::vector<KnownExtents> calls;  ///< that codes are compiled for (compile_steps.h); all codes without any
   std::string directory = ".";
   bool is_shared = false;
   bool has_machine_code = false;  ///< as CodeRequest of codegen/steps/code_generator.h

@@ -40,9 +40,10 @@ struct NormalisedWeights {
 /// What a call stores beside its tensors, at one thread.
 std::size_t workspace_of(const KernelCase& kernel, const char* given) {
   const Shape shape = fill_shape(kernel.graph(), parse_shape(given, "shape").extents).extents;
-  Trial trial = trial_of(kernel.kernel(), shape, random_inputs(kernel.graph(), shape, 1));
+  const Kernel& compiled = kernel.kernel_for(shape);
+  Trial trial = trial_of(compiled, shape, random_inputs(kernel.graph(), shape, 1));
   Workspace measuring;
-  REQUIRE(trial.call(kernel.kernel(), &measuring));
+  REQUIRE(trial.call(compiled, &measuring));
   return measuring.peak_bytes();
 }
 

@@ -30,12 +30,13 @@ KernelCall::KernelCall(const Graph& graph, const std::string& name, const std::s
 
 void KernelCall::draw(const std::string& shape) {
   const Shape extents = fill_shape(case_.graph(), parse_shape(shape, "shape").extents).extents;
-  trial_ = trial_of(case_.kernel(), extents, random_inputs(case_.graph(), extents, 3));
+  kernel_ = &case_.kernel_for(extents);
+  trial_ = trial_of(*kernel_, extents, random_inputs(case_.graph(), extents, 3));
   for (StoredArray& array : trial_.arrays) tensors_.push_back(array.tensor());
 }
 
 std::string KernelCall::operator()(Workspace* workspace) {
-  const Result<void> result = case_.kernel().call(std::span<const Tensor>(tensors_), workspace);
+  const Result<void> result = kernel().call(std::span<const Tensor>(tensors_), workspace);
   return result ? std::string() : result.error().message;
 }
 

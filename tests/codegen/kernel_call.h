@@ -29,7 +29,7 @@ class KernelCall {
   std::string problem_of_next();
 
   const KernelCase& kernel_case() const { return case_; }
-  const Kernel& kernel() const { return case_.kernel(); }
+  const Kernel& kernel() const { return *kernel_; }
   const std::vector<Tensor>& tensors() const { return tensors_; }
   /// "causal of queries=3"
   const std::string& name() const { return name_; }
@@ -39,6 +39,7 @@ class KernelCall {
 
   std::string name_;
   KernelCase case_;
+  const Kernel* kernel_ = nullptr;  // of the case
   Trial trial_;
   std::vector<Tensor> tensors_;
   std::vector<std::vector<std::byte>> results_;  // of the first call without a sentence

@@ -1,5 +1,6 @@
 #include "tests/codegen/kernel_case.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <stdexcept>
@@ -43,8 +44,8 @@ Prepared prepared_or_throw(Prepared prepared) {
   return prepared;
 }
 
-Kernel opened_or_throw(const Prepared& prepared) {
-  OpenKernel open = open_kernel(prepared);
+Kernel opened_or_throw(const Prepared& prepared, const std::vector<Shape>& calls) {
+  OpenKernel open = open_kernel(prepared, {.calls = calls});
   if (!open.problem.empty()) throw std::runtime_error(open.problem);
   return *open.kernel;
 }
@@ -69,32 +70,67 @@ std::vector<std::string> known_extents(const Graph& graph, const Arrays& inputs)
 }
 
 KernelCase::KernelCase(const std::string& variant, const KernelOptions& options)
-    : prepared_(prepared_or_throw(prepare(typed(options, variant)))), kernel_(opened_or_throw(prepared_)) {}
+    : prepared_(prepared_or_throw(prepare(typed(options, variant)))) {}
 
 KernelCase::KernelCase(const Graph& graph, const std::string& name, const KernelOptions& options)
-    : prepared_(of_graph(graph, name, options)), kernel_(opened_or_throw(prepared_)) {}
+    : prepared_(of_graph(graph, name, options)) {}
 
-std::string KernelCase::difference(const std::string& shape, std::uint64_t seed) const {
+const Kernel& KernelCase::kernel() const {
+  if (!kernels_->whole) kernels_->whole = opened_or_throw(prepared_, {});
+  return *kernels_->whole;
+}
+
+std::set<StageCode> KernelCase::codes_of(const Shape& extents) const {
+  std::optional<KernelReport>& report = kernels_->report;
+  if (!report) report = report_kernel(prepared_, *prepared_.targets.front());
+  if (!report->problem.empty()) throw std::runtime_error(report->problem);
+  return call_shape(*report, extents).codes;
+}
+
+const Kernel& KernelCase::compiled(std::set<StageCode> codes, const std::vector<Shape>& calls) const {
+  if (kernels_->whole) return *kernels_->whole;
+  for (const auto& [held, kernel] : kernels_->of_calls)
+    if (std::ranges::includes(held, codes)) return kernel;
+  return kernels_->of_calls.emplace(std::move(codes), opened_or_throw(prepared_, calls)).first->second;
+}
+
+void KernelCase::compile_for(std::span<const Shape> calls) const {
+  std::set<StageCode> codes;
+  for (const Shape& extents : calls) codes.merge(codes_of(extents));
+  compiled(std::move(codes), {calls.begin(), calls.end()});
+}
+
+const Kernel& KernelCase::kernel_for(const Shape& extents) const {
+  // Targets tell sizes apart differently.
+  return prepared_.targets.size() == 1 ? compiled(codes_of(extents), {extents}) : kernel();
+}
+
+FilledShape KernelCase::filled(const std::string& shape) const {
   const ShapeAnswer parsed = parse_shape(shape, "shape");
-  if (!parsed.problem.empty()) return parsed.problem;
+  if (!parsed.problem.empty()) return {{}, parsed.problem};
   Shape given = parsed.extents;
   for (const auto& [dim, extent] : prepared_.staging.specialisation.extents) given.try_emplace(dim, extent);
-  const FilledShape filled = fill_shape(graph(), given);
+  return fill_shape(graph(), given);
+}
+
+std::string KernelCase::difference(const std::string& shape, std::uint64_t seed) const {
+  const FilledShape filled = this->filled(shape);
   if (!filled.problem.empty()) return filled.problem;
   const std::string answer = difference(filled.extents, random_inputs(graph(), filled.extents, seed));
   return answer.empty() ? answer : shape + ": " + answer + "; seed " + std::to_string(seed);
 }
 
 std::string KernelCase::difference(const Shape& extents, const Arrays& inputs) const {
-  Trial trial = trial_of(kernel_, extents, inputs);
-  if (const Result<void> called = trial.call(kernel_); !called) return called.error().message;
+  const Kernel& kernel = kernel_for(extents);
+  Trial trial = trial_of(kernel, extents, inputs);
+  if (const Result<void> called = trial.call(kernel); !called) return called.error().message;
   const TrialVerdict verdict = trial.compare_with_interpreter(graph());
   if (!verdict.problem.empty()) return verdict.problem;
   if (!verdict.agrees) return verdict.text;
   // Once more over other memory: what is not written, or depends on what stood there, differs.
   Trial again = trial;
   again.fill_outputs(std::byte{0xa2});
-  if (const Result<void> called = again.call(kernel_); !called) return called.error().message;
+  if (const Result<void> called = again.call(kernel); !called) return called.error().message;
   for (const std::size_t i : trial.results)
     if (again.arrays[i].bytes != trial.arrays[i].bytes)
       return trial.name(i) + ": depends on what its memory held before the call";
@@ -102,8 +138,9 @@ std::string KernelCase::difference(const Shape& extents, const Arrays& inputs) c
 }
 
 std::map<std::string, std::vector<double>> KernelCase::outputs(const Shape& extents, const Arrays& inputs) const {
-  Trial trial = trial_of(kernel_, extents, inputs);
-  if (const Result<void> called = trial.call(kernel_); !called) throw std::runtime_error(called.error().message);
+  const Kernel& kernel = kernel_for(extents);
+  Trial trial = trial_of(kernel, extents, inputs);
+  if (const Result<void> called = trial.call(kernel); !called) throw std::runtime_error(called.error().message);
   std::map<std::string, std::vector<double>> results;
   for (const std::size_t i : trial.results) results[trial.name(i)] = numbers(trial.arrays[i]);
   return results;

@@ -21,9 +21,10 @@ namespace {
 /// "operands", "results" or both, if the CPU says that of the operations of a call on this thread some were below 2^-126; empty otherwise.
 std::string met_in(const KernelCase& kernel, const Shape& extents, const Arrays& inputs) {
   constexpr unsigned denormal_operand = 0x02, underflow = 0x10;  // of MXCSR; they stay until they are cleared
-  Trial trial = trial_of(kernel.kernel(), extents, inputs);
+  const Kernel& compiled = kernel.kernel_for(extents);
+  Trial trial = trial_of(compiled, extents, inputs);
   _mm_setcsr(_mm_getcsr() & ~(denormal_operand | underflow));
-  trial.call(kernel.kernel()).value();
+  trial.call(compiled).value();
   const unsigned flags = _mm_getcsr();
   CHECK(trial.compare_with_interpreter(kernel.graph()).agrees);
   return std::string((flags & denormal_operand) != 0 ? "operands " : "") + ((flags & underflow) != 0 ? "results" : "");

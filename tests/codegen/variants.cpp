@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "dsl/variants.h"
+#include "runtime/signature.h"
 #include "tests/codegen/fitting_shape.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/codegen/odd_shapes.h"
@@ -172,6 +174,27 @@ TEST_CASE("infinity and NaN in keys and values of bf16 stay in their elements", 
     }
 }
 
+TEST_CASE("a kernel for some calls holds their codes alone, and is right for all", "[size]") {
+  const auto functions = [](const Kernel& kernel) {
+    std::set<const void*> distinct;
+    for (const attune_code_v3& code : codes_of(steps_of(kernel.manifest())[0])) distinct.insert(reinterpret_cast<const void*>(code.run));
+    return distinct.size();
+  };
+  const KernelCase kernel("causal");
+  const auto extents = [&](const char* shape) { return kernel.filled(shape).extents; };
+  const std::vector<Shape> calls = {extents("batch=1,queries=1,keys=700,depth=5"), extents("batch=1,queries=2,keys=300,depth=5"), extents("queries=5,keys=5,depth=5")};
+  kernel.compile_for(calls);
+  const Kernel& some = kernel.kernel_for(calls[0]);
+  CHECK(&kernel.kernel_for(calls[2]) == &some);
+  CHECK(functions(some) == 2);
+  for (const char* shape : {"queries=1,keys=700,depth=5", "queries=5,keys=5,depth=5", "queries=37,keys=53,depth=5", "queries=129,keys=129,depth=17"}) {
+    Trial trial = trial_of(some, extents(shape), random_inputs(kernel.graph(), extents(shape), 1));
+    REQUIRE(trial.call(some));
+    CHECK(trial.compare_with_interpreter(kernel.graph()).agrees);
+  }
+  CHECK(functions(kernel.kernel()) == 4);
+}
+
 TEST_CASE("extents that are known when a kernel is compiled change no result", "[specialise]") {
   const KernelCase kernel("sliding_window", {.settings = {"window=9"}, .set = {"depth=16", "value_depth=24"}});
   CHECK(kernel.difference("queries=37,keys=53,depth=16,value_depth=24", 1) == "");
@@ -199,8 +222,9 @@ TEST_CASE("a block of a decoder agrees with the interpreter, and one with wrong 
     const std::string shape = std::string(sizes) + ",model=48,kv_heads=2,group=2,half=8,value_depth=16,hidden=40";
     CHECK(kernel.difference(shape, 1) == "");
     const Shape extents = fill_shape(right, parse_shape(shape, "shape").extents).extents;
-    Trial trial = trial_of(wrong_kernel.kernel(), extents, random_inputs(right, extents, 1));
-    REQUIRE(trial.call(wrong_kernel.kernel()));
+    const Kernel& compiled = wrong_kernel.kernel_for(extents);
+    Trial trial = trial_of(compiled, extents, random_inputs(right, extents, 1));
+    REQUIRE(trial.call(compiled));
     CHECK(trial.compare_with_interpreter(wrong).agrees);
     // A single token has position 0, where every angle is 0.
     CHECK(trial.compare_with_interpreter(right).agrees == (extents.at("tokens") == 1));

@@ -191,7 +191,7 @@ int bench(const BenchOptions& options) {
   if (const std::string problem = memory_problem(prepared.graph.graph, filled.extents, 0); !problem.empty()) return refuse(problem);
   Arrays inputs = random_inputs(prepared.graph.graph, filled.extents, 1);
   if (const std::string problem = put_inputs(prepared.graph.graph, given, inputs); !problem.empty()) return refuse(problem);
-  const OpenKernel open = open_kernel(prepared, options.device);
+  const OpenKernel open = open_kernel(prepared, {.device = options.device, .calls = {filled.extents}});
   if (!open.problem.empty()) return refuse(open.problem);
   const DriverDevice* device = open.kernel->device();
   const TargetInfo& target = measured_target(prepared, *open.kernel);

@@ -56,7 +56,7 @@ int check(const CheckOptions& options) {
   if (!filled.problem.empty()) return refuse(filled.problem);
   const Shape asked = options.shape.empty() ? Shape{} : filled.extents;
   if (const std::string problem = memory_problem(prepared.graph.graph, asked, compared); !asked.empty() && !problem.empty()) return refuse(problem);
-  const OpenKernel open = open_kernel(prepared, options.device);
+  const OpenKernel open = open_kernel(prepared, {.device = options.device, .calls = asked.empty() ? std::vector<Shape>{} : std::vector{asked}});
   if (!open.problem.empty()) return refuse(open.problem);
   const Calls calls = calls_of(prepared, asked, *find_target(open.kernel->usable_targets().front().name));
   if (!calls.problem.empty()) return refuse(calls.problem);

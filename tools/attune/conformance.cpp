@@ -81,7 +81,7 @@ SizeClass size_of(const KernelReport& report, const Shape& given) {
 /// A kernel that all the cases share, compiled for calls of their size.
 std::string run_kernel(const Prepared& prepared, SizeClass size, const std::vector<const Conformer*>& cases) {
   std::string said;
-  const OpenKernel open = open_kernel(prepared, {}, size, 1);
+  const OpenKernel open = open_kernel(prepared, {.size = size, .jobs = 1});
   for (const Conformer* ready : cases) {
     if (!open.problem.empty()) {
       said += failure(*ready, open.problem);

@@ -46,7 +46,7 @@ Fastest throughput(const TargetInfo& target, const std::string& device, const Pe
   constexpr std::int64_t fewest = 1 << 14, most = 1 << 27;
   const Prepared prepared = prepare(peak_options(target.name), peak.graph());
   if (!prepared.problem.empty()) return {0, 0, prepared.problem};
-  const OpenKernel open = open_kernel(prepared, device);
+  const OpenKernel open = open_kernel(prepared, {.device = device});
   if (!open.problem.empty()) return {0, 0, open.problem};
   Fastest fastest;
   for (std::int64_t elements = fewest; elements <= most && fastest.seconds < long_enough_s && fastest.problem.empty(); elements *= 4) fastest = fastest_call(*open.kernel, elements);

@@ -23,10 +23,8 @@ std::string names_of_targets_here() {
   return names.empty() ? "none" : names;
 }
 
-/// Where codes of kernels that are opened at once are kept, or nothing: in a folder of ATTUNE_CODES for this very compiler, whichever program it is in.
-struct CodesFolder {
-  std::string path, problem;
-};
+}  // namespace
+
 CodesFolder kept_codes() {
   const char* const kept = std::getenv("ATTUNE_CODES");
   if (kept == nullptr || *kept == '\0') return {};
@@ -35,8 +33,6 @@ CodesFolder kept_codes() {
   std::filesystem::create_directories(path, error);
   return error ? CodesFolder{{}, "ATTUNE_CODES: " + cannot_be_written(path, error)} : CodesFolder{path, {}};
 }
-
-}  // namespace
 
 KernelFile compile_kernel(const Prepared& prepared, const KernelFileOptions& file) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -50,6 +46,7 @@ KernelFile compile_kernel(const Prepared& prepared, const KernelFileOptions& fil
   options.targets = prepared.targets;
   options.schedule = prepared.schedule;
   options.size = file.size;
+  options.calls = file.calls;
   options.directory = file.directory;
   options.is_shared = file.is_shared;
   options.has_machine_code = file.has_machine_code;
@@ -69,7 +66,7 @@ void add_device_option(const Command& command, std::string& device) {
   command.text("--device", device, "Whose code runs: cpu, opencl, cuda, vulkan, a device of their drivers as cuda:1 or cuda:H100, or one of the kernel's targets; the CPU's comes first without it");
 }
 
-OpenKernel open_kernel(const Prepared& prepared, const std::string& device, std::optional<SizeClass> size, int jobs) {
+OpenKernel open_kernel(const Prepared& prepared, const OpenOptions& options) {
   const auto is_for_here = [](const TargetInfo* target) { return target->device != Device::cpu || runs_here(*target); };
   if (std::ranges::none_of(prepared.targets, is_for_here))
     return {{}, fmt::format("target '{}': this machine cannot run it; it runs {}", prepared.targets[0]->name, names_of_targets_here())};
@@ -77,11 +74,11 @@ OpenKernel open_kernel(const Prepared& prepared, const std::string& device, std:
   if (!folder.exists()) return {{}, no_scratch_folder(folder)};
   CodesFolder codes = kept_codes();
   if (!codes.problem.empty()) return {{}, std::move(codes.problem)};
-  const KernelFile file = compile_kernel(prepared, {.directory = folder.path().string(), .is_shared = true, .size = size, .jobs = jobs, .codes_folder = codes.path});
+  const KernelFile file = compile_kernel(prepared, {.directory = folder.path().string(), .is_shared = true, .size = options.size, .calls = options.calls, .jobs = options.jobs, .codes_folder = codes.path});
   if (!file.problem.empty()) return {{}, file.problem};
   const Result<Library> library = Library::open(file.files.back());
   if (!library) return {{}, library.error().message};
-  return kernel_of(*library, prepared.graph.name, device);
+  return kernel_of(*library, prepared.graph.name, options.device);
 }
 
 }  // namespace attune
