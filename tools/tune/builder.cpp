@@ -6,6 +6,7 @@
 
 #include "codegen/files/jobs.h"
 #include "codegen/files/whole_file.h"
+#include "tools/attune/kernel_file.h"
 #include "tools/tune/child.h"
 
 namespace attune {
@@ -30,8 +31,11 @@ TunedFile tuned_file(const TunePlan& plan, const std::string& target, const Choi
 
 std::string Builder::prepare() {
   if (!folder_.exists()) return no_scratch_folder(folder_);
+  CodesFolder kept = kept_codes();
+  if (!kept.problem.empty()) return std::move(kept.problem);
+  codes_ = kept.path.empty() ? folder_.file("codes") : kept.path;
   std::error_code error;
-  if (!std::filesystem::create_directory(codes_, error)) return cannot_be_written(codes_, error);
+  if (kept.path.empty() && !std::filesystem::create_directory(codes_, error)) return cannot_be_written(codes_, error);
   for (const SubjectCalls& one : plan_.subjects) {
     const std::string path = folder_.file("graph" + std::to_string(graphs_.size()) + ".mlir"), &text = one.subject.graph_text;
     graphs_.push_back(text.empty() ? one.subject.graph : std::vector<std::string>{path});

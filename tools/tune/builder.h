@@ -68,7 +68,7 @@ class Builder {
   const TunePlan& plan_;
   const TuneSettings& settings_;
   const ScratchFolder folder_;
-  const std::string codes_ = folder_.file("codes");
+  std::string codes_;  // the folder of this run's codes, or that of ATTUNE_CODES
   std::vector<std::vector<std::string>> graphs_;  // what candidates of each subject are compiled from
   std::map<Wanted, Built> kernels_;
   int built_ = 0;
