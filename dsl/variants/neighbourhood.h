@@ -32,12 +32,11 @@ struct Neighbourhood {
     const Value i = index(a.queries), row = floor_div(i, width) * width;  // the first key of the query's row
     const Value last_row = maximum(floor_div(extent(a.queries) - 1, width) * width - above, above);
     const Value in_row = maximum(minimum(i, row + (width - 1 - reach_x)), row + reach_x);
-    const Value centre = in_row + maximum(above - row, 0) + minimum(last_row - row, 0);
-    // Of each row a range of keys, none of which goes beyond the row: blocks know ranges, and nothing of a key's column where they hold
-    // several rows.
-    const Value distance = index(a.keys) - centre;
-    Value is_near = abs(distance + above) <= reach_x;
-    for (std::int64_t down = width - above; down <= above; down += width) is_near = is_near || abs(distance - down) <= reach_x;
+    const Value first = in_row - reach_x - above + maximum(above - row, 0) + minimum(last_row - row, 0);
+    // Keys from the first to the last that is seen, of which each row has the same columns: one remainder for a pair, which tells of a block as
+    // much as a range for each row would. Between two multiples of the width it is exact, and at a multiple, if seen, begins what is seen of a row.
+    const Value beyond = index(a.keys) - first;
+    const Value is_near = beyond >= 0 && beyond <= 2 * (above + reach_x) && mod(beyond, width) <= 2 * reach_x;
     a.output(mask(a.scores(), is_near));
   }
 };
