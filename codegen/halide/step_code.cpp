@@ -83,7 +83,7 @@ class StepPipelining {
   void bind_extents() {
     for (const auto& [dim, extent] : plan_.known) extents_[dim] = static_cast<int>(extent);
     for (const std::string& dim : step_.dims) {
-      Halide::Param<std::int32_t> extent("extent_of_" + dim);
+      Halide::Param<std::int32_t> extent("extent_of_" + dim + "-");  // no input may have this name
       extent.set_min_value(0);  // what lowering simplifies by; the check itself is taken out with all others
       extents_[dim] = extent;
       extent_arguments_.push_back(extent);

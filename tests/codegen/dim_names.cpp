@@ -6,11 +6,11 @@
 namespace attune {
 namespace {
 
-/// An elementwise stage of four dims, any of which may still be there when its loops are split.
+/// An elementwise stage of four dims, any of which may still be there when its loops are split. An input has the name of an argument, nearly.
 Graph elementwise(std::array<const char*, 4> names) {
   Graph g;
   const Dim a = g.dim(names[0]), b = g.dim(names[1]), c = g.dim(names[2]), d = g.dim(names[3]);
-  g.output("out", tanh(g.input("x", {a, b, c, d}) + g.input("y", {d})), {d, c, b, a});
+  g.output("out", tanh(g.input("x", {a, b, c, d}) + g.input("extent_of_lane", {d})), {d, c, b, a});
   g.finish();
   return g;
 }
