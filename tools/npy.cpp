@@ -250,6 +250,7 @@ Result<NpyArray> read_npy(const std::filesystem::path& path) {
   while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
     const auto* begin = reinterpret_cast<const std::byte*>(chunk.data());
     bytes.insert(bytes.end(), begin, begin + file.gcount());
+    if (!std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).starts_with(magic)) break;  // a device may never end
   }
   if (file.bad()) return file_error(path.string(), "cannot be read");
   return parse_npy(bytes, path.string());

@@ -147,6 +147,7 @@ TEST_CASE("a missing file, a folder and a place that cannot be written are refus
   const Folder folder;
   CHECK(read_npy(folder / "none.npy").error().message == "file '" + (folder / "none.npy").string() + "': cannot be opened");
   CHECK_THAT(read_npy(folder / "").error().message, Contains("is a folder"));
+  CHECK_THAT(read_npy("/dev/zero").error().message, Contains("is not a .npy file"));  // which never ends
   const auto written = write_npy(folder / "none/x.npy", NpyArray::of<float>({0}, {}));
   REQUIRE_FALSE(written);
   CHECK_THAT(written.error().message, Contains("cannot be written"));
