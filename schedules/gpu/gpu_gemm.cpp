@@ -125,7 +125,8 @@ class GpuGemm {
   const int chunk_;
   const Flat grid_;
 
-  const Var in_chunk_{"in_chunk-"}, chunk_number_{"chunk-"}, row_{"row-"}, column_{"column-"}, number_{"number-"}, thread_{"thread-"}, block_{"block-"};
+  const Var in_chunk_{"in_chunk-"}, chunk_number_{"chunk-"}, row_{"row-"}, column_{"column-"};
+  const Var number_{"number-"}, thread_{"thread-"}, block_{"block-"};
   Func a_{"a"}, b_{"b"};  // [in chunk, row or column of the tile, chunk, block]
   Func sums_{"sums"};     // [number, thread, row, block]
   RDom chunks_;

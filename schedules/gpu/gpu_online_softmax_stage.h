@@ -106,7 +106,8 @@ class GpuSoftmax {
   const Flat rows_;                  // the dims of rows
   const Flat grid_;  // all blocks of threads, as one index
 
-  const Halide::Var in_chunk_{"in_chunk-"}, chunk_{"chunk-"}, row_{"row-"}, key_{"key-"}, column_{"column-"}, element_{"element-"}, number_{"number-"}, thread_{"thread-"};
+  const Halide::Var in_chunk_{"in_chunk-"}, chunk_{"chunk-"}, row_{"row-"}, key_{"key-"}, column_{"column-"};
+  const Halide::Var element_{"element-"}, number_{"number-"}, thread_{"thread-"};
   const Halide::Var key_block_{"key_block-"}, block_{"block-"};  // a block of keys; a block of threads
   Halide::Func query_{"query"};  // [in chunk, row, chunk, block]
   Halide::Func key_operand_{"key"};  // [in chunk, key of block, chunk, key block, block]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the names of loops: loop_names.py ROOT prints each Var or RVar of schedules/ and codegen/ whose name a dim of a graph may have, and exits 1 if there is one.
-A loop of a dim has the dim's name, so that a schedule's own loops have names that no dim may have: they end in '-'."""
+"""Checks the names of loops: loop_names.py ROOT prints each Var or RVar of schedules/ and codegen/ whose name a dim of a graph may have, and exits 1
+if there is one. A loop of a dim has the dim's name, so that a schedule's own loops have names that no dim may have: they end in '-'."""
 import pathlib
 import re
 import sys
