@@ -65,6 +65,11 @@ constexpr void Graph::add_output(const Output& output, Here at) {
     outputs_[static_cast<std::size_t>(output_count_++)] = output;
 }
 
+/// "is 4", "follows from [batch x tokens]"
+constexpr Text source_of(const Derivation& derivation) {
+  return derivation.formula == Formula::fixed ? sentence("is ", derivation.value) : sentence("follows from ", derivation.operands);
+}
+
 constexpr void Graph::derive(const Derivation& derivation, std::string_view who, Here at) {
   dim(derivation.dim, 0, at);
   for (Name operand : derivation.operands) dim(operand, 0, at);
@@ -73,7 +78,8 @@ constexpr void Graph::derive(const Derivation& derivation, std::string_view who,
   if (info->derivation.formula == Formula::free)
     info->derivation = derivation;
   else if (!(info->derivation == derivation))
-    fail(at, who, ": the extent of ", derivation.dim, " follows from something else already; give the result a dim of its own");
+    fail(at, who, ": the extent of ", derivation.dim, " ", source_of(info->derivation), " already, and ", source_of(derivation),
+         " here; a dim of another name is right");
 }
 
 }  // namespace attune

@@ -127,7 +127,7 @@ TEST_CASE("a text that is no graph is refused with its line", "[dialect]") {
   CHECK(problem(begin + "  %0 = attn.rename %x {from = \"a\", to = \"b\"} : (!attn.tensor<a, real>) -> !attn.tensor<b, real>\n"
                         "  %1 = attn.rename %0 {from = \"b\", to = \"a\"} : (!attn.tensor<b, real>) -> !attn.tensor<a, real>\n"
                         "  attn.return %1 {names = [\"out\"], dims = [[\"a\"]]} : !attn.tensor<a, real>\n}") ==
-        "my.mlir: dim: the extent of a follows from itself");
+        "my.mlir: dim: the extent of a follows from itself, by [b]; a result that is renamed back needs a dim of another name");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// expect: line 14: rename: the extent of tokens follows from something else already; give the result a dim of its own
+// expect: line 14: rename: the extent of tokens follows from [a] already, and follows from [b] here; a dim of another name is right
 #include "dsl/graph.h"
 
 using namespace attune;

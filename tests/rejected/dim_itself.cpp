@@ -1,4 +1,4 @@
-// expect: line 8: dim: the extent of tokens follows from itself
+// expect: line 8: dim: the extent of tokens follows from itself, by [keys]; a result that is renamed back needs a dim of another name
 #include "dsl/graph.h"
 
 using namespace attune;

@@ -1,4 +1,4 @@
-// expect: line 12: dim: the extent of depth follows from something else already; give the result a dim of its own
+// expect: line 12: dim: the extent of depth is 64 already, and is 32 here; a dim of another name is right
 #include "dsl/graph.h"
 
 using namespace attune;
