@@ -84,7 +84,7 @@ Stored gemm(const Gemm& body, const Extents& extents, const Machine& machine, co
   GemmTile tile;
   tile.rows = static_cast<int>(value_of(values, "row_tile"));
   tile.vectors = static_cast<int>(value_of(values, "column_vectors"));
-  tile.row_vectors = machine.registers / 4;  // beside the sums: a scale and a minimum for each, where b's elements are made of them
+  tile.sums = machine.registers / 2;
   tile.lanes = machine.vector_bytes / 4;
   tile.row_block = static_cast<int>(value_of(values, "row_block"));
   tile.prefetch = static_cast<PrefetchInto>(value_of(values, "prefetch"));

@@ -4,6 +4,7 @@
 
 #include "schedules/common/softmax_math.h"
 #include "schedules/gemm/gemm_product.h"
+#include "schedules/gemm/operand_reads.h"
 
 using Halide::Expr;
 using Halide::Func;
@@ -25,69 +26,17 @@ constexpr int most_parts = 4;
 /// widened from bf16 and scaled. Of b, which is computed once for a tile of rows, and there are few: an element of a quantised block, too.
 constexpr int cheap_of_a = 4, cheap_of_b = 12;
 
-/// Counts what an element costs to compute beyond its loads.
-class CountOperations : public Halide::Internal::IRVisitor {
- public:
-  int count = 0;
-
- private:
-  using IRVisitor::visit;
-  void visit(const Halide::Internal::Call* call) override {
-    if (call->call_type == Halide::Internal::Call::Image || call->call_type == Halide::Internal::Call::Halide) return;
-    count += call->is_extern() ? cheap_of_b : 1;  // a function
-    IRVisitor::visit(call);
-  }
-  void visit(const Halide::Internal::Add* op) override { binary(op); }
-  void visit(const Halide::Internal::Sub* op) override { binary(op); }
-  void visit(const Halide::Internal::Mul* op) override { binary(op); }
-  void visit(const Halide::Internal::Div* op) override { binary(op); }
-  void visit(const Halide::Internal::Mod* op) override { binary(op); }
-  void visit(const Halide::Internal::Min* op) override { binary(op); }
-  void visit(const Halide::Internal::Max* op) override { binary(op); }
-  void visit(const Halide::Internal::Select* op) override {
-    ++count;
-    IRVisitor::visit(op);
-  }
-  template <class Node>
-  void binary(const Node* op) {
-    ++count;
-    IRVisitor::visit(op);
-  }
-};
-
-/// At most so many operations beside its loads.
-bool is_cheap(const Piece& piece, int most) {
-  CountOperations operations;
-  piece.at(vars_at(piece.dims)).accept(&operations);
-  return operations.count <= most;
-}
-
-/// Whether the place of some element that the value reads depends on the variable.
-bool is_read_along(const Expr& value, const std::string& variable) {
-  class Reads : public Halide::Internal::IRVisitor {
-   public:
-    explicit Reads(const std::string& variable) : variable_(variable) {}
-    bool found = false;
-
-   private:
-    using IRVisitor::visit;
-    void visit(const Halide::Internal::Call* call) override {
-      const bool is_read = call->call_type == Halide::Internal::Call::Image || call->call_type == Halide::Internal::Call::Halide;
-      found = found || (is_read && Halide::Internal::expr_uses_var(call, variable_));
-      IRVisitor::visit(call);
-    }
-    const std::string& variable_;
-  };
-  Reads reads(variable);
-  value.accept(&reads);
-  return reads.found;
-}
-
 /// Rows and columns of a tile in registers.
 struct Tile {
   int rows;
   Tiled columns;
+  bool is_whole = false;  ///< none has fewer columns
   int width() const { return columns.size(); }
+};
+
+/// Tiles along the innermost columns, from one to before another.
+struct ColumnTiles {
+  Expr first, end;
 };
 
 class DirectGemm {
@@ -108,11 +57,15 @@ class DirectGemm {
     parts_ = Flat(parts, p_.extents);
   }
 
-  /// Tiles of several rows, the last one padded; a single row has a tile of its own.
+  /// Tiles of several rows, the last one padded; where they are no more than half of one, of half as many and twice the columns, and a single row has
+  /// tiles of its own: the longer the pieces of b's rows that are read at once, the better.
   Stored result() {
     const Expr height = p_.rows.extent();
-    if (tile_.rows > 1) add_rows(tile_of(tile_.rows, tile_.vectors), Halide::select(height == 1, 0, tiles_of(height, tile_.rows)));
-    add_rows(tile_of(1, vectors_of_row()), tile_.rows > 1 ? Halide::select(height == 1, 1, 0) : height);
+    const int rows = is_dot_ ? std::min(tile_.rows, tile_.sums / dot_columns) : tile_.rows;
+    const int few = is_dot_ || body_.columns.empty() || rows < 4 ? 1 : rows / 2;
+    if (rows > 1) add_rows(tile_of(rows, tile_.vectors), all_columns(tile_.vectors), Halide::select(height <= few, 0, tiles_of(height, rows)));
+    if (few > 1) add_wide_rows(few, 2 * tile_.vectors, Halide::select(height > 1 && height <= few, 1, 0));
+    add_wide_rows(1, vectors_of_row(), rows > 1 ? Halide::select(height == 1, 1, 0) : height);
     result_.compute_root();
     return {.func = result_, .dims = body_.out, .numbers = std::move(numbers_)};
   }
@@ -122,9 +75,13 @@ class DirectGemm {
   Tile tile_of(int rows, int vectors) const { return {rows, Tiled(body_.columns, p_.extents, is_dot_ ? dot_columns : vectors * lanes_)}; }
   /// Whether b's elements along the dim are made of the same memory, as the two integers of a byte are.
   bool is_in_elements(const std::string& dim) const;
-  /// Vectors of columns in the tile of a single row: as many chains of sums as can be, and long pieces of b's rows.
+  /// Vectors of columns in the tiles of a single row: as many chains of sums as can be.
   int vectors_of_row() const;
-  void add_rows(const Tile& tile, const Expr& tiles);
+  /// Of the innermost columns.
+  ColumnTiles all_columns(int vectors) const;
+  void add_rows(const Tile& tile, const ColumnTiles& columns, const Expr& tiles);
+  /// The same by whole tiles of so many vectors of columns, and the columns that are left by the template's own: padding is costly.
+  void add_wide_rows(int rows, int vectors, const Expr& tiles);
   void sum_columns(const Tile& tile, Func sums, const Halide::LoopLevel& level);
   void sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& level);
   /// a * b at row i of tile io, column j of tile jo, and the contraction's `outer`, `index` and `part`.
@@ -172,10 +129,29 @@ std::vector<Expr> DirectGemm::tile_at(const Expr& first) const {
 }
 
 int DirectGemm::vectors_of_row() const {
+  const int most = tile_.sums / 2;  // beside the sums: a scale and a minimum for each, where b's elements are made of them
   const std::optional<int> columns = body_.columns.empty() ? 1 : fixed_value(p_.extents.at(body_.columns.back()));
-  if (!columns) return tile_.vectors;  // padding may cost more than longer rows save
-  const int vectors = std::max((*columns + lanes_ - 1) / lanes_, 1), tiles = (vectors + tile_.row_vectors - 1) / tile_.row_vectors;
-  return (vectors + tiles - 1) / tiles;
+  const int count = columns ? std::max((*columns + lanes_ - 1) / lanes_, 1) : most;
+  if (count <= most) return count;
+  for (int vectors = most; vectors > most / 2; --vectors)
+    if (columns && *columns % (vectors * lanes_) == 0) return vectors;
+  return std::max(most / tile_.vectors, 1) * tile_.vectors;
+}
+
+ColumnTiles DirectGemm::all_columns(int vectors) const { return {0, tile_of(1, vectors).columns.tiles_along()}; }
+
+void DirectGemm::add_wide_rows(int rows, int vectors, const Expr& tiles) {
+  const std::optional<int> columns = body_.columns.empty() ? 1 : fixed_value(p_.extents.at(body_.columns.back()));
+  if (columns && *columns <= vectors * lanes_) vectors = std::max((*columns + lanes_ - 1) / lanes_, 1);
+  const bool is_one = columns && *columns <= vectors * lanes_;
+  if (is_dot_ || is_one || vectors <= tile_.vectors) return add_rows(tile_of(rows, vectors), all_columns(vectors), tiles);
+  Tile wide = tile_of(rows, vectors);
+  wide.is_whole = true;
+  const Tile narrow = tile_of(rows, tile_.vectors);
+  const Expr whole = Halide::Internal::simplify(wide.columns.extent() / wide.width());
+  if (!is_const_zero(whole)) add_rows(wide, {0, whole}, tiles);
+  const Expr rest = Halide::Internal::simplify(wide.columns.extent() % wide.width());
+  if (!is_const_zero(rest)) add_rows(narrow, {whole * wide.width() / narrow.width(), narrow.columns.tiles_along()}, tiles);
 }
 
 bool DirectGemm::is_in_elements(const std::string& dim) const {
@@ -188,7 +164,8 @@ Expr DirectGemm::product(const Tile& tile, const Expr& outer, const Expr& index,
   over_.place_outer(outer, within(index, over_.extent()), at);
   parts_.place(part, at);
   p_.rows.place(clamped(io_ * tile.rows + i_, p_.rows.extent(), false), at);
-  tile.columns.place(jo_, clamped(tile.columns.first(jo_) + j_, tile.columns.extent(), !is_dot_), at);
+  const Expr column = tile.columns.first(jo_) + j_, columns = tile.columns.extent();
+  tile.columns.place(jo_, tile.is_whole ? within(column, columns) : clamped(column, columns, !is_dot_), at);
   return Halide::cast<float>(body_.a.at(at)) * Halide::cast<float>(body_.b.at(at));
 }
 
@@ -230,7 +207,7 @@ void DirectGemm::sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& 
   sums.update(1).reorder(j_, i_, RVar(rest[0].name()), RVar(rest[1].name())).unroll(j_).unroll(i_);
 }
 
-void DirectGemm::add_rows(const Tile& tile, const Expr& tiles) {
+void DirectGemm::add_rows(const Tile& tile, const ColumnTiles& along, const Expr& tiles) {
   Func sums("sums");
   sums(tile_vars({j_})) = 0.f;
   Halide::LoopLevel level;
@@ -239,19 +216,22 @@ void DirectGemm::add_rows(const Tile& tile, const Expr& tiles) {
 
   const Tiled& columns = tile.columns;
   const int rows = tile.rows, width = tile.width();
-  const Expr column_tiles = columns.tiles();
+  const Expr tiles_along = Halide::Internal::simplify(Halide::max(along.end - along.first, 0)), column_tiles = columns.outer().extent() * tiles_along;
   const Expr work = Halide::max(p_.rows.extent() * over_.extent() * over_.outer().extent() * parts_.extent() * width, 1);
   const auto number = [&](const Expr& value) { return opaque(value, numbers_); };
   const Expr blocks = number(tiles_of(column_tiles, Halide::max(work_per_task / work, 1))), breadth = number(tiles_of(column_tiles, blocks));
   Halide::Region ranges{{0, width}, {0, rows}, {0, tiles}, {0, breadth}, {0, Halide::select(tiles == 0, 0, blocks)}};
   for (const std::string& dim : body_.batch) ranges.emplace_back(0, p_.extents.at(dim));
-  RDom loops(ranges, "loops_" + std::to_string(rows));
-  const Expr row = loops[2] * rows + loops[1], column_tile = loops[4] * breadth + loops[3], column = columns.first(column_tile) + loops[0];
-  loops.where(column_tile < column_tiles);
+  RDom loops(ranges, "loops_" + std::to_string(rows) + "_" + std::to_string(width));
+  const Expr row = loops[2] * rows + loops[1], number_of_tile = loops[4] * breadth + loops[3];
+  const Expr divisor = Halide::max(tiles_along, 1);
+  const Expr column_tile = along.first + (columns.outer().size() == 0 ? number_of_tile : number_of_tile / divisor * columns.tiles_along() + number_of_tile % divisor);
+  const Expr column = columns.first(column_tile) + loops[0];
+  loops.where(number_of_tile < column_tiles);
   loops.where(row < p_.rows.extent());
-  loops.where(Halide::likely(column < columns.extent()));
+  if (!tile.is_whole) loops.where(Halide::likely(column < columns.extent()));
   Coordinates at;
-  std::vector<Expr> sum{loops[0], loops[1], within(column_tile, column_tiles), loops[2]};
+  std::vector<Expr> sum{loops[0], loops[1], within(column_tile, columns.tiles()), loops[2]};
   for (std::size_t n = 0; n < body_.batch.size(); ++n) {
     at[body_.batch[n]] = within(loops[5 + static_cast<int>(n)], p_.extents.at(body_.batch[n]));
     sum.push_back(at[body_.batch[n]]);

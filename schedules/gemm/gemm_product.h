@@ -15,7 +15,7 @@ namespace attune {
 struct GemmTile {
   int rows = 1;       ///< rows of the tile in registers
   int vectors = 1;    ///< vectors along its columns
-  int row_vectors = 1;  ///< most vectors along the columns of a single row
+  int sums = 1;       ///< vectors of sums for which a product that reads its operands in place has registers
   int lanes = 16;     ///< of a vector, of f32
   int row_block = 1;  ///< most tiles of rows in a task
   PrefetchInto prefetch = PrefetchInto::nowhere;

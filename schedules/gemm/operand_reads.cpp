@@ -1,0 +1,72 @@
+#include "schedules/gemm/operand_reads.h"
+
+using Halide::Expr;
+using Halide::Var;
+
+namespace attune {
+namespace {
+
+/// A function of a library takes as long as so many.
+constexpr int operations_of_function = 12;
+
+/// Counts what an element costs to compute beyond its loads.
+class CountOperations : public Halide::Internal::IRVisitor {
+ public:
+  int count = 0;
+
+ private:
+  using IRVisitor::visit;
+  void visit(const Halide::Internal::Call* call) override {
+    if (call->call_type == Halide::Internal::Call::Image || call->call_type == Halide::Internal::Call::Halide) return;
+    count += call->is_extern() ? operations_of_function : 1;
+    IRVisitor::visit(call);
+  }
+  void visit(const Halide::Internal::Add* op) override { binary(op); }
+  void visit(const Halide::Internal::Sub* op) override { binary(op); }
+  void visit(const Halide::Internal::Mul* op) override { binary(op); }
+  void visit(const Halide::Internal::Div* op) override { binary(op); }
+  void visit(const Halide::Internal::Mod* op) override { binary(op); }
+  void visit(const Halide::Internal::Min* op) override { binary(op); }
+  void visit(const Halide::Internal::Max* op) override { binary(op); }
+  void visit(const Halide::Internal::Select* op) override {
+    ++count;
+    IRVisitor::visit(op);
+  }
+  template <class Node>
+  void binary(const Node* op) {
+    ++count;
+    IRVisitor::visit(op);
+  }
+};
+
+}  // namespace
+
+bool is_cheap(const Piece& piece, int most) {
+  Coordinates at;
+  for (const std::string& dim : piece.dims) at[dim] = Var(dim);
+  CountOperations operations;
+  piece.at(at).accept(&operations);
+  return operations.count <= most;
+}
+
+bool is_read_along(const Expr& value, const std::string& variable) {
+  class Reads : public Halide::Internal::IRVisitor {
+   public:
+    explicit Reads(const std::string& variable) : variable_(variable) {}
+    bool found = false;
+
+   private:
+    using IRVisitor::visit;
+    void visit(const Halide::Internal::Call* call) override {
+      const bool is_read = call->call_type == Halide::Internal::Call::Image || call->call_type == Halide::Internal::Call::Halide;
+      found = found || (is_read && Halide::Internal::expr_uses_var(call, variable_));
+      IRVisitor::visit(call);
+    }
+    const std::string& variable_;
+  };
+  Reads reads(variable);
+  value.accept(&reads);
+  return reads.found;
+}
+
+}  // namespace attune
