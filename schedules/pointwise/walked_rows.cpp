@@ -1,5 +1,9 @@
 #include "schedules/pointwise/walked_rows.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "schedules/common/tiles.h"
 
 using Halide::Expr;
@@ -10,6 +14,9 @@ using Halide::Var;
 
 namespace attune {
 namespace {
+
+/// Elements of a row for which the values are loaded and stored once.
+constexpr int elements_at_once = 4;
 
 /// A tile is a vector of neighbouring rows.
 class WalkedRows {
@@ -51,9 +58,26 @@ class WalkedRows {
       const RowWalk::Values next = walk_.step(values_at({lane_, steps_.x - 1, tile_}), element_(lane_, steps_.x - 1, tile_), steps_.x - 1, 0);
       values_(lane_, steps_.x, tile_) = Halide::Tuple(next);
     } else {
-      steps_ = RDom({{0, length_}, {0, walk_.passes}}, "steps");
-      values_(lane_, tile_) = Halide::Tuple(walk_.step(values_at({lane_, tile_}), element_(lane_, steps_.x, tile_), steps_.x, steps_.y));
+      steps_ = RDom({{0, tiles_of(length_, elements_at_once)}, {0, walk_.passes}}, "steps");
+      values_(lane_, tile_) = Halide::Tuple(after_steps(values_at({lane_, tile_})));
     }
+  }
+
+  /// The values after the elements of a step, of which the last may have fewer.
+  RowWalk::Values after_steps(RowWalk::Values values) const {
+    std::vector<std::pair<std::string, Expr>> named;
+    for (int n = 0; n < elements_at_once; ++n) {
+      const Expr position = steps_.x * elements_at_once + n, is_there = Halide::likely(position < length_);
+      const RowWalk::Values next = walk_.step(values, element_(lane_, clamped(position, length_, true), tile_), position, steps_.y);
+      // By names: each value is used several times, and expressions would grow with the powers of that.
+      for (std::size_t v = 0; v < values.size(); ++v)
+        named.emplace_back(Halide::Internal::unique_name("walked"), n == 0 ? next[v] : Halide::select(is_there, next[v], values[v]));
+      const std::size_t first = named.size() - values.size();
+      for (std::size_t v = 0; v < values.size(); ++v) values[v] = Halide::Internal::Variable::make(next[v].type(), named[first + v].first);
+    }
+    for (Expr& value : values)
+      for (auto name = named.rbegin(); name != named.rend(); ++name) value = Halide::Internal::Let::make(name->first, name->second, value);
+    return values;
   }
 
   void define_result() {
