@@ -107,7 +107,7 @@ TEST_CASE("failures of calls on tensors of the device come back, too", "[cuda]")
 TEST_CASE("a failure of either launch of few queries by tensor cores comes back, and leaves no memory behind", "[cuda]") {
   load_driver(2);
   const KernelCase kernel("grouped_query", {.target = "cuda", .types = "bf16", .set = {"depth=16", "value_depth=16"}});
-  const char* shape = "batch=1,heads=2,group=2,queries=1,keys=600";
+  const char* shape = "batch=1,heads=2,group=2,queries=1,keys=600,depth=16,value_depth=16";
   trial_of_shape(kernel, shape).call(kernel.kernel()).value();
   const std::size_t allocated = driver_state().allocated_bytes;
   const Failing failing{"cuLaunchKernel", 719, "CUDA_ERROR_LAUNCH_FAILED cuLaunchKernel failed"};
