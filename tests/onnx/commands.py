@@ -161,15 +161,15 @@ class Import(WithFolder):
                 ((MODELS / "external.onnx", "nothing"), "--node 'nothing': the model has no such node; it has /t0 (MatMul), /t1 (Add), /t2 (Softmax), product (MatMul)"),
                 ((MODELS / "external.onnx", "product"), "constant 'bias': its numbers are in another file (external data); a model that holds them itself is right"),
                 ((MODELS / "symbolic.onnx", "attention"), "tensor 'q': axis 0 is symbolic ('batch'); --shape batch=... gives its extent"),
-                ((MODELS / "unsupported.onnx", "product"), "node 'summed': operator 'CumSum' is not supported; --input sums makes what it gives an input"),
-                ((MODELS / "unsupported.onnx", "summed"),
-                 "node 'summed': operator 'CumSum' is not supported; one of attention, or the product with the values behind a softmax, is right"),
+                ((MODELS / "unsupported.onnx", "product"), "node 'angle': operator 'Atan' is not supported; --input angles makes what it gives an input"),
+                ((MODELS / "unsupported.onnx", "angle"),
+                 "node 'angle': operator 'Atan' is not supported; one of attention, or the product with the values behind a softmax, is right"),
                 ((self.folder / "none.onnx", "x"), f"model '{self.folder / 'none.onnx'}': cannot be read"),
                 ((text, "x"), f"model '{text}': is no ONNX model, or has no nodes")):
             with self.subTest(sentence):
                 ran = attune("import", words[0], "--node", words[1])
                 self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (2, "", f"attune: {sentence}\n"))
-        for words in (("unsupported.onnx", "product", "--input", "sums"), ("symbolic.onnx", "attention", "--shape", "batch=2,tokens=5")):
+        for words in (("unsupported.onnx", "product", "--input", "angles"), ("symbolic.onnx", "attention", "--shape", "batch=2,tokens=5")):
             self.assertIn("softmax", attune("import", MODELS / words[0], "--node", *words[1:]).stdout)
 
 

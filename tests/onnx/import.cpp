@@ -65,12 +65,61 @@ TEST_CASE("attention that PyTorch exports gives PyTorch's numbers", "[onnx]") {
   check_part({"torch_buckets", "einsum_1", {{"s33", 2}, {"s0", 5}}});
 }
 
+TEST_CASE("queries, keys and values that are parts of one product are taken of it", "[onnx]") {
+  check_part({"packed_equal", "out"});
+  check_part({"packed_grouped", "out"});
+  check_part({"packed_sliced", "out"});
+}
+
+TEST_CASE("constant masks of positions are found, and the numbers stay", "[onnx]") {
+  for (const char* name : {"mask_window", "mask_prefix", "mask_chunks"}) {
+    check_part({name, "out"});
+    CHECK(import_node(read_model(ATTUNE_ONNX_MODELS "/" + std::string(name) + ".onnx").model, {"out", {}, {}}).node.constants.empty());
+  }
+}
+
+TEST_CASE("a constant mask of no rule is an input of truth values", "[onnx]") {
+  check_part({"mask_random", "out"});
+  const Imported imported = import_node(read_model(ATTUNE_ONNX_MODELS "/mask_random.onnx").model, {"out", {}, {}});
+  REQUIRE(imported.node.constants.size() == 1);
+  CHECK(imported.node.constants.at("hidden").type.kind == Kind::boolean);
+  CHECK(std::ranges::any_of(imported.node.graph.nodes(), [](const Node& node) { return std::holds_alternative<Mask>(node.op); }));
+}
+
+TEST_CASE("each operator gives what ONNX's reference gives", "[onnx]") {
+  const std::string path = ATTUNE_ONNX_MODELS "/operators";
+  const ModelAnswer model = read_model(path + ".onnx");
+  REQUIRE(model.problem == "");
+  const std::vector<std::int64_t> expected_shape = read_npy(path + ".out.npy")->shape;
+  const Array expected = array_of(path + ".out.npy", expected_shape);
+  std::size_t next = 0, count = 0;
+  for (const OnnxDeclared& result : model.model.graph.outputs) {
+    CAPTURE(result.name);
+    const Imported imported = import_node(model.model, {result.name, {}, {}});
+    REQUIRE(imported.problem == "");
+    Arrays inputs = imported.node.constants;
+    for (const ImportedTensor& input : imported.inputs) inputs.emplace(input.name, array_of(path + "." + input.tensor + ".npy", input.declared));
+    const Interpretation got = interpret(imported.node.graph, inputs);
+    REQUIRE(got.problem == "");
+    const std::vector<double>& y = got.outputs.begin()->second.data;
+    REQUIRE(next + y.size() <= expected.data.size());
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      CAPTURE(i);
+      CHECK(distance(y[i], expected.data[next + i]) <= 16 * 0x1p-24 * std::max(1.0, std::abs(expected.data[next + i])));
+    }
+    next += y.size();
+    ++count;
+  }
+  CHECK(next == expected.data.size());
+  CHECK(count == model.model.graph.outputs.size());
+}
+
 TEST_CASE("a causal mask that is a constant, or made of one range, becomes one of positions", "[onnx]") {
   for (const ExportedPart& part : {ExportedPart{"torch_with_past", "92"}, ExportedPart{"torch_repeated", "_unsafe_view_2", {{"s33", 2}, {"s0", 5}}}}) {
     const ModelAnswer model = read_model(ATTUNE_ONNX_MODELS "/" + part.model + ".onnx");
     const Imported imported = import_node(model.model, {part.node, {}, part.extents});
     CAPTURE(part.model, imported.problem);
-    CHECK(imported.node.constants.empty());
+    CHECK(std::ranges::all_of(imported.node.constants, [](const auto& constant) { return constant.first == "qkv_bias"; }));
     CHECK(std::ranges::any_of(imported.node.graph.nodes(), [](const Node& node) { return std::holds_alternative<Index>(node.op); }));
   }
 }

@@ -218,13 +218,19 @@ def positions(body):
 
 def score_mod(rng, real, dtype, shape):
     body = Body(dtype)
-    value = "x"
-    for kind in rng.permutation(["cap", "bias", "alibi", "causal", "window", "table"])[:int(rng.integers(1, 4))]:
+    value, hides = "x", False
+    for kind in rng.permutation(["cap", "bias", "alibi", "causal", "window", "table", "function", "rows"])[:int(rng.integers(1, 4))]:
         if kind == "cap":
             cap = body.constant(real(2.0))
             value = body("Mul", body("Tanh", body("Div", value, cap)), cap)
         if kind == "bias":
             value = body("Add", value, body.constant(real(rng.standard_normal())))
+        if kind == "function" and not hides:  # some of them are NaN at minus infinity
+            op = some(rng, "Celu", "Elu", "Erf", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Selu", "Softplus", "Softsign", "ThresholdedRelu")
+            value = body(op, value, **({"alpha": 0.25} if op in ("Elu", "LeakyRelu") else {}))
+        if kind == "rows":
+            reduced = body(some(rng, "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1"), value, body.constant(np.array([int(some(rng, -1, -2))], np.int64)))
+            value = body("Sub", value, reduced)
         if kind == "table":
             value = body("Add", body.constant(rng.standard_normal(shape[int(rng.integers(0, 4)):]).astype(real)), value)
         if kind in ("alibi", "causal", "window"):
@@ -233,6 +239,7 @@ def score_mod(rng, real, dtype, shape):
             slopes = body.constant(rng.random((shape[1], 1, 1)).astype(real))
             value = body("Sub", value, body("Mul", slopes, body("Abs", body("Cast", body("Sub", i, j), to=dtype))))
         if kind == "causal":
+            hides = True
             value = body("Where", body("GreaterOrEqual", i, j), value, body.constant(real(-np.inf)))
         if kind == "window":
             near = body("Less", body("Abs", body("Sub", i, j)), body.constant(np.int64(3)))
@@ -242,8 +249,13 @@ def score_mod(rng, real, dtype, shape):
 
 def prob_mod(rng, real, dtype, shape):
     body = Body(dtype)
-    if rng.random() < 0.5:
+    kind = some(rng, "factor", "mask", "sum", "running")
+    if kind == "factor":
         body("Mul", "x", body.constant(real(rng.random())))
+    elif kind == "sum":
+        body("Div", "x", body("Add", body("ReduceSum", "x", body.constant(np.array([-2], np.int64))), body.constant(real(0.5))))
+    elif kind == "running":
+        body("CumSum", "x", body.constant(np.int64(3)), reverse=int(rng.integers(0, 2)), exclusive=int(rng.integers(0, 2)))
     else:
         body("Where", body.constant(rng.random((shape[2], shape[3])) < 0.8), "x", body.constant(real(0)))
     return body.graph("probs_out")

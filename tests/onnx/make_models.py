@@ -113,7 +113,7 @@ def wrong(folder, rng):
     m = Model("unsupported", 18)
     q, k = m.input("q", normal(rng, 2, 5, 4)), m.input("k", normal(rng, 2, 4, 5))
     scores = m.node("MatMul", q, k)
-    weights = m.node("Softmax", m.node("CumSum", scores, m.constant("axis", np.int64(2)), name="summed", output="sums"), axis=-1)
+    weights = m.node("Softmax", m.node("Atan", scores, name="angle", output="angles"), axis=-1)
     m.node("MatMul", weights, m.input("v", normal(rng, 2, 5, 3)), output="out", name="product")
     onnx.save(m.model("out"), folder / "unsupported.onnx")
 
@@ -129,10 +129,137 @@ def wrong(folder, rng):
     onnx.save(model, folder / "external.onnx")
 
 
+class Operators(Model):
+    """Operators one by one: what ONNX's reference gives for each, in the order of `names`, behind one another."""
+
+    def __init__(self, name, rng):
+        super().__init__(name, 24)
+        x = normal(rng, 4, 6)
+        x[0] = [-2.5, -0.5, 0, 0.5, 1.5, 2.5]
+        self.x, self.y = self.input("x", x), self.input("y", normal(rng, 4, 6))
+        self.i, self.j = self.input("i", rng.integers(-9, 10, (4, 6))), self.input("j", rng.integers(1, 5, (4, 6)) * rng.choice([-1, 1], (4, 6)))
+        self.names = []
+
+    def result(self, tensor, name):
+        self.names.append(self.node("Identity", tensor, output=name, name=name))
+
+    def write(self, folder):
+        made = [helper.make_empty_tensor_value_info(name) for name in self.names]
+        graph = helper.make_graph(self.nodes, self.name, self.inputs, made, self.constants)
+        model = onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=11))
+        onnx.save(model, folder / f"{self.name}.onnx")
+        for name, array in self.arrays.items():
+            np.save(folder / f"{self.name}.{name}.npy", array)
+        results = ReferenceEvaluator(model).run(None, self.arrays)
+        np.save(folder / f"{self.name}.out.npy", np.concatenate([np.asarray(result).astype(np.float32).ravel() for result in results]))
+
+
+def operators(folder, rng):
+    """Elementwise operators, reductions, running sums, the greatest elements and parts."""
+    m = Operators("operators", rng)
+    x, y, i, j = m.x, m.y, m.i, m.j
+    one = [("Abs", {}), ("Ceil", {}), ("Celu", {}), ("Celu", {"alpha": 0.5}), ("Cos", {}), ("Cosh", {}), ("Elu", {}), ("Elu", {"alpha": 2.0}), ("Erf", {}), ("Exp", {}), ("Floor", {}),
+           ("Gelu", {}), ("Gelu", {"approximate": "tanh"}), ("HardSigmoid", {}), ("HardSigmoid", {"alpha": 0.5, "beta": 0.25}), ("HardSwish", {}),
+           ("LeakyRelu", {}), ("LeakyRelu", {"alpha": 0.25}), ("Mish", {}), ("Neg", {}), ("Relu", {}), ("Round", {}), ("Selu", {}), ("Selu", {"alpha": 1.0, "gamma": 2.0}),
+           ("Shrink", {}), ("Shrink", {"bias": 0.25, "lambd": 1.0}), ("Sigmoid", {}), ("Sign", {}), ("Sin", {}), ("Softplus", {}), ("Softsign", {}), ("Swish", {}),
+           ("Swish", {"alpha": 0.5}), ("Tan", {}), ("Tanh", {}), ("ThresholdedRelu", {}), ("ThresholdedRelu", {"alpha": 0.25}),
+           ("LogSoftmax", {}), ("LogSoftmax", {"axis": 0}), ("IsNaN", {})]
+    for number, (op, attributes) in enumerate(one):
+        m.result(m.node(op, x, **attributes), f"{op}_{number}")
+    divided = m.node("Div", x, m.constant("none", np.float32(0)))
+    for number, attributes in enumerate([{}, {"detect_negative": 0}, {"detect_positive": 0}]):
+        m.result(m.node("IsInf", divided, **attributes), f"IsInf_{number}")
+    for op in ("Add", "Div", "Max", "Mean", "Min", "Mul", "PRelu", "Sub", "Sum"):
+        m.result(m.node(op, x, y), op)
+    m.result(m.node("Mean", x, y, x), "Mean_of_three")
+    for op in ("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Mod"):
+        m.result(m.node(op, i, j), f"integer_{op}")
+    m.result(m.node("Mod", i, j, fmod=1), "fmod")
+    m.result(m.node("BitwiseNot", i), "BitwiseNot")
+
+    axes = {name: m.constant(f"axes_{name}", np.array(numbers, np.int64)) for name, numbers in (("last", [-1]), ("first", [0]), ("both", [0, 1]))}
+    positive = m.node("Exp", x)
+    for op in ("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "ReduceSumSquare"):
+        for name, axis in axes.items():
+            m.result(m.node("Sub", x, m.node(op, positive, axis)), f"{op}_{name}")
+    m.result(m.node("Sub", x, m.node("ReduceLogSumExp", x, axes["last"])), "ReduceLogSumExp")
+    m.result(m.node("Sub", x, m.node("ReduceMax", x, keepdims=0)), "ReduceMax_of_all")
+    m.result(m.node("ReduceMean", x, axes["first"], keepdims=0), "ReduceMean_without_axis")
+    m.result(m.node("Sub", x, m.node("ReduceSum", x, noop_with_empty_axes=1)), "ReduceSum_of_none")
+    m.result(m.node("ReduceSum", i, axes["last"], keepdims=0), "integer_ReduceSum")
+    wide = m.node("Expand", m.node("ReduceMin", x, axes["first"]), m.constant("wide", np.array([4, 6], np.int64)))
+    m.result(m.node("Sub", x, m.node("ReduceSum", wide, axes["first"])), "ReduceSum_of_expanded")
+
+    for number, attributes in enumerate([{}, {"exclusive": 1}, {"reverse": 1}, {"exclusive": 1, "reverse": 1}]):
+        m.result(m.node("CumSum", x, m.constant(f"along_{number}", np.int64(number % 2)), **attributes), f"CumSum_{number}")
+        m.result(m.node("CumSum", i, m.constant(f"along_{number}_too", np.int64(-1)), **attributes), f"integer_CumSum_{number}")
+    three = m.constant("three", np.array([3], np.int64))
+    for number, attributes in enumerate([{}, {"largest": 0}, {"axis": 0}, {"axis": 0, "largest": 0}]):
+        for name, of in (("", x), ("integer_", i)):
+            values, positions = f"{name}values_{number}", f"{name}positions_{number}"
+            m.nodes.append(helper.make_node("TopK", [of, three], [values, positions], **attributes))
+            m.result(values, f"{name}TopK_values_{number}")
+            m.result(positions, f"{name}TopK_positions_{number}")
+
+    def parts(outputs, *inputs, **attributes):
+        names = [f"part_{len(m.nodes)}_{n}" for n in range(outputs)]
+        m.nodes.append(helper.make_node("Split", list(inputs), names, **attributes))
+        return names
+
+    a, b, c = parts(3, x, axis=1, num_outputs=3)
+    m.result(m.node("Sub", m.node("Mul", c, b), a), "Split_equal")
+    a, b = parts(2, x, m.constant("two_of_four", np.array([2, 2], np.int64)))
+    m.result(m.node("Sub", b, a), "Split_first_axis")
+    a, b, c = parts(3, x, m.constant("lengths", np.array([1, 2, 3], np.int64)), axis=-1)
+    m.result(m.node("Concat", c, a, b, axis=1), "Split_unequal")
+    a, b = parts(2, x, axis=1, num_outputs=2)
+    m.result(m.node("Sub", b, a), "Split_without_lengths")
+    m.write(folder)
+
+
+def packed(folder, rng):
+    """Queries, keys and values as parts of one projection: of one width, of fewer keys' and values' heads, and the same by Slice."""
+    for name, heads in (("packed_equal", (3, 3)), ("packed_grouped", (4, 2)), ("packed_sliced", (4, 2))):
+        m = Model(name, 18)
+        of_q, of_k = heads
+        width = (of_q + 2 * of_k) * 4
+        x = m.node("MatMul", m.input("x", normal(rng, 2, 5, 7)), m.constant("w", normal(rng, 7, width) / 2), output="projected")
+        lengths = m.constant("lengths", np.array([of_q * 4, of_k * 4, of_k * 4], np.int64))
+        if name == "packed_sliced":
+            ends = [0, of_q * 4, (of_q + of_k) * 4, width]
+            for part, start, end in zip("qkv", ends, ends[1:]):
+                m.node("Slice", x, *(m.constant(f"{part}_{what}", np.array([n], np.int64)) for what, n in (("start", start), ("end", end), ("axis", 2))), output=part)
+        else:
+            m.nodes.append(helper.make_node("Split", [x, lengths], ["q", "k", "v"], axis=-1))
+        q, k, v = (m.node("Transpose", m.node("Reshape", part, m.constant(f"shape_{part}", np.array([2, 5, n, 4], np.int64))), perm=[0, 2, 1, 3]) for part, n in zip("qkv", (of_q, of_k, of_k)))
+        if of_q != of_k:
+            repeated = []
+            for part, name_of in ((k, "k"), (v, "v")):
+                wide = m.node("Expand", m.node("Unsqueeze", part, m.constant(f"at_{name_of}", np.array([2], np.int64))), m.constant(f"wide_{name_of}", np.array([2, of_k, of_q // of_k, 5, 4], np.int64)))
+                repeated.append(m.node("Reshape", wide, m.constant(f"flat_{name_of}", np.array([2, of_q, 5, 4], np.int64))))
+            k, v = repeated
+        scores = m.node("Mul", m.node("MatMul", q, m.node("Transpose", k, perm=[0, 1, 3, 2])), m.constant("scale", np.float32(0.5)))
+        m.write(folder, m.node("MatMul", m.node("Softmax", scores, axis=-1), v, output="out", name="out"), {"projected": "projected"}, ["projected"])
+
+
+def constant_masks(folder, rng):
+    """Masks that an exporter has calculated: a window, added; a prefix with causal tokens, chosen; causal chunks, added to each batch and head; and one of no rule, added."""
+    i, j = np.arange(11)[:, None], np.arange(11)[None, :]
+    for name, seen in (("mask_window", (j <= i) & (j > i - 4)), ("mask_prefix", (j <= i) | (j < 3)), ("mask_chunks", (i // 4 == j // 4) & (j <= i)), ("mask_random", (j == i) | (rng.random((11, 11)) < 0.4))):
+        m = Model(name, 18)
+        q, k, v = (m.input(n, normal(rng, 2, 3, 11, 4)) for n in "qkv")
+        scores = m.node("MatMul", q, m.node("Transpose", k, perm=[0, 1, 3, 2]))
+        if name == "mask_prefix":
+            scores = m.node("Where", m.constant("seen", seen), scores, m.constant("low", np.float32(-np.inf)))
+        else:
+            scores = m.node("Add", scores, m.constant("hidden", np.where(seen, 0, -np.inf).astype(np.float32)[None, None]))
+        m.write(folder, m.node("MatMul", m.node("Softmax", scores, axis=-1), v, output="out", name="out"))
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(exist_ok=True)
-    for make in (bert, masks, attention, wrong):
+    for make in (bert, masks, attention, wrong, operators, packed, constant_masks):
         make(folder, np.random.default_rng(1))
 
 

@@ -7,6 +7,9 @@
 namespace attune {
 namespace {
 
+/// Of the operators in subgraphs, which are of the domain without a name: the first that FlexAttention stands beside.
+constexpr std::int64_t opset_of_subgraphs = 26;
+
 class FlexBuilder {
  public:
   FlexBuilder(const OnnxNode& node, const AttentionShape& shape) : node_(node), shape_(shape), terms_(result_.graph, *names_, result_.constants) {}
@@ -48,7 +51,7 @@ class FlexBuilder {
   Term modified(std::string_view attribute, const Term& term) {
     const auto found = node_.attributes.find(attribute);
     if (found == node_.attributes.end()) return term;
-    const Term result = terms_.run(*std::get<std::shared_ptr<const OnnxSubgraph>>(found->second), term, node_.opset);
+    const Term result = terms_.run(*std::get<std::shared_ptr<const OnnxSubgraph>>(found->second), term, opset_of_subgraphs);
     const std::vector<std::int64_t> before = terms_.extents(term), after = terms_.extents(result);
     const bool is_same = before == after && result.kind == Kind::real && (!terms_.emits() || long_dims(term) == long_dims(result));
     if (!is_same) terms_.fail(fmt::format("attribute '{}': makes {} of {}; it must give reals of the shape that it takes", attribute, shape_text(after), shape_text(before)));

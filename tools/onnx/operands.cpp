@@ -27,6 +27,25 @@ std::size_t place_of(Translator& t, std::int64_t axis, std::size_t rank) {
   return 0;
 }
 
+Value sliced(Translator& t, Value x, const Axis& from, const Taken& taken, const Axis& into) {
+  const Names of = t.names_of(from), parts = t.names_of(into);
+  if (of.size() != 1 || t.axes.dims(from).size() != 1) return t.fail("takes a part of an axis that is several dims in a row, or has one position"), x;
+  const Dim along{&t.g, of[0]};
+  if (parts.size() == 1) return slice(x, along, {taken.start, taken.step, taken.count}, {&t.g, parts[0]});
+  const Name whole = t.keep(std::string(of[0]) + "_from_" + std::to_string(taken.start));
+  const Value part = slice(x, along, {taken.start, taken.step, taken.count}, t.g.dim(whole));
+  if (parts.empty()) return gather(part, constant(t.g, 0), {&t.g, whole});
+  if (parts.size() > 3) return t.fail("takes a part that is reshaped into " + std::to_string(parts.size()) + " axes; up to 3 are possible"), x;
+  // one position in front is what is left, so that no other dim follows from this axis: the same heads may be in several parts
+  const Name left = t.keep(std::string(whole) + "_left");
+  Split op{whole, {left}, {}};
+  for (const int dim : t.axes.dims(into)) {
+    op.extents[static_cast<std::size_t>(op.into.size())] = t.axes.extent(dim);
+    op.into.add(t.name_of(dim));
+  }
+  return gather(call(op, {part}, Here::current()), constant(t.g, 0), {&t.g, left});
+}
+
 Term along_one_axis(Translator& t, std::vector<double> numbers, Kind kind) {
   Term term = t.numbers(std::move(numbers), kind);
   if (term.axes.empty()) term.axes.emplace_back();

@@ -13,6 +13,11 @@ Term no_term(Translator& t, std::string problem);
 std::optional<std::vector<std::int64_t>> integers_at(Translator& t, const OnnxOperation& operation, Given given, std::size_t place, std::string_view attribute);
 /// An axis counted from the end where it is negative; 0 and a problem where there is none.
 std::size_t place_of(Translator& t, std::int64_t axis, std::size_t rank);
+/// Positions start, start + step .. of an axis; what they are taken apart into further is split off. A problem where `from` is several dims in a row.
+struct Taken {
+  std::int64_t start = 0, count = 0, step = 1;
+};
+Value sliced(Translator& t, Value x, const Axis& from, const Taken& taken, const Axis& into);
 /// Numbers that are known, along one axis, whatever their number is.
 Term along_one_axis(Translator& t, std::vector<double> numbers, Kind kind);
 

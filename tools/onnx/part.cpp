@@ -44,9 +44,10 @@ class PartFinder {
   static bool is_product(const OnnxOperation& operation) { return operation.op == "MatMul" || operation.op == "Einsum"; }
   /// Before the products only that belongs to the part which moves, joins, scales or shifts an operand; what made it does not.
   bool is_of_operand(const OnnxOperation& operation) const {
-    static const std::set<std::string_view> moves = {"Transpose", "Reshape", "Unsqueeze", "Squeeze", "Expand", "Identity", "Cast", "CastLike", "Constant", "Concat"};
+    static const std::set<std::string_view> moves = {"Transpose", "Reshape", "Unsqueeze", "Squeeze", "Expand", "Identity", "Cast", "CastLike", "Constant", "Concat", "Split"};
     static const std::set<std::string_view> changes = {"Mul", "Div", "Add", "Sub"};
     if (moves.contains(operation.op)) return true;
+    if (operation.op == "Slice") return std::ranges::all_of(operation.inputs.begin() + 1, operation.inputs.end(), [&](const std::string& input) { return input.empty() || is_constant(input); });
     if (operation.op == "Gather") return operation.inputs.size() == 2 && is_constant(operation.inputs[1]) && !is_constant(operation.inputs[0]);
     return changes.contains(operation.op) && std::ranges::any_of(operation.inputs, [&](const std::string& input) { return is_constant(input); });
   }
@@ -133,9 +134,9 @@ class PartBuilder {
       if (!part_.has(operation) || !terms_.problem().empty()) continue;
       std::vector<const Term*> operands;
       for (const std::string& input : operation.inputs) operands.push_back(input.empty() ? nullptr : operation.op == "CastLike" && !operands.empty() ? &like(input) : &term(input, operation.op == "Shape"));
-      Term made = terms_.apply(operation, operands, opset_);
-      if (&operation == &last_) name_result(made);
-      known_.insert_or_assign(operation.outputs[0], std::move(made));
+      std::vector<Term> made = terms_.results(operation, operands, opset_);
+      if (&operation == &last_ && !made.empty()) name_result(made.front());
+      for (std::size_t i = 0; i < std::min(made.size(), operation.outputs.size()); ++i) known_.insert_or_assign(operation.outputs[i], std::move(made[i]));
     }
     if (terms_.emits() && terms_.problem().empty()) write(known_.at(last_.outputs[0]));
   }
@@ -279,6 +280,10 @@ Imported import_part(const OnnxSubgraph& graph, const ImportRequest& request, co
   Imported none;
   if (!Translator::knows(last) || last.outputs.empty()) {
     none.problem = fmt::format("node '{}': operator '{}' is not supported; one of attention, or the product with the values behind a softmax, is right", request.node, last.op);
+    return none;
+  }
+  if (last.outputs.size() > 1) {
+    none.problem = fmt::format("node '{}': operator '{}' gives {} tensors; a part ends in a node of one", request.node, last.op, last.outputs.size());
     return none;
   }
   PartFinder part(graph, request);

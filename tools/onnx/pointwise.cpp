@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "tools/onnx/translator.h"
 
@@ -75,11 +76,18 @@ constexpr Pointwise rows[] = {
     {"Abs", 1, 1, Gives::same, [](Numbers x) { return std::abs(x[0]); }, [](Values x) { return abs(x[0]); }},
     {"Add", 2, 2, Gives::same, [](Numbers x) { return x[0] + x[1]; }, sum_of},
     {"And", 2, 2, Gives::boolean, [](Numbers x) { return x[0] * x[1]; }, [](Values x) { return x[0] && x[1]; }},
+    {"BitwiseAnd", 2, 2, Gives::same, [](Numbers x) { return bit_and(x[0], x[1]); }, [](Values x) { return bit_and(x[0], x[1]); }},
+    {"BitwiseNot", 1, 1, Gives::same, [](Numbers x) { return -1 - x[0]; }, [](Values x) { return -1 - x[0]; }},
+    {"BitwiseOr", 2, 2, Gives::same, [](Numbers x) { return bit_or(x[0], x[1]); }, [](Values x) { return bit_or(x[0], x[1]); }},
+    {"BitwiseXor", 2, 2, Gives::same, [](Numbers x) { return bit_xor(x[0], x[1]); }, [](Values x) { return bit_xor(x[0], x[1]); }},
+    {"Ceil", 1, 1, Gives::real, [](Numbers x) { return std::ceil(x[0]); }, [](Values x) { return ceil(x[0]); }},
     {"Cos", 1, 1, Gives::real, [](Numbers x) { return std::cos(x[0]); }, [](Values x) { return cos(x[0]); }},
+    {"Cosh", 1, 1, Gives::real, [](Numbers x) { return std::cosh(x[0]); }, [](Values x) { return 0.5 * (exp(x[0]) + exp(-x[0])); }},
     {"Div", 2, 2, Gives::same, nullptr, quotient},
     {"Equal", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] == x[1]); }, [](Values x) { return kind_of(x[0]) == Kind::boolean ? (x[0] && x[1]) || (!x[0] && !x[1]) : x[0] == x[1]; }},
     {"Erf", 1, 1, Gives::real, [](Numbers x) { return std::erf(x[0]); }, [](Values x) { return erf(x[0]); }},
     {"Exp", 1, 1, Gives::real, [](Numbers x) { return std::exp(x[0]); }, [](Values x) { return exp(x[0]); }},
+    {"Floor", 1, 1, Gives::real, [](Numbers x) { return std::floor(x[0]); }, [](Values x) { return floor(x[0]); }},
     {"Greater", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] > x[1]); }, [](Values x) { return x[0] > x[1]; }},
     {"GreaterOrEqual", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] >= x[1]); }, [](Values x) { return x[0] >= x[1]; }},
     {"Identity", 1, 1, Gives::same, [](Numbers x) { return x[0]; }, [](Values x) { return x[0]; }},
@@ -88,21 +96,25 @@ constexpr Pointwise rows[] = {
     {"LessOrEqual", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] <= x[1]); }, [](Values x) { return x[0] <= x[1]; }},
     {"Log", 1, 1, Gives::real, [](Numbers x) { return std::log(x[0]); }, [](Values x) { return log(x[0]); }},
     {"Max", 1, max_operands, Gives::same, [](Numbers x) { return *std::ranges::max_element(x); }, [](Values x) { return folded_over(x, [](Value a, Value b) { return maximum(a, b); }); }},
+    {"Mean", 1, max_operands, Gives::real, [](Numbers x) { return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size()); }, [](Values x) { return folded_over(x, [](Value a, Value b) { return a + b; }) / static_cast<double>(x.size()); }},
     {"Min", 1, max_operands, Gives::same, [](Numbers x) { return *std::ranges::min_element(x); }, [](Values x) { return folded_over(x, [](Value a, Value b) { return minimum(a, b); }); }},
     {"Mod", 2, 2, Gives::same, [](Numbers x) { return x[0] - std::floor(x[0] / x[1]) * x[1]; }, [](Values x) { return mod(x[0], x[1]); }},
     {"Mul", 2, 2, Gives::same, [](Numbers x) { return x[0] * x[1]; }, [](Values x) { return x[0] * x[1]; }},
     {"Neg", 1, 1, Gives::same, [](Numbers x) { return -x[0]; }, [](Values x) { return -x[0]; }},
     {"Not", 1, 1, Gives::boolean, [](Numbers x) { return double(x[0] == 0); }, [](Values x) { return !x[0]; }},
     {"Or", 2, 2, Gives::boolean, [](Numbers x) { return std::max(x[0], x[1]); }, [](Values x) { return x[0] || x[1]; }},
+    {"PRelu", 2, 2, Gives::real, [](Numbers x) { return x[0] < 0 ? x[0] * x[1] : x[0]; }, [](Values x) { return select(x[0] < 0, x[0] * x[1], x[0]); }},
     {"Pow", 2, 2, Gives::real, [](Numbers x) { return std::pow(x[0], x[1]); }, [](Values x) { return pow(as_real(x[0]), as_real(x[1])); }},
     {"Reciprocal", 1, 1, Gives::real, [](Numbers x) { return 1 / x[0]; }, [](Values x) { return 1 / x[0]; }},
     {"Relu", 1, 1, Gives::same, [](Numbers x) { return std::max(x[0], 0.0); }, [](Values x) { return maximum(x[0], 0); }},
+    {"Round", 1, 1, Gives::real, [](Numbers x) { return std::nearbyint(x[0]); }, [](Values x) { return round(x[0]); }},
     {"Sigmoid", 1, 1, Gives::real, [](Numbers x) { return 1 / (1 + std::exp(-x[0])); }, [](Values x) { return sigmoid(x[0]); }},
     {"Sign", 1, 1, Gives::same, [](Numbers x) { return sign(x[0]); }, [](Values x) { return select(x[0] > 0, x[0] * 0 + 1, select(x[0] < 0, x[0] * 0 - 1, x[0])); }},
     {"Sin", 1, 1, Gives::real, [](Numbers x) { return std::sin(x[0]); }, [](Values x) { return sin(x[0]); }},
-    {"Softplus", 1, 1, Gives::real, [](Numbers x) { return std::log1p(std::exp(x[0])); }, [](Values x) { return maximum(x[0], 0) + log(1 + exp(-abs(x[0]))); }},
     {"Sqrt", 1, 1, Gives::real, [](Numbers x) { return std::sqrt(x[0]); }, [](Values x) { return sqrt(x[0]); }},
     {"Sub", 2, 2, Gives::same, [](Numbers x) { return x[0] - x[1]; }, [](Values x) { return x[0] - x[1]; }},
+    {"Sum", 1, max_operands, Gives::same, [](Numbers x) { return std::accumulate(x.begin(), x.end(), 0.0); }, [](Values x) { return folded_over(x, [](Value a, Value b) { return a + b; }); }},
+    {"Tan", 1, 1, Gives::real, [](Numbers x) { return std::tan(x[0]); }, [](Values x) { return sin(x[0]) / cos(x[0]); }},
     {"Tanh", 1, 1, Gives::real, [](Numbers x) { return std::tanh(x[0]); }, [](Values x) { return tanh(x[0]); }},
     {"Where", 3, 3, Gives::same, [](Numbers x) { return x[0] != 0 ? x[1] : x[2]; }, chosen},
     {"Xor", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] != x[1]); }, [](Values x) { return (x[0] || x[1]) && !(x[0] && x[1]); }},
@@ -156,9 +168,21 @@ Term pointwise(Translator& t, const OnnxOperation& operation, std::span<const Te
   return result;
 }
 
+/// The remainder has the sign of the divisor, or with `fmod` of what is divided, as a division towards zero leaves it.
+Term mod_of(Translator& t, const OnnxOperation& operation, std::span<const Term* const> given, std::int64_t opset) {
+  if (given[0]->kind == Kind::real) return t.fail("takes remainders of reals; integers are right"), Term{};
+  if (number_of(operation, "fmod", 0) == 0) return pointwise(t, operation, given, opset);
+  const auto of = [&](std::string_view op, const Term& a, const Term& b) {
+    OnnxOperation part = operation;
+    part.op = op;
+    return t.apply(part, std::array{&a, &b}, opset);
+  };
+  return of("Sub", *given[0], of("Mul", of("Div", *given[0], *given[1]), *given[1]));
+}
+
 constexpr auto term_rules = [] {
   std::array<TermRule, std::size(rows)> rules;
-  for (std::size_t i = 0; i < rules.size(); ++i) rules[i] = {rows[i].op, rows[i].least, rows[i].most, pointwise};
+  for (std::size_t i = 0; i < rules.size(); ++i) rules[i] = {rows[i].op, rows[i].least, rows[i].most, rows[i].op == "Mod" ? mod_of : pointwise};
   return rules;
 }();
 

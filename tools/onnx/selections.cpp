@@ -60,10 +60,7 @@ Term gather_of(Translator& t, const OnnxOperation& operation, Given given, std::
   return result;
 }
 
-/// Which positions a Slice takes of an axis.
-struct Taken {
-  std::int64_t start = 0, count = 0, step = 1;
-};
+/// Which positions a Slice takes of each axis.
 std::vector<Taken> taken_of(Translator& t, const OnnxOperation& operation, Given given) {
   const std::vector<std::int64_t> extents = t.extents(*given[0]);
   std::vector<Taken> all;
@@ -119,10 +116,7 @@ Term slice_of(Translator& t, const OnnxOperation& operation, Given given, std::i
     if (parts[i].count == t.axes.extent(from)) continue;
     if (!t.emits()) t.axes.keep(from);
     result.axes[i] = {t.fresh(parts[i].count, {}, AxisTable::Bound::value)};
-    if (!t.emits()) continue;
-    const std::optional<Dim> dim = only_dim(t, from), into = only_dim(t, result.axes[i]);
-    if (!dim || !into) return result;
-    result.value = slice(*result.value, *dim, {parts[i].start, parts[i].step, parts[i].count}, *into);
+    if (t.emits() && t.problem().empty()) result.value = sliced(t, *result.value, from, parts[i], result.axes[i]);
   }
   return result;
 }

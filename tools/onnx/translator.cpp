@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "codegen/dialect/identifier.h"
+#include "tools/onnx/position_mask.h"
 
 namespace attune {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 /// The rule of an operator of the domain without a name; nullptr if there is none.
 const TermRule* rule_of(const OnnxOperation& operation) {
   if (!operation.domain.empty() && operation.domain != "ai.onnx") return nullptr;
-  for (const std::span<const TermRule> rules : {pointwise_rules(), product_rules(), selection_rules(), shape_rules()})
+  for (const std::span<const TermRule> rules : {activation_rules(), pointwise_rules(), product_rules(), row_rules(), selection_rules(), shape_rules(), split_rules()})
     for (const TermRule& rule : rules)
       if (rule.op == operation.op) return &rule;
   return nullptr;
@@ -152,29 +154,23 @@ Term Translator::constant(const std::string& name, const OnnxTensor& tensor) {
   return term;
 }
 
-/// Numbers of which each row has one behind a diagonal and another up to it, as a causal mask that an exporter has made a constant, follow from the
-/// positions; so do equal ones.
+/// Equal numbers are one, and two that stand where a mask of positions says follow from those.
 std::optional<Value> Translator::of_positions(const Term& term) {
   const std::vector<double>& numbers = *term.numbers;
   if (numbers.empty() || std::ssize(numbers) != element_count(extents(term))) return {};
   const double first = numbers.front();
   const auto valued = [&](double x) { return term.kind == Kind::boolean ? attune::constant(g, x != 0) : literal(&g, x, term.kind, Here::current()); };
-  if (std::ranges::count(numbers, first) == std::ssize(numbers)) return valued(first);
+  const auto other = std::ranges::find_if(numbers, [&](double x) { return x != first; });
+  if (other == numbers.end()) return valued(first);
   const Axis dims = axes.dims(term.axes);
   if (dims.size() != 2) return {};
-  const double other = *std::ranges::find_if(numbers, [&](double x) { return x != first; });
-  const auto columns = static_cast<std::size_t>(axes.extent(dims[1]));
-  const auto behind = [&](std::size_t i) { return static_cast<std::int64_t>(i % columns) - static_cast<std::int64_t>(i / columns); };
-  for (const auto& [lower, upper] : {std::pair{first, other}, {other, first}}) {
-    std::int64_t diagonal = -axes.extent(dims[0]);
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (numbers[i] == lower) diagonal = std::max(diagonal, behind(i));
-    bool follows = true;
-    for (std::size_t i = 0; i < numbers.size() && follows; ++i) follows = numbers[i] == (behind(i) <= diagonal ? lower : upper);
-    if (!follows) continue;
-    const Value is_lower = index({&g, name_of(dims[1])}) - index({&g, name_of(dims[0])}) <= diagonal;
-    if (term.kind == Kind::boolean) return lower != 0 ? is_lower : !is_lower;
-    return select(is_lower, valued(lower), valued(upper));
+  const Dim rows{&g, name_of(dims[0])}, columns{&g, name_of(dims[1])};
+  for (const auto& [shown, hidden] : {std::pair{first, *other}, {*other, first}}) {
+    const std::optional<PositionMask> mask = position_mask(numbers, axes.extent(dims[0]), axes.extent(dims[1]), shown, hidden);
+    if (!mask) continue;
+    const Value is_shown = value_of_mask(*mask, rows, columns);
+    if (term.kind == Kind::boolean) return shown != 0 ? is_shown : !is_shown;
+    return select(is_shown, valued(shown), valued(hidden));
   }
   return {};
 }
@@ -192,12 +188,17 @@ Value Translator::value_of(const Term& term) {
   if (const std::optional<Value> value = of_positions(term)) return *value;
   const std::string name = term.constant.empty() ? fmt::format("constant_{}", constant_values_.size()) : term.constant;
   if (const auto known = constant_values_.find(name); known != constant_values_.end()) return known->second;
+  // a matrix of 0 and minus infinity is a mask whose truth values are the input: kernels leave out the blocks that it hides
+  const bool hides = term.kind == Kind::real && std::ranges::all_of(numbers, [](double x) { return x == 0 || x == -HUGE_VAL; });
   Array array;
-  array.type = {term.kind, names_of(axes.dims(term.axes))};
+  array.type = {hides ? Kind::boolean : term.kind, names_of(axes.dims(term.axes))};
   for (const int dim : axes.dims(term.axes)) array.extents.push_back(axes.extent(dim));
   array.data = numbers;
+  if (hides)
+    for (double& x : array.data) x = x == 0;
   const Name label = label_of(std::string_view(name).substr(0, name.find('#')));
-  const Value value = g.input(label, array.type.dims, term.kind, Here::current());
+  Value value = g.input(label, array.type.dims, array.type.kind, Here::current());
+  if (hides) value = select(value, 0.0, literal(&g, -HUGE_VAL, Kind::real, Here::current()));
   constants_[std::string(label)] = std::move(array);
   return constant_values_.emplace(name, value).first->second;
 }
@@ -239,25 +240,28 @@ std::vector<Axis> Translator::broadcast(std::vector<Term>& operands) {
 
 bool Translator::knows(const OnnxOperation& operation) { return rule_of(operation) != nullptr; }
 
-Term Translator::apply(const OnnxOperation& operation, std::span<const Term* const> operands, std::int64_t opset) {
+std::vector<Term> Translator::results(const OnnxOperation& operation, std::span<const Term* const> operands, std::int64_t opset) {
   if (!problem_.empty()) return {};
   const TermRule* rule = rule_of(operation);
   const std::string who = fmt::format("node '{}' ({})", operation.name.empty() ? operation.outputs.empty() ? "" : operation.outputs[0] : operation.name, operation.op);
-  if (rule == nullptr) {
-    fail(fmt::format("{}: the operator is not supported", who));
-    return {};
-  }
+  const auto failed = [&](std::string problem) { return fail(std::move(problem)), std::vector<Term>(); };
+  if (rule == nullptr) return failed(fmt::format("{}: the operator is not supported", who));
   const int count = static_cast<int>(operands.size());
   const bool is_whole = std::ranges::none_of(operands.first(static_cast<std::size_t>(std::min(count, rule->least))), [](const Term* term) { return term == nullptr; });
-  if (count < rule->least || count > rule->most || !is_whole) {
-    fail(fmt::format("{}: has {} inputs; {} to {} are right", who, count, rule->least, rule->most));
-    return {};
-  }
-  Term result = rule->apply(*this, operation, operands, opset);
+  if (count < rule->least || count > rule->most || !is_whole) return failed(fmt::format("{}: has {} inputs; {} to {} are right", who, count, rule->least, rule->most));
+  std::vector<Term> made;
+  if (rule->apply != nullptr) made.push_back(rule->apply(*this, operation, operands, opset));
+  else made = rule->apply_all(*this, operation, operands, opset);
   if (!problem_.empty()) problem_ = fmt::format("{}: {}", who, problem_);
-  if (emits_ && has_twice(axes, result)) fail(fmt::format("{}: two axes of its result would be one dim; inputs of their own for each role are right", who));
+  for (const Term& result : made)
+    if (emits_ && has_twice(axes, result)) fail(fmt::format("{}: two axes of its result would be one dim; inputs of their own for each role are right", who));
   if (emits_ && !g.problem().empty()) fail(fmt::format("{}: {}", who, g.problem().view()));
-  return result;
+  return problem_.empty() ? std::move(made) : std::vector<Term>();
+}
+
+Term Translator::apply(const OnnxOperation& operation, std::span<const Term* const> operands, std::int64_t opset) {
+  std::vector<Term> made = results(operation, operands, opset);
+  return made.empty() ? Term() : std::move(made.front());
 }
 
 Term Translator::run(const OnnxSubgraph& subgraph, const Term& input, std::int64_t opset) {
@@ -276,9 +280,9 @@ Term Translator::run(const OnnxSubgraph& subgraph, const Term& input, std::int64
       operands.push_back(found == terms.end() ? nullptr : &found->second);
     }
     if (!problem_.empty() || operation.outputs.empty()) break;
-    Term result = apply(operation, operands, opset);
+    std::vector<Term> made = results(operation, operands, opset);
     if (!problem_.empty()) break;
-    terms.insert_or_assign(operation.outputs[0], std::move(result));
+    for (std::size_t i = 0; i < std::min(made.size(), operation.outputs.size()); ++i) terms.insert_or_assign(operation.outputs[i], std::move(made[i]));
   }
   const auto output = terms.find(subgraph.outputs[0].name);
   if (output == terms.end()) fail(fmt::format("graph '{}': nothing in it gives its output '{}'", subgraph.name, subgraph.outputs[0].name));

@@ -55,7 +55,9 @@ class Translator {
   Term constant(const std::string& name, const OnnxTensor& tensor);
   /// Numbers that are known, along one axis; a single one has none.
   Term numbers(std::vector<double> numbers, Kind kind);
-  /// The result of the operation, which has one; the operands are its inputs, nullptr where one is left out.
+  /// The results of the operation; the operands are its inputs, nullptr where one is left out. Nothing after a problem.
+  std::vector<Term> results(const OnnxOperation& operation, std::span<const Term* const> operands, std::int64_t opset);
+  /// The result of an operation that has one.
   Term apply(const OnnxOperation& operation, std::span<const Term* const> operands, std::int64_t opset);
   /// Whether the operator is one that `apply` knows.
   static bool knows(const OnnxOperation& operation);
@@ -96,12 +98,17 @@ class Translator {
 struct TermRule {
   std::string_view op;
   int least = 1, most = 1;  ///< operands
-  Term (*apply)(Translator&, const OnnxOperation&, std::span<const Term* const>, std::int64_t opset);
+  Term (*apply)(Translator&, const OnnxOperation&, std::span<const Term* const>, std::int64_t opset) = nullptr;
+  /// In its place for one of several results: as many as the operation has outputs, or a problem.
+  std::vector<Term> (*apply_all)(Translator&, const OnnxOperation&, std::span<const Term* const>, std::int64_t opset) = nullptr;
 };
+std::span<const TermRule> activation_rules();
 std::span<const TermRule> pointwise_rules();
 std::span<const TermRule> product_rules();
-std::span<const TermRule> shape_rules();
+std::span<const TermRule> row_rules();
 std::span<const TermRule> selection_rules();
+std::span<const TermRule> shape_rules();
+std::span<const TermRule> split_rules();
 
 /// Attributes of an operation.
 double number_of(const OnnxOperation& operation, std::string_view attribute, double missing);
