@@ -33,6 +33,7 @@ constexpr Rule rules[] = {
     {"cvt.f32.bf16", 1, widened<bfloat16>},
     {"cvt.f32.f16", 1, widened<float16>},
     {"cvt.rmi.f32.f32", 1, [](const u64* x) { return bits_of(std::floor(as<float>(x[0]))); }},
+    {"cvt.rmi.ftz.f32.f32", 1, [](const u64* x) { return bits_of(std::floor(std::abs(as<float>(x[0])) < std::numeric_limits<float>::min() ? std::copysign(0.f, as<float>(x[0])) : as<float>(x[0]))); }},
     {"cvt.rn.bf16.f32", 1, narrowed<bfloat16>},
     {"cvt.rn.bf16x2.f32", 2, narrowed_pair<bfloat16>},
     {"cvt.rn.f16.f32", 1, narrowed<float16>},
