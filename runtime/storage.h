@@ -26,7 +26,7 @@ struct StorageInfo {
 
 /// In the order of the storages' numbers.
 inline constexpr std::array<StorageInfo, storage_count> storage_table = {{{"f32", 4, 0x1p-24, 0x1p-149},
-                                                                         {"bf16", 2, 0x1p-9, 0x1p-133},
+                                                                         {"bf16", 2, 0x1p-8, 0x1p-133},
                                                                          {"f16", 2, 0x1p-11, 0x1p-24},
                                                                          {"f64", 8, 0x1p-53, 0x1p-1074},
                                                                          {"i8", 1},

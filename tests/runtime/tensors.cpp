@@ -1,4 +1,5 @@
 /// Views, copies, bf16, f16 and DLPack.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <catch2/catch.hpp>
@@ -113,6 +114,19 @@ TEST_CASE("bf16 rounds to nearest, ties to even", "[tensor]") {
   CHECK(bfloat16(-std::numeric_limits<float>::infinity()).bits == 0xff80);
   CHECK(std::isnan(float(bfloat16(std::numeric_limits<float>::quiet_NaN()))));
   CHECK(std::isnan(float(bfloat16(std::bit_cast<float>(0x7f800001U)))));  // whose upper half alone would be infinity
+}
+
+TEST_CASE("storing a number moves it by as much as its storage says, and by no more", "[tensor]") {
+  const auto most = [](auto stored, attune_storage storage) {  // of numbers from 1 to 2, in steps of a 64th of the storage's
+    const double step = info_of(storage).rounding / 32;
+    double moved = 0;
+    for (double x = 1; x < 1 + 8192 * step; x += step) moved = std::max(moved, std::abs(stored(x) - x) / x);
+    return moved / info_of(storage).rounding;
+  };
+  const auto is_all_of_it = [](double share) { return share <= 1 && share > 0.99; };
+  CHECK(is_all_of_it(most([](double x) { return double(float(x)); }, attune_f32)));
+  CHECK(is_all_of_it(most([](double x) { return double(float(bfloat16(float(x)))); }, attune_bf16)));
+  CHECK(is_all_of_it(most([](double x) { return double(float(float16(float(x)))); }, attune_f16)));
 }
 
 TEST_CASE("a DLPack tensor becomes a view of the same memory", "[dlpack]") {

@@ -127,7 +127,7 @@ TEST_CASE("each output has an allowance of its own, and its storage counts where
   CHECK(number("out", {{"q", attune_bf16}, {"k", attune_bf16}, {"v", attune_bf16}}) > 100 * number("out", {}));
   CHECK(judge(graph, inputs, {{"out", attune_bf16}}).allowed.at("out").share == 0x1p-8);
   const Allowance half = judge(graph, inputs, {{"out", attune_f16}}).allowed.at("out");
-  CHECK(half.share == 0x1p-10);
+  CHECK(half.share == 0x1p-11);
   CHECK(half.number == Approx(number("out", {}) + 0x1p-24));
 }
 

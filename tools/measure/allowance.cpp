@@ -18,7 +18,7 @@ Measured measured(const Array& expected, const Array& moved, attune_storage stor
   if (expected.type.kind != Kind::real) return {};
   Measured result;
   const StorageInfo& info = info_of(storage);
-  result.allowance.share = storage == attune_f32 ? info.rounding : 2 * info.rounding;
+  result.allowance.share = info.rounding;  // of storing the result
   const double size = root_mean_square(expected.data);
   double most = std::numeric_limits<float>::min();  // less is zero to kernels
   for (std::size_t i = 0; i < moved.data.size(); ++i) {
