@@ -60,7 +60,8 @@ void check_operation_of_sums(Kind kind) {
   std::string types = "bf16,out=f32";
   if (kind == Kind::real)
     for (int i = Op::signature == Signature::selection ? 1 : 0; i < Op::arity; ++i) types += ",x" + std::to_string(i) + "=f32";
-  const KernelCase kernel(*new Graph(g), "operation", {.target = "cuda", .types = types});
+  // An operation stands in the code once for each sum of a thread: the least tiles have the fewest.
+  const KernelCase kernel(*new Graph(g), "operation", {.target = "cuda", .types = types, .schedule = "mma_gemm,row_tile=64,column_tile=64,warp_rows=32,warp_columns=32"});
   const Shape extents{{"rows", 37}, {"columns", 37}, {"over", 5}};
   Arrays inputs = random_inputs(kernel.graph(), extents, 1);
   for (auto& [label, array] : inputs) {
