@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "codegen/halide/numbers/elements.h"
 #include "codegen/halide/numbers/vector_math.h"
@@ -19,9 +20,9 @@ const std::vector<Shape> shapes = {
 };
 
 /// One kernel by each template, over all shapes.
-void check(const AttentionCase& attention) {
+void check(const AttentionCase& attention, std::span<const SoftmaxTemplate> templates = softmax_templates) {
   const Machine machine = host_machine();
-  for (const SoftmaxTemplate& by : softmax_templates) {
+  for (const SoftmaxTemplate& by : templates) {
     const JitKernel kernel = compiled_by(by, attention, machine);
     unsigned seed = 1;
     for (const Shape& s : shapes) {
@@ -32,28 +33,31 @@ void check(const AttentionCase& attention) {
   }
 }
 
+/// Of attention that is a variant, too: test_variant_kernels has its kernels of every size, and those of small and of tiny calls there alone.
+void check_variant(const AttentionCase& attention) { check(attention, each_template); }
+
 }  // namespace
 
 TEST_CASE("dense attention is right at any extents", "[online_softmax]") { check(AttentionCase()); }
 
-TEST_CASE("causal attention is right", "[online_softmax]") { check(causal()); }
+TEST_CASE("causal attention is right", "[online_softmax]") { check_variant(causal()); }
 
-TEST_CASE("a sliding window is right", "[online_softmax]") { check(window(70)); }
+TEST_CASE("a sliding window is right", "[online_softmax]") { check_variant(window(70)); }
 
-TEST_CASE("keys beyond a length from memory are not seen", "[online_softmax]") { check(padded()); }
+TEST_CASE("keys beyond a length from memory are not seen", "[online_softmax]") { check_variant(padded()); }
 
 TEST_CASE("a mask from memory is right", "[online_softmax]") {
-  check(masked());
+  check_variant(masked());
   check(masked_by_blocks());
 }
 
-TEST_CASE("a bias from memory is right", "[online_softmax]") { check(biased()); }
+TEST_CASE("a bias from memory is right", "[online_softmax]") { check_variant(biased()); }
 
 TEST_CASE("a soft cap is right", "[online_softmax]") {
   AttentionCase attention = causal();
   attention.body.change = [](const Expr& score, const Coordinates&) { return 2.f * vector_math::tanh(score / 2.f); };
   attention.change = [](double score, const Arguments&, const Pair&) { return 2 * std::tanh(score / 2); };
-  check(attention);
+  check_variant(attention);
 }
 
 TEST_CASE("a bias that grows with distance and depends on the head is right", "[online_softmax]") {
@@ -63,7 +67,7 @@ TEST_CASE("a bias that grows with distance and depends on the head is right", "[
     return score + Halide::cast<float>(c.at("keys") - c.at("queries")) * slope;
   };
   attention.change = [](double score, const Arguments&, const Pair& p) { return score + (p.j - p.i) * std::ldexp(1.0, -p.h - 1); };
-  check(attention);
+  check_variant(attention);
 }
 
 TEST_CASE("a change of the weights comes after their sum", "[online_softmax]") {
@@ -73,7 +77,7 @@ TEST_CASE("a change of the weights comes after their sum", "[online_softmax]") {
     return select(kept(c.at("queries"), c.at("keys")), weight * (4 / 3.f), 0.f);
   };
   attention.weight = [=](double weight, const Arguments&, const Pair& p) { return kept(p.i, p.j) ? weight * 4 / 3 : 0; };
-  check(attention);
+  check_variant(attention);
 }
 
 TEST_CASE("an additive score is summed over hidden", "[online_softmax]") {

@@ -182,10 +182,13 @@ TEST_CASE("passes of one size of blocks take each block once", "[online_softmax]
 }
 
 TEST_CASE("rows one by one, wide groups of keys and single vectors of results are right", "[online_softmax]") {
-  for (const Machine& machine : {host_machine(), narrow_machine(16)})
+  // Each three on one of the machines, and each two of them on both: every kernel takes most of a second to compile.
+  for (const bool is_narrow : {false, true})
     for (const int rows : {1, 2, 8})
       for (const int keys : {2, 16})
         for (const int vectors : {1, 8}) {
+          if (((rows == 2) != (keys == 16)) != ((vectors == 8) != is_narrow)) continue;
+          const Machine machine = is_narrow ? narrow_machine(16) : host_machine();
           CAPTURE(machine.vector_bytes, rows, keys, vectors);
           const std::vector<Parameter> values = {{"register_rows", {}, rows}, {"register_keys", {}, keys}, {"register_vectors", {}, vectors}};
           CHECK(run(causal(), machine, values, {1, 1, 2, 13, 37, 20, 40}, softmax_templates[3]) == "");
