@@ -1,5 +1,5 @@
-/// The unfused attention that Halide's own autoschedulers are measured with: matmul, scale, mask, softmax and matmul as Funcs of their own, scheduled by
-/// one of them for given extents, compiled ahead of time. For bench/measure/autoscheduled.py:
+/// The unfused attention that Halide's own autoschedulers are measured with: matmul, scale, mask, softmax and matmul as Funcs of their own, scheduled
+/// by one of them for given extents, compiled ahead of time. For bench/measure/autoscheduled.py:
 ///   attune-bench-autoscheduled adams2019 causal BATCH HEADS QUERIES KEYS DEPTH VALUE_DEPTH THREADS NAME FILE.o
 #include <Halide.h>
 

@@ -1,12 +1,13 @@
-/// What other systems mean by options that are no parameter of a variant, for call operators: who sees whom, lengths. docs/conventions.md is the table.
+/// What other systems mean by options that are no parameter of a variant, for call operators: who sees whom, lengths.
+/// docs/conventions.md is the table.
 #pragma once
 
 #include "dsl/graph.h"
 
 namespace attune {
 
-/// place - left <= j <= place + right, both ends included, and no bound where one is -1: a window of left + right + 1 keys. `place` is the key that a query
-/// stands at, an i64.
+/// place - left <= j <= place + right, both ends included, and no bound where one is -1: a window of left + right + 1 keys. `place` is the key that a
+/// query stands at, an i64.
 constexpr Value in_window(Value place, Dim keys, std::int64_t left, std::int64_t right) {
   const Value j = index(keys);
   if (left < 0 && right < 0) return j >= 0;
@@ -18,8 +19,8 @@ constexpr Value in_window(Value place, Dim keys, std::int64_t left, std::int64_t
 /// The operator Attention of ONNX, opsets 23 to 25.
 namespace onnx {
 
-/// The key that a query stands at, for is_causal, left_window_size and right_window_size. The offset is 0 without a cache, also where there are more keys
-/// than queries; the length of past_key with one; and nonpad_kv_seqlen[b] - queries where that input is there, below 0 as well.
+/// The key that a query stands at, for is_causal, left_window_size and right_window_size. The offset is 0 without a cache, also where there are more
+/// keys than queries; the length of past_key with one; and nonpad_kv_seqlen[b] - queries where that input is there, below 0 as well.
 constexpr Value place(Dim queries, Value offset) { return index(queries) + offset; }
 constexpr Value is_causal(Dim queries, Dim keys, Value offset) { return index(keys) <= place(queries, offset); }
 

@@ -39,8 +39,8 @@ Result<void> check_memory(const attune_kernel_v3& kernel, Arguments arguments, c
 /// Refuses what a device cannot take although the host can: strides below 0, on the host's side of a copy neither.
 Result<void> check_strides_for(const CallPlace& place, const attune_kernel_v3& kernel, Arguments arguments);
 
-/// Checks that nothing that the call writes, outputs and what is updated, shares an element with another argument; `reaches`: of each argument. Exact for dense tensors and slices of a common array;
-/// others count as overlapping where their address ranges do.
+/// Checks that nothing that the call writes, outputs and what is updated, shares an element with another argument; `reaches`: of each argument. Exact
+/// for dense tensors and slices of a common array; others count as overlapping where their address ranges do.
 Result<void> check_overlap(const attune_kernel_v3& kernel, Arguments arguments, std::span<const Reach> reaches);
 
 /// Whether two tensors may share an element, as check_overlap finds it.

@@ -12,8 +12,8 @@
 
 namespace attune {
 
-/// How Halide describes elements of a known storage. Halide 21 computes with bfloat slowly on CPUs and wrongly on GPUs: kernels take the bits of bf16 as
-/// u16. boolean is u8.
+/// How Halide describes elements of a known storage. Halide 21 computes with bfloat slowly on CPUs and wrongly on GPUs: kernels take the bits of bf16
+/// as u16. boolean is u8.
 inline halide_type_t halide_type_of(attune_storage storage) {
   static constexpr std::array<std::pair<halide_type_code_t, std::uint8_t>, storage_count> types = {{{halide_type_float, 32}, {halide_type_uint, 16}, {halide_type_float, 16},
                                                                                         {halide_type_float, 64}, {halide_type_int, 8}, {halide_type_uint, 8},

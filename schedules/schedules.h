@@ -23,8 +23,8 @@ struct Schedule {
   Stored (*build)(const Body& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;
   /// Of attention that leaves blocks out; null for a schedule that stores all scores.
   BlockSizes (*blocks)(const std::vector<Parameter>& parameters) = nullptr;
-  /// The default for calls of this size alone; without one, for calls of every size that no other schedule is made for. A record or the command line may
-  /// choose it for others.
+  /// The default for calls of this size alone; without one, for calls of every size that no other schedule is made for. A record or the command line
+  /// may choose it for others.
   std::optional<SizeClass> made_for = {};
   /// Vector registers that the innermost loop keeps values in; null for a schedule that does not say.
   int (*registers)(const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;
@@ -43,8 +43,8 @@ Stored built(const Schedule<OnlineSoftmax>& schedule, const OnlineSoftmax& body,
 template <class Body>
 std::span<const Schedule<Body>> schedules();
 
-/// A size of call that stages with this body tell apart, on devices where a schedule is made for it: a call has it if all limits hold; `small_up_to` is
-/// that of the schedule's record.
+/// A size of call that stages with this body tell apart, on devices where a schedule is made for it: a call has it if all limits hold; `small_up_to`
+/// is that of the schedule's record.
 template <class Body>
 struct SizeOfCall {
   SizeClass size;

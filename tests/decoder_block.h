@@ -5,8 +5,8 @@
 
 namespace attune {
 
-/// y = h + down(silu(gate n(h)) * up n(h)), h = x + wo attention(n(x)), n the root-mean-square normalisation (Zhang and Sennrich, 2019): grouped heads,
-/// causal, rotary embedding in its half-split form (Su et al., 2021) with angle position * 10000^(-i / half), as Llama has it.
+/// y = h + down(silu(gate n(h)) * up n(h)), h = x + wo attention(n(x)), n the root-mean-square normalisation (Zhang and Sennrich, 2019): grouped
+/// heads, causal, rotary embedding in its half-split form (Su et al., 2021) with angle position * 10000^(-i / half), as Llama has it.
 /// Inputs x [batch, tokens, model], positions i64 [tokens], wq [kv_heads, group, two, half, model], wk [kv_heads, two, half, model],
 /// wv [kv_heads, value_depth, model], wo [model, kv_heads, group, value_depth], gate, up, down [hidden, model]; output y as x.
 struct DecoderBlock {

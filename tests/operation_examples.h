@@ -1,5 +1,5 @@
-/// Examples of every operation: one that docs/language.md quotes (what stands between `return` and `;`), and cases for all tests over AnyOp, which take
-/// it alone in all kinds. An operation without an example does not compile, nor a primitive or composite without cases.
+/// Examples of every operation: one that docs/language.md quotes (what stands between `return` and `;`), and cases for all tests over AnyOp, which
+/// take it alone in all kinds. An operation without an example does not compile, nor a primitive or composite without cases.
 #pragma once
 
 #include "tests/random_values.h"

@@ -8,7 +8,8 @@
 
 namespace attune {
 
-/// The elements of an array in Fortran order, where the first extent varies fastest, in C order; data.size() is the product of shape times element_bytes.
+/// The elements of an array in Fortran order, where the first extent varies fastest, in C order; data.size()
+/// is the product of shape times element_bytes.
 std::vector<std::byte> in_c_order(std::span<const std::byte> data, std::span<const std::int64_t> shape, std::size_t element_bytes);
 
 /// Turns the bytes of each element round.

@@ -92,8 +92,9 @@ class WithoutUntakenMemory final : public IRMutator {
   }
 };
 
-/// What is no word of 32 bits is computed in kernels, not outside of them: Halide packs the arguments of a Vulkan kernel without gaps, so that of two truth
-/// values one is read in the place of the other, and 64 bits lie where Vulkan allows none. Known truths are no values there, also of an opaque condition.
+/// What is no word of 32 bits is computed in kernels, not outside of them: Halide packs the arguments of a Vulkan kernel without gaps, so that of two
+/// truth values one is read in the place of the other, and 64 bits lie where Vulkan allows none.
+/// Known truths are no values there, also of an opaque condition.
 class WordsForKernels final : public IRMutator {
   using IRMutator::visit;
   Stmt visit(const LetStmt* let) override {
@@ -288,7 +289,8 @@ class Passes {
   }
 
   /// Results, and functions that store an element of another where they are computed, whatever hides the values that are made of them. Memory that is
-  /// hoisted out of loops is allocated under the condition that it is needed, in which Halide leaves inputs as they are: code generation does not know them.
+  /// hoisted out of loops is allocated under the condition that it is needed, in which Halide leaves inputs as they are:
+  /// code generation does not know them.
   std::vector<Function> never_skipped() const {
     std::vector<Function> found = outputs_;
     for (const auto& [name, function] : functions_)

@@ -20,8 +20,8 @@ namespace attune {
 /// `symbol` names the function, which takes void** arguments as SYMBOL_argv. Throws Halide::Error.
 Halide::Module module_through_passes(Halide::Pipeline pipeline, const std::vector<Halide::Argument>& arguments, const std::string& symbol, const Halide::Target& target);
 
-/// `s` without definitions (`let`) of statements that nothing reads. Those of `*.loop_min`, `*.loop_max` and `*.loop_extent` stay: Halide's passes make
-/// variables of these names when they need them.
+/// `s` without definitions (`let`) of statements that nothing reads. Those of `*.loop_min`, `*.loop_max` and `*.loop_extent` stay: Halide's passes
+/// make variables of these names when they need them.
 Halide::Internal::Stmt without_unread(const Halide::Internal::Stmt& s);
 
 }  // namespace attune

@@ -17,12 +17,14 @@ struct StepOptions {
   std::span<const TargetInfo* const> targets;
   ScheduleChoice schedule;
   std::optional<SizeClass> size;  ///< whose schedules all calls take where a step has them; each those of its own without it
-  /// The extents of all free dims of calls: codes that none of these takes are not compiled, and any other call takes one that is. Empty: all codes are.
+  /// The extents of all free dims of calls: codes that none of these takes are not compiled,
+  /// and any other call takes one that is. Empty: all codes are.
   std::vector<KnownExtents> calls;
   bool has_machine_code = false;  ///< as CodeRequest of codegen/steps/code_generator.h
   std::string symbol;             ///< what the codes' symbols begin with
   int jobs = 0;                   ///< how many processes compile at once; as many as this machine has CPUs without it
-  /// A folder of codes: what stands there is taken, what does not is compiled and put there. Empty: none. It is for one compiler, which may change; kernels of any variants share it.
+  /// A folder of codes: what stands there is taken, what does not is compiled and put there. Empty: none. It is for one compiler, which may change;
+  /// kernels of any variants share it.
   std::string codes_folder;
 };
 

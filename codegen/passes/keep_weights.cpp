@@ -37,8 +37,8 @@ class WeightsKeeper {
   }
 
  private:
-  /// exp(score - log_sum_exp), 0 where the score is hidden, with products and sums of its own. Masks are put on the weights, so that blocks which they hide
-  /// are left out.
+  /// exp(score - log_sum_exp), 0 where the score is hidden, with products and sums of its own. Masks are put on the weights, so that blocks which
+  /// they hide are left out.
   mlir::Value weights_again(mlir::OpBuilder& builder) {
     copies_.clear();
     const auto add = [&](const AnyOp& op, mlir::ValueRange operands) { return add_operation(op, operands, log_sum_exp_.getDefiningOp(), builder); };

@@ -104,8 +104,8 @@ class Planner {
     return own;
   }
 
-  /// Computed tables that are gathered and stored once: those that grow with the sum of dims and are read at each of their pairs (a bias by distance), and
-  /// cosines and sines that are read for each element of dims that they lack (angles of positions, by every head).
+  /// Computed tables that are gathered and stored once: those that grow with the sum of dims and are read at each of their pairs (a bias by
+  /// distance), and cosines and sines that are read for each element of dims that they lack (angles of positions, by every head).
   void find_tables() {
     for (int id = 0; id < static_cast<int>(graph_.nodes().size()); ++id) {
       const Node& node = graph_.node(id);

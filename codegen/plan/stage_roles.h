@@ -68,8 +68,8 @@ struct KeyPart {
   Name along;                  ///< the keys of this part
 };
 
-/// A matmul over weights of pairs of queries and keys, which are made of scores and never stored; and what changes its result element by element. Without
-/// a softmax it may be the sum of the weights alone: then there is no matmul, and no value.
+/// A matmul over weights of pairs of queries and keys, which are made of scores and never stored; and what changes its result element by element.
+/// Without a softmax it may be the sum of the weights alone: then there is no matmul, and no value.
 struct AttentionRoles {
   int matmul = -1, weights = -1, value = -1;  ///< the matmul and its operands
   int softmax = -1;            ///< that the weights are made of, or -1: they are made of the scores element by element

@@ -38,8 +38,8 @@ bool is_tuned_for_this_cpu(const TargetInfo& target);
 /// What the row needs that this machine's CPU does not have, in GCC's spelling; empty for devices, of which only their drivers know.
 std::string lacking_features(const TargetInfo& target);
 
-/// Of the rows, best first, the one whose code this machine runs, as the runtime chooses: one that has its CPU's defaults, or the first that it can run;
-/// null if it can run none.
+/// Of the rows, best first, the one whose code this machine runs, as the runtime chooses: one that has its CPU's defaults, or the first that it can
+/// run; null if it can run none.
 const TargetInfo* best_here(std::span<const TargetInfo* const> rows);
 
 /// The row of the name, or null. `host` is the best of all for this machine.

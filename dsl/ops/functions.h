@@ -5,8 +5,8 @@
 
 namespace attune {
 
-// Each `apply` says what it returns by the call that it makes: so whoever applies it to numbers of a kind knows before whether they have that function
-// (HasForm), and says what is missing.
+// Each `apply` says what it returns by the call that it makes: so whoever applies it to numbers of a kind knows before whether they have that
+// function (HasForm), and says what is missing.
 namespace detail::forms {
 using std::exp, std::log, std::sqrt, std::pow, std::tanh, std::erf, std::sin, std::cos, std::floor;
 inline constexpr auto exp_of = [](auto... a) -> decltype(exp(a...)) { return exp(a...); };

@@ -9,7 +9,8 @@ namespace attune {
 
 /// The two operations have the same state: S_0 = initial, and for each token t
 ///   S' = e^log_decay[t] S_(t-1)      S_t = S' + k[t] (v[t] - beta[t] S'^T k[t])^T
-/// which is ONNX's LinearAttention (opset 27): `linear` without log_decay and beta, `gated` without beta, `delta` and `gated_delta` with v multiplied by beta.
+/// which is ONNX's LinearAttention (opset 27): `linear` without log_decay and beta, `gated` without beta,
+/// `delta` and `gated_delta` with v multiplied by beta.
 namespace recurrent {
 
 /// Places of the operands; a state has no query.

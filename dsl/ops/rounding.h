@@ -11,8 +11,8 @@ namespace attune {
 /// The smallest whole number not below a.
 constexpr Value ceil(Value a, Here at = Here::current()) { return call(Negate{}, {floor(call(Negate{}, {a}, at), at)}, at); }
 
-/// The whole number that is nearest to a, of two the even one: 0.5 gives 0, 1.5 and 2.5 give 2. The distance from the floor is exact but between -1 and 0,
-/// where a rounding gives a tie that goes to 0, as what is nearer to 0 does.
+/// The whole number that is nearest to a, of two the even one: 0.5 gives 0, 1.5 and 2.5 give 2. The distance from the floor is exact but between -1
+/// and 0, where a rounding gives a tie that goes to 0, as what is nearer to 0 does.
 constexpr Value round(Value a, Here at = Here::current()) {
   const auto real = [&](double x) { return literal(a.graph, x, Kind::real, at); };
   const Value low = floor(a, at), half = call(Multiply{}, {low, real(0.5)}, at), distance = call(Subtract{}, {a, low}, at);

@@ -71,7 +71,8 @@ struct TopKPositions {
 constexpr Value top_k_positions(Value x, Dim over, std::int64_t count, Dim into, Here at = Here::current()) {
   return call(TopKPositions{over.name, into.name, count, false}, {x}, at);
 }
-/// The same, that of the greatest element first. Those of the least elements, the least first, are sorted_positions(-x, ..); of integers -1 - x, which overflows for none.
+/// The same, that of the greatest element first. Those of the least elements, the least first, are sorted_positions(-x, ..);
+/// of integers -1 - x, which overflows for none.
 constexpr Value sorted_positions(Value x, Dim over, std::int64_t count, Dim into, Here at = Here::current()) {
   return call(TopKPositions{over.name, into.name, count, true}, {x}, at);
 }

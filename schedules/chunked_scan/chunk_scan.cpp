@@ -35,8 +35,8 @@ void ChunkScan::define_operands() {
   query(d, r, b, g, m, n) = Halide::cast<float>(body.query.at(of_row));
 }
 
-/// Keys, values and queries come from memory once: what copies them at the start of a chunk would wait for it. The rows of the next chunk are prefetched a
-/// few at a time, with each block of the state that changes: of many lines at once some are dropped.
+/// Keys, values and queries come from memory once: what copies them at the start of a chunk would wait for it. The rows of the next chunk are
+/// prefetched a few at a time, with each block of the state that changes: of many lines at once some are dropped.
 void ChunkScan::define_ahead(PrefetchInto cache) {
   constexpr int elements_of_line = cache_line_bytes / static_cast<int>(sizeof(float));
   const Expr each = tiles_of(tile.tokens(), Halide::max(state_blocks(), 1));

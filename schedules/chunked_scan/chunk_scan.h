@@ -6,12 +6,14 @@
 
 namespace attune {
 
-/// With S the state before a chunk, i and j tokens of it, a their decays, fade(j, i) = a_(j+1) .. a_i for j <= i and 0 for later j, past_i = a_0 .. a_i:
+/// With S the state before a chunk, i and j tokens of it, a their decays, fade(j, i) = a_(j+1) ..
+/// a_i for j <= i and 0 for later j, past_i = a_0 .. a_i:
 ///   erase(j, i)  = beta_i fade(j, i) (k_i . k_j) for j < i                        inverse = (1 + erase)^-1
 ///   rest_i       = v_i - beta_i past_i S^T k_i                                     written_i = sum_{j <= i} inverse(j, i) rest_j
 ///   read_i       = past_i S^T q_i + sum_{j <= i} fade(j, i) (q_i . k_j) written_j
 ///   S            = past_last S + sum_j fade(j, last) k_j written_j^T
-/// Without beta, written is v. Factors of decays are products, never quotients: none overflows that the recurrence's own would not, and a decay of 0 is exact.
+/// Without beta, written is v. Factors of decays are products, never quotients:
+/// none overflows that the recurrence's own would not, and a decay of 0 is exact.
 /// A sum over j <= i leaves later tokens out altogether: their infinities and NaN reach no earlier token.
 struct ChunkScan : StateScan {
   ChunkScan(const RecurrenceBody& body, const Extents& extents, const ScanTile& tile, PrefetchInto cache);

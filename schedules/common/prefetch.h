@@ -19,8 +19,8 @@ constexpr int cache_line_bytes = 64;  ///< of every CPU that has a target, or mo
 /// 8 kB, 0.57 at 16 kB, 0.65 at 32 kB and more.
 Halide::Expr rows_ahead(const Halide::Expr& extent);
 
-/// An i32 whose evaluation prefetches the cache line of the load, which may lie beyond extents. Undefined for nowhere, for no load, and where the place
-/// is itself loaded: that load must not be beyond extents.
+/// An i32 whose evaluation prefetches the cache line of the load, which may lie beyond extents. Undefined for nowhere, for no load, and where the
+/// place is itself loaded: that load must not be beyond extents.
 Halide::Expr prefetch(const std::shared_ptr<const Load>& load, PrefetchInto cache);
 
 /// Which elements of memory prefetch_all takes.

@@ -12,8 +12,8 @@ class StoredOfRows {
   StoredOfRows(const char* name, const std::optional<RowResult>& result);
 
   bool is_wanted() const { return func_.defined(); }
-  /// `kept`, an element of a Func that is stored and has one for each row; where it is computed, `value` is stored for the row at these coordinates. `kept`
-  /// itself if nothing is wanted.
+  /// `kept`, an element of a Func that is stored and has one for each row; where it is computed, `value` is stored for the row at these coordinates.
+  /// `kept` itself if nothing is wanted.
   Halide::Expr storing(const Halide::Expr& kept, const Halide::Expr& value, const Coordinates& row) const;
   /// For Stored::beside.
   void add_to(std::vector<StoredBeside>& beside) const;

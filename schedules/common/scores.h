@@ -1,4 +1,5 @@
-/// Scores of an attention stage from its queries and keys: the formulas of OnlineSoftmax (codegen/halide/bodies/stage.h) that its CPU templates share.
+/// Scores of an attention stage from its queries and keys: the formulas of OnlineSoftmax
+/// (codegen/halide/bodies/stage.h) that its CPU templates share.
 #pragma once
 
 #include "codegen/halide/bodies/stage.h"

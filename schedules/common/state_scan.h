@@ -20,8 +20,8 @@ struct ScanTile {
   int tokens() const { return rows * row_blocks; }
 };
 
-/// One task carries on the state of some columns at one place of the batch, chunk by chunk. The states of all tasks stand in memory side by side; each chunk
-/// changes its task's there (codegen/halide/rewrites/store_beside.h, storing_over).
+/// One task carries on the state of some columns at one place of the batch, chunk by chunk. The states of all tasks stand in memory side by side;
+/// each chunk changes its task's there (codegen/halide/rewrites/store_beside.h, storing_over).
 struct StateScan {
   StateScan(const RecurrenceBody& body, const Extents& extents, const ScanTile& tile);
 
@@ -30,8 +30,8 @@ struct StateScan {
   /// `at` behind coordinates of a token, which may be beyond the last.
   Coordinates at(const Halide::Expr& task, const Halide::Expr& column, const Halide::Expr& token) const;
 
-  /// Defines the results and what walks the chunks: of a Func over [c, r, b, g, m, n] that reads the state, undefined where the state alone is wanted, and
-  /// one over [c, m, n] behind which it has changed.
+  /// Defines the results and what walks the chunks: of a Func over [c, r, b, g, m, n] that reads the state, undefined where the state alone is
+  /// wanted, and one over [c, m, n] behind which it has changed.
   void define_results(const Halide::Func& read, const Halide::Func& carried);
   /// The stage's results.
   Stored stored() const;

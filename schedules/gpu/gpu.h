@@ -20,8 +20,8 @@ Stored gpu_pointwise(const Pointwise& body, const Extents& extents, const Machin
 /// Of a body with `walk`, with the same threads: one for each row that is walked.
 Stored gpu_row_walk(const Pointwise& body, const Extents& extents, const GpuTile& tile);
 
-/// `block_columns` x `block_rows` threads a block, of which each keeps `thread_columns` x `thread_rows` sums in registers; operands pass through shared
-/// memory, `over_chunk` elements of the contracted dims at once.
+/// `block_columns` x `block_rows` threads a block, of which each keeps `thread_columns` x `thread_rows` sums in registers; operands pass through
+/// shared memory, `over_chunk` elements of the contracted dims at once.
 std::vector<Parameter> gpu_gemm_parameters(const Machine& machine, SizeClass size);
 std::string gpu_gemm_problem(const Machine& machine, const std::vector<Parameter>& values);
 Stored gpu_gemm(const Gemm& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
@@ -34,9 +34,10 @@ Stored gpu_row_softmax(const RowSoftmax& body, const Extents& extents, const Mac
 std::vector<Parameter> gpu_scan_parameters(const Machine& machine, SizeClass size);
 Stored gpu_scan(const RecurrenceBody& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
-/// A block of threads keeps the state of `block_rows` x `thread_rows` queries in registers and walks the blocks of `block_columns` x `thread_keys` keys in
-/// which something may be visible; operands pass through shared memory, `over_chunk` elements of the contracted dims and `value_chunk` values a
-/// thread at once. A thread has up to `thread_values` columns of the result; where the result has more than a block's, the scores are computed again.
+/// A block of threads keeps the state of `block_rows` x `thread_rows` queries in registers and walks the blocks of `block_columns` x `thread_keys`
+/// keys in which something may be visible; operands pass through shared memory, `over_chunk` elements of the contracted dims and `value_chunk` values
+/// a thread at once. A thread has up to `thread_values` columns of the result; where the result has more than a block's,
+/// the scores are computed again.
 std::vector<Parameter> gpu_online_softmax_parameters(const Machine& machine, SizeClass size);
 std::string gpu_online_softmax_problem(const Machine& machine, const std::vector<Parameter>& values);
 BlockSizes gpu_online_softmax_blocks(const std::vector<Parameter>& values);

@@ -1,5 +1,5 @@
-/// Few queries: a block of threads has a split of the keys and all rows that share them, and the states of the splits are merged (Flash-Decoding, Dao et
-/// al. 2023).
+/// Few queries: a block of threads has a split of the keys and all rows that share them, and the states of the splits are merged (Flash-Decoding, Dao
+/// et al. 2023).
 #include "schedules/gpu/gpu.h"
 #include "schedules/gpu/gpu_online_softmax_stage.h"
 #include "schedules/records/tuned.h"

@@ -8,7 +8,8 @@ std::vector<Parameter> mma_online_softmax_parameters(const Machine& machine, Siz
                        {{"query_tile", {64, 128}}, {"key_tile", {16, 32, 64, 128}}, {"warp_rows", {16, 32}}, {"kept_queries", {0, 1}}, {"resident_blocks", {1, 2, 3, 4}}});
 }
 
-/// A block has `row_tile` rows and `key_warps` warps, of each of which `stages` blocks of `key_tile` keys or values are in shared memory. As many splits of
+/// A block has `row_tile` rows and `key_warps` warps, of each of which `stages` blocks of `key_tile`
+/// keys or values are in shared memory. As many splits of
 /// `split_tile` keys or more as make up `blocks` blocks of threads.
 std::vector<Parameter> mma_split_keys_parameters(const Machine& machine, SizeClass size) {
   return with_defaults(mma_split_keys, machine, size,

@@ -1,4 +1,5 @@
-/// How schedules and their parameters are chosen, whatever the bodies of the stages: all that the command line, the tuner and the manifest need of them.
+/// How schedules and their parameters are chosen, whatever the bodies of the stages: all that the command line,
+/// the tuner and the manifest need of them.
 #pragma once
 
 #include <limits>

@@ -1,5 +1,5 @@
-/// Tuned files: the values of schedules' parameters for a target, `schedules/tuned/<target>.json`. Code declares what is legal, files say what is best:
-/// defaults for any stage, and records of stages that were measured (`attune tune`).
+/// Tuned files: the values of schedules' parameters for a target, `schedules/tuned/<target>.json`. Code declares what is legal, files say what is
+/// best: defaults for any stage, and records of stages that were measured (`attune tune`).
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,8 @@ struct TunedFileAnswer {
 TunedFileAnswer parse_tuned(std::string_view text, std::string_view name);
 
 /// What is wrong with the records for the machine that is the file's target: schedules and parameters that do not exist, values that are
-/// not legal, values that are missing, two records for the same, other defaults of no target or of a file that needs others in turn. Empty if nothing is.
+/// not legal, values that are missing, two records for the same,
+/// other defaults of no target or of a file that needs others in turn. Empty if nothing is.
 std::string tuned_problem(const TunedFile& file, const Machine& machine);
 
 /// The text of the file, sorted, each record in lines of its own: what parse_tuned reads.

@@ -15,8 +15,8 @@ Expr SplitKeysStage::key_ahead(const Expr& place, const Expr& extent) const {
   return first_key() + place + Halide::max(Halide::min(rows_ahead(extent), keys_ / 8), 1);
 }
 
-/// What prefetches the line of an element at coordinates whose key may be beyond the last. Of what is no load, as rows of pages are that a table names, the
-/// last key's instead.
+/// What prefetches the line of an element at coordinates whose key may be beyond the last. Of what is no load, as rows of pages are that a table
+/// names, the last key's instead.
 Expr SplitKeysStage::prefetch_ahead(const Piece& piece, Coordinates at, const Halide::RVar& along) const {
   if (const Expr line = prefetch(piece.load(at), tiles_.prefetch); line.defined()) return line;
   at[body_.keys] = Halide::max(Halide::min(at[body_.keys], keys_ - 1), 0);

@@ -22,7 +22,8 @@ struct KernelOptions {
   std::vector<std::string> set = {};       ///< "depth=64"
 };
 
-/// "depth=8" of every dim that follows from no other: a kernel for these extents holds the code for one size of call, and takes a quarter of the time.
+/// "depth=8" of every dim that follows from no other: a kernel for these extents holds the code for one size of call,
+/// and takes a quarter of the time.
 std::vector<std::string> known_extents(const Graph& graph, const Arrays& inputs);
 
 /// Under the address or thread sanitizer the sanitizer watches the kernel's own loads and stores too.

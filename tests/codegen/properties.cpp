@@ -24,7 +24,8 @@ Shape of_size(const KernelCase& kernel, std::int64_t queries, std::int64_t keys)
   return fill_shape(kernel.graph(), given).extents;
 }
 
-/// Scores of random inputs and values are below 4 each: 1e-5 and four roundings of a score, which is `score` at most, twice, as two results are compared.
+/// Scores of random inputs and values are below 4 each: 1e-5 and four roundings of a score, which is `score` at most,
+/// twice, as two results are compared.
 void check_near(const std::vector<double>& got, const std::vector<double>& expected, double score) {
   REQUIRE(got.size() == expected.size());
   double error = 0;

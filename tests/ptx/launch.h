@@ -38,9 +38,9 @@ struct DriverLog {
   unsigned registers_at_most = 0;   ///< of a thread, as the last module was loaded; 0: as many as there are
 };
 
-/// Empty, or what is wrong, with the kernel, the block, the thread and the instruction: an access outside of arrays or of what nobody wrote, or that is
-/// not aligned; two threads of a block that touch a byte of shared memory between barriers, one of them writing; a byte that is still being copied to; a
-/// barrier that some threads end without; an instruction of a whole warp that some lanes do not execute; a register that the thread never set.
+/// Empty, or what is wrong, with the kernel, the block, the thread and the instruction: an access outside of arrays or of what nobody wrote, or that
+/// is not aligned; two threads of a block that touch a byte of shared memory between barriers, one of them writing; a byte that is still being copied
+/// to; a barrier that some threads end without; an instruction of a whole warp that some lanes do not execute; a register that the thread never set.
 std::string run(const Entry& entry, const Launch& launch, DeviceMemory& memory, Counts& counts);
 
 }  // namespace attune::ptx

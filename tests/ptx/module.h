@@ -120,8 +120,8 @@ struct Rule {
 };
 const Rule* find_rule(std::string_view name);
 
-/// The same for what lanes of a warp compute together. Vectors count by their elements; `lane_mask` is the operand that says which lanes take part, -1 if
-/// all have to.
+/// The same for what lanes of a warp compute together. Vectors count by their elements; `lane_mask` is the operand that says which lanes take part,
+/// -1 if all have to.
 struct WarpRule {
   std::string_view name;
   int operands, results, lane_mask;

@@ -141,7 +141,8 @@ TEST_CASE("a tuning run that cannot try anything says so, and one that finds not
   CHECK(tune_problem({"--budget", "1e-3s", "--out", folder / "tuned.json"}) ==
         "attune: --budget 1e-3s: is over before the kernel by the default schedules is compiled and called; give several times as much\n");
   CHECK(folder.size() == 0);
-  // The first candidates are defaults of other targets, of which none is faster than the default for all of 1500 queries; if one is on some machine, there is a file.
+  // The first candidates are defaults of other targets, of which none is faster than the default for all of 1500 queries;
+  // if one is on some machine, there is a file.
   const std::string said = attune_says({"tune", "causal", "--shape", "batch=1,heads=1,queries=1500,keys=1500,depth=64", "--threads", "1", "--budget", long_budget, "--tries", "1", "--out",
                                         folder / "tuned.json"});
   const bool is_written = std::filesystem::exists(folder / "tuned.json");

@@ -67,7 +67,8 @@ TEST_CASE("a tuning run that is stopped or crashes while it compiles a candidate
   for (const char* signal : {"HUP", "SEGV"}) {
     const Folder folder, temporary;
     const std::string tmp = (temporary / ".").string();
-    // its folder holds one for each kernel, and that a hidden one while the kernel is compiled; the address sanitizer leaves the signal to the program
+    // its folder holds one for each kernel, and that a hidden one while the kernel is compiled;
+    // the address sanitizer leaves the signal to the program
     const Ran ran = shell(folder, "export ASAN_OPTIONS=handle_segv=0 TMPDIR='" + tmp + "'; \"$A\" tune causal --shape queries=40,keys=70 --threads 1 & while [ -z \"$(ls -d \"$TMPDIR\"/.a*/*/.[a-z]* 2>&-)\" ] && "
                                   "kill -0 $!; do sleep 0.01; done; ls -A \"$TMPDIR\"; kill -" + signal + " $!; wait $!");
     INFO(ran.out << ran.err);

@@ -106,8 +106,8 @@ double most_elements(const Graph& graph, const Shape& extents) {
   return most;
 }
 
-/// `given` with free dims made short, the outermost first, until no value has more than 2^20 elements, where calls keep their codes: at first those that
-/// nothing sums over, to 1, then those of sums, to 2, at last those of queries, to their defaults.
+/// `given` with free dims made short, the outermost first, until no value has more than 2^20 elements, where calls keep their codes: at first those
+/// that nothing sums over, to 1, then those of sums, to 2, at last those of queries, to their defaults.
 Shape made_smaller(const Graph& graph, Shape given, const Wish& wish, const Shape& defaults, const std::function<bool(const std::string&)>& is_kept,
                    const std::function<bool(const Shape&)>& keeps_codes) {
   constexpr double enough = 0x1p20;

@@ -112,7 +112,8 @@ std::string with_short_types(std::string text) {
   return text;
 }
 
-/// The message whose place the user should see: the error's if it is in the header or in the source around it; else the nearest in the header that leads to it, or that it names.
+/// The message whose place the user should see: the error's if it is in the header or in the source around it;
+/// else the nearest in the header that leads to it, or that it names.
 const Message& place_of(std::span<const Message> messages, std::size_t error, const CompiledHeader& compiled) {
   const auto is_there = [&](const Message& m) { return m.file == compiled.header && m.line > 0; };
   if (messages[error].file == compiled.source || is_there(messages[error])) return messages[error];

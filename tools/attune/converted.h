@@ -8,7 +8,8 @@
 
 namespace attune {
 
-/// The array in another storage. `note`: how many numbers were rounded. `problem`: what cannot be converted. Both are in words, without a file's name.
+/// The array in another storage. `note`: how many numbers were rounded. `problem`: what cannot be converted.
+/// Both are in words, without a file's name.
 struct Converted {
   StoredArray array;
   std::string note, problem;

@@ -13,8 +13,8 @@ struct DevicePeak {
   std::string problem;
 };
 
-/// By the kernels of peak_graphs.h, compiled for the target. Calls grow until one takes some milliseconds, and the fastest of several counts. `device` as
-/// Kernel::on takes it.
+/// By the kernels of peak_graphs.h, compiled for the target. Calls grow until one takes some milliseconds, and the fastest of several counts.
+/// `device` as Kernel::on takes it.
 DevicePeak device_peak(const TargetInfo& target, const std::string& device);
 
 }  // namespace attune

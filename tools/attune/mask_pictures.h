@@ -8,8 +8,8 @@
 
 namespace attune {
 
-/// Which of the dims beside queries and keys are drawn: "" the first position of each, "batch=1,heads=2" these and the first of the others, "all" a panel
-/// for each that looks different.
+/// Which of the dims beside queries and keys are drawn: "" the first position of each, "batch=1,heads=2" these and the first of the others, "all" a
+/// panel for each that looks different.
 struct MaskPictureAnswer {
   MaskPicture picture;  ///< without panels where nothing is masked
   std::string problem;  ///< in words

@@ -45,8 +45,9 @@ std::vector<std::int64_t> extents_of(const Kernel& kernel, const attune_tensor_v
 /// has every dim of the kernel.
 Trial trial_of(const Kernel& kernel, const Shape& extents, const Arrays& inputs);
 
-/// If a call of these extents takes more memory than the machine has, a sentence that begins with the option that gave them. `interpretations` of it are
-/// made side by side, which keep values as doubles: `compared` of them to compare with a kernel (dsl/rounding.h); without any only inputs and outputs are kept.
+/// If a call of these extents takes more memory than the machine has, a sentence that begins with the option that gave them. `interpretations` of it
+/// are made side by side, which keep values as doubles: `compared` of them to compare with a kernel (dsl/rounding.h);
+/// without any only inputs and outputs are kept.
 std::string memory_problem(const Graph& graph, const Shape& extents, int interpretations, std::string_view option = "--shape");
 inline constexpr int compared = 1 + Rounding::fewest;
 

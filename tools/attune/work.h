@@ -46,7 +46,8 @@ KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target);
 /// The extents of all dims of `staged`, some of which only the compiler makes.
 Shape extents_in(const KernelReport& report, const Shape& extents);
 
-/// The dim of a softmax's scores that stands for queries: `queries` if it has it, else its last dim but the keys; `queries`, too, where it has no other dim.
+/// The dim of a softmax's scores that stands for queries: `queries` if it has it, else its last dim but the keys; `queries`,
+/// too, where it has no other dim.
 Name queries_of(const Names& scores, Name keys);
 
 /// How a stage walks over the keys of a call, with the tiles of the schedule that the call takes; nothing of a stage that is no attention in tiles.

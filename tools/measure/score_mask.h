@@ -1,4 +1,5 @@
-/// ScoreMask: the masks of one softmax, or of weights that none makes, for known extents and inputs, as a truth value over boxes of queries, keys and outer dims.
+/// ScoreMask: the masks of one softmax, or of weights that none makes, for known extents and inputs,
+/// as a truth value over boxes of queries, keys and outer dims.
 #pragma once
 
 #include <functional>
@@ -45,8 +46,8 @@ inline PeeledScore masks_of(const Graph& graph, int node) {
 /// Its boxes are of queries, keys, then the outer dims in the order of outer().
 class ScoreMask {
  public:
-  /// Of a node as masked_scores takes it; `inputs` holds at least mask_inputs(graph). `queries` is the dim that rows of boxes run along; that of the keys is
-  /// the other.
+  /// Of a node as masked_scores takes it; `inputs` holds at least mask_inputs(graph). `queries` is the dim that rows of boxes run along; that of the
+  /// keys is the other.
   ScoreMask(const Graph& graph, int node, Name queries, const Shape& extents, const Arrays& inputs);
 
   /// Nothing is masked.

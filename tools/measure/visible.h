@@ -24,8 +24,8 @@ struct VisiblePairs {
 std::vector<VisiblePairs> count_visible_pairs(const Graph& graph, const Shape& extents, const Arrays& inputs);
 
 /// Multiplications and additions of all matmuls: 2 * contracted extents * elements of the result. Of matmuls over the scores or
-/// weights of such a node only the share that its masks let through counts. Of recurrences those of going token by token: 2 for each element of the state and
-/// token that is written, 2 for each that beta erases by, 2 for each that a query reads.
+/// weights of such a node only the share that its masks let through counts. Of recurrences those of going token by token: 2 for each element of the
+/// state and token that is written, 2 for each that beta erases by, 2 for each that a query reads.
 double matmul_flops(const Graph& graph, const Shape& extents, const std::vector<VisiblePairs>& visible);
 
 /// How attention in tiles walks over keys: in blocks of query_tile x key_tile where all is visible (or, where that cannot

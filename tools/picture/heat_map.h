@@ -28,8 +28,8 @@ struct HeatMap {
 /// Why no picture is drawn of so many rows and columns; empty if one is.
 std::string heat_map_problem(std::int64_t rows, std::int64_t columns);
 
-/// A PNG: white is 0, the darkest blue the largest weight, rounded up, or orange the lowest where some are below 0; grey is no number. Of labels that would touch only some
-/// stand there. Replaces the file in one step.
+/// A PNG: white is 0, the darkest blue the largest weight, rounded up, or orange the lowest where some are below 0; grey is no number. Of labels that
+/// would touch only some stand there. Replaces the file in one step.
 Result<void> draw(const HeatMap& map, const std::filesystem::path& path, const std::string& who);
 
 }  // namespace attune

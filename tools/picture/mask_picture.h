@@ -40,11 +40,12 @@ struct MaskPicture {
   double matrix_pixels = 600;  ///< of the longer side in a PNG, about: cells are whole pixels, 24 at most
 };
 
-/// A character a cell, in lines of at most 80; a cell is one pair, or of a large mask a rectangle of them, which a line says. What no line holds is cut
-/// into nothing: titles and figures stand in lines of their own length.
+/// A character a cell, in lines of at most 80; a cell is one pair, or of a large mask a rectangle of them, which a line says. What no line holds is
+/// cut into nothing: titles and figures stand in lines of their own length.
 std::string text_of(const MaskPicture& picture);
 
-/// A PNG, with a legend; beyond 1024 queries or keys a pixel stands for a square of pairs, its colour mixed in their shares. Replaces the file in one step.
+/// A PNG, with a legend; beyond 1024 queries or keys a pixel stands for a square of pairs, its colour mixed in their shares.
+/// Replaces the file in one step.
 Result<void> draw(const MaskPicture& picture, const std::filesystem::path& path, const std::string& who);
 
 }  // namespace attune

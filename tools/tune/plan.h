@@ -78,8 +78,8 @@ struct TunePlan {
   std::string shapes_of(const TuneTask& task) const;
 };
 
-/// The plan for the target, on a device of the capability (DriverDevice::capability) if it is one's: of the kernels of a code that is tuned which calls take
-/// there. The problem is one of the shapes or inputs.
+/// The plan for the target, on a device of the capability (DriverDevice::capability) if it is one's: of the kernels of a code that is tuned which
+/// calls take there. The problem is one of the shapes or inputs.
 TunePlan make_plan(std::vector<TuneSubject> subjects, const TargetInfo& target, RecordsFor records_for = RecordsFor::stages, std::string_view capability = {});
 
 }  // namespace attune

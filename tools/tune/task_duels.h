@@ -37,8 +37,8 @@ class TaskDuels {
   /// The best of task `i` against its default; `races` are left with this one.
   Verified verify(std::size_t i, const Choice& best, const Choice& by_default, int races);
 
-  /// Up to which extent of their rows calls of the task's size are better off with its schedules than with those for longer ones, all as they are best:
-  /// measured at extents 2, 4, 8 ... of all the dims that tell them apart, in calls of the task's first subject. 0: a kernel did not compile.
+  /// Up to which extent of their rows calls of the task's size are better off with its schedules than with those for longer ones, all as they are
+  /// best: measured at extents 2, 4, 8 ... of all the dims that tell them apart, in calls of the task's first subject. 0: a kernel did not compile.
   std::int64_t learned_limit_of(std::size_t i, const Choice& best);
 
  private:

@@ -1,4 +1,5 @@
-/// What bodies of stages are made of, and what templates give: tensors as expressions of coordinates, tensors that are stored, and boxes of coordinates.
+/// What bodies of stages are made of, and what templates give: tensors as expressions of coordinates,
+/// tensors that are stored, and boxes of coordinates.
 #pragma once
 
 #include <Halide.h>

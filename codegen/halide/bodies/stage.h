@@ -63,15 +63,17 @@ struct OnlineSoftmax {
   std::optional<RowResult> row_maximum = {};  ///< max_j score(i, j), likewise; stored behind log_sum_exp
 };
 
-/// Where the rows of a piece are written in memory that holds more: row `rows` at place(..) along `along`, if is_written(..). Coordinates are of the piece.
+/// Where the rows of a piece are written in memory that holds more: row `rows` at place(..) along `along`,
+/// if is_written(..). Coordinates are of the piece.
 struct RowPlaces {
   std::string along, rows;
   std::function<Halide::Expr(const Coordinates&)> place, is_written;
 };
 
-/// A walk along each row of a piece, first to last element: values = step(values, element, position, pass) for all positions, `passes` times, from `initial`.
-/// The result beside an element is result(values, element, position), finished: of the values behind the last pass or, where it `is_running`, of those
-/// before the element.
+/// A walk along each row of a piece, first to last element: values = step(values, element, position, pass) for all positions,
+/// `passes` times, from `initial`.
+/// The result beside an element is result(values, element, position), finished: of the values behind the last pass or, where it `is_running`, of
+/// those before the element.
 struct RowWalk {
   using Values = std::vector<Halide::Expr>;
   std::string along;

@@ -137,8 +137,8 @@ Interval<Lowered> LoweredGraph::find_over(int id, const Block& block, std::map<i
   return value;
 }
 
-/// Of a table of integers or truth values, where the places are one number or two neighbours, as those of blocks that divide the dim are: from the least
-/// to the greatest of the two rows, 0 outside of the table. Rows are looked up by single elements; nothing if they have more in the block.
+/// Of a table of integers or truth values, where the places are one number or two neighbours, as those of blocks that divide the dim are: from the
+/// least to the greatest of the two rows, 0 outside of the table. Rows are looked up by single elements; nothing if they have more in the block.
 std::optional<Interval<Lowered>> LoweredGraph::chosen_over(const Gather& op, const Node& node, const Block& block, const Interval<Lowered>& ids) const {
   const Node& table = graph_.node(node.inputs[0]);
   const bool is_stored = std::holds_alternative<Input>(table.op);

@@ -10,7 +10,8 @@ namespace attune {
 /// The order of the dims of each result, outermost first.
 using ResultDims = std::vector<std::vector<std::string>>;
 
-/// The body of a stage with these roles; one overload for each kind, but those of attention share one. The pieces refer to `values`, which must outlive the call of the template.
+/// The body of a stage with these roles; one overload for each kind, but those of attention share one. The pieces refer to `values`,
+/// which must outlive the call of the template.
 OnlineSoftmax body_of(const AttentionRoles& roles, const LoweredGraph& values, const ResultDims& results);
 Gemm body_of(const GemmRoles& roles, const LoweredGraph& values, const ResultDims& results);
 RowSoftmax body_of(const RowSoftmaxRoles& roles, const LoweredGraph& values, const ResultDims& results);

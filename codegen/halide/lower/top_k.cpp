@@ -20,8 +20,8 @@ Lowered walked_element(const TopK&, Kind kind, const Lowered& element) {
   return {Halide::reinterpret(type, kind == Kind::real ? place() : integer()) ^ (Halide::Internal::make_one(type) << (type.bits() - 1))};
 }
 
-/// The element of rank `count` bit by bit from the highest: a bit of it is 1 if so many elements are at least what is known with that bit. The count that was
-/// too small last is that of greater elements. One more pass finds the last of its equals that is chosen.
+/// The element of rank `count` bit by bit from the highest: a bit of it is 1 if so many elements are at least what is known with that bit. The count
+/// that was too small last is that of greater elements. One more pass finds the last of its equals that is chosen.
 template <>
 RowWalk walk_of(const TopK& op, Kind kind, const Extents& extents) {
   using Halide::Expr;

@@ -135,8 +135,8 @@ Lowered operator-(const Lowered& a) {
 
 namespace {
 
-/// Halide makes x * factor + c * factor of (x + c) * factor, which is rounded by the size of c * factor where the sum may be small: of an exporter's mask
-/// (1 - visible) * -10000 the fourth decimal of each score would go. Factors of at most 1 magnify nothing.
+/// Halide makes x * factor + c * factor of (x + c) * factor, which is rounded by the size of c * factor where the sum may be small: of an exporter's
+/// mask (1 - visible) * -10000 the fourth decimal of each score would go. Factors of at most 1 magnify nothing.
 bool magnifies_a_sum(const Expr& sum, const Expr& factor) {
   const std::optional<double> size = Halide::Internal::as_const_float(factor);
   if (!size || std::abs(*size) <= 1) return false;

@@ -5,8 +5,8 @@
 
 namespace attune {
 
-/// The least power of two that a weight has which only multiplies values: smaller ones are 0. Beside the largest weight of its row it is nothing, and its
-/// product with a value above 2^-25 is no number below 2^-126, which some CPUs take a hundred cycles over.
+/// The least power of two that a weight has which only multiplies values: smaller ones are 0. Beside the largest weight of its row it is nothing, and
+/// its product with a value above 2^-25 is no number below 2^-126, which some CPUs take a hundred cycles over.
 inline constexpr int least_weight = -101;
 
 /// 2^s for s <= 0 (up to rounding above 0), relative error below 2e-7; the exponential of a softmax's inner loop.

@@ -99,7 +99,8 @@ class AllowEmpty : public IRMutator {
 
   /// Of an argument, whose extents the loops go by:
   /// let result = device_malloc(buffer, device) in body ->
-  /// let extent_0 = buffer.extent[0], ... in let result = device_malloc(buffer with max(extent_0, 1), ..., device) in {buffer with extent_0, ...; body}
+  /// let extent_0 = buffer.extent[0], ... in let result = device_malloc(buffer with max(extent_0, 1), ..., device)
+  /// in {buffer with extent_0, ...; body}
   Stmt visit(const LetStmt* op) override {
     const Call* call = op->value.as<Call>();
     const bool takes_memory = call != nullptr && (call->name == "halide_device_malloc" || call->name == "halide_copy_to_device");

@@ -15,10 +15,10 @@ namespace attune {
 /// To be a step of the pipeline's lowering that stands behind those that make loops.
 void allow_empty_on_devices(Halide::Pipeline& pipeline, int granule);
 
-/// Halide 21's memory for Vulkan takes blocks by multiples of what HL_VK_ALLOC_CONFIG says, and parts them. A rest of fewer bytes than the device aligns
-/// its buffers to grows to as many, at the cost of the buffer before it, whose last elements then are wherever the driver puts what is out of bounds: results
-/// are wrong and nothing is said. With memory in multiples of this many elements, and blocks in multiples of 1024 bytes, there is no such rest: alignments
-/// divide 256. What is left are the buffers of a kernel's numbers, which take much less than 1024 bytes.
+/// Halide 21's memory for Vulkan takes blocks by multiples of what HL_VK_ALLOC_CONFIG says, and parts them. A rest of fewer bytes than the device
+/// aligns its buffers to grows to as many, at the cost of the buffer before it, whose last elements then are wherever the driver puts what is out of
+/// bounds: results are wrong and nothing is said. With memory in multiples of this many elements, and blocks in multiples of 1024 bytes, there is no
+/// such rest: alignments divide 256. What is left are the buffers of a kernel's numbers, which take much less than 1024 bytes.
 inline constexpr int vulkan_granule = 1024;
 
 }  // namespace attune

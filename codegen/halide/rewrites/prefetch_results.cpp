@@ -13,7 +13,8 @@ using namespace Halide::Internal;
 using Halide::Expr;
 
 /// A statement's loops and conditions around its stores of whole vectors to `memory`, with these replaced by prefetches of their lines: into
-/// the second-level cache, as much passes through the first-level one until the stores. Undefined where nothing can be prefetched before the statement.
+/// the second-level cache, as much passes through the first-level one until the stores.
+/// Undefined where nothing can be prefetched before the statement.
 class Prefetching {
  public:
   explicit Prefetching(const std::string& memory) : memory_(memory) {}

@@ -11,13 +11,13 @@ namespace attune {
 /// A Func over dims, innermost first, that stores nothing itself: `storing` gives it its elements.
 Halide::Func stored_elsewhere(const std::string& name, const Halide::Type& type, const std::vector<Halide::Var>& dims);
 
-/// `value`, and where it is computed `element` is stored at `place`, an element of a stored_elsewhere Func. Of a Func that is stored and computed once a
-/// row: every store of it has one beside it. Rows that are computed several times are stored as often.
+/// `value`, and where it is computed `element` is stored at `place`, an element of a stored_elsewhere Func. Of a Func that is stored and computed
+/// once a row: every store of it has one beside it. Rows that are computed several times are stored as often.
 Halide::Expr storing(const Halide::Expr& value, const Halide::Expr& element, const Halide::FuncRef& place);
 
-/// `element`, which is stored at `place`, an element of a Func that is computed before, over what stands there: in an update of a Func whose own elements
-/// nothing reads and none is stored of. So loops carry a state on, of which Halide sees the first values alone. What is to read the state behind such an
-/// update has to call its Func, too (`behind`).
+/// `element`, which is stored at `place`, an element of a Func that is computed before, over what stands there: in an update of a Func whose own
+/// elements nothing reads and none is stored of. So loops carry a state on, of which Halide sees the first values alone. What is to read the state
+/// behind such an update has to call its Func, too (`behind`).
 Halide::Expr storing_over(const Halide::Expr& element, const Halide::FuncRef& place);
 
 /// `value`, evaluated behind what the Func of `call` stores.

@@ -16,7 +16,8 @@ bool is_barrier(const Stmt& s) {
   return (call != nullptr && call->is_intrinsic(Call::gpu_thread_barrier)) || is_no_op(s);
 }
 
-/// The condition under which a loop's body does more than to wait; undefined where that is not one condition. What lets in the body name is written out.
+/// The condition under which a loop's body does more than to wait; undefined where that is not one condition.
+/// What lets in the body name is written out.
 Expr condition_of(const Stmt& body) {
   if (const LetStmt* let = body.as<LetStmt>()) {
     const Expr condition = condition_of(let->body);

@@ -7,8 +7,8 @@ namespace attune {
 
 /// An iteration whose condition leaves everything out still has a barrier, so that Halide does not take it for one that does nothing:
 ///   for (k, 0, n) { if (first(b) <= k && k <= last(b)) {..} barrier }  ->  for (k, max(0, first(b)), ..min(n - 1, last(b))) { the same }
-/// Of conditions that are no bounds of k (those of tables in memory) nothing is known, and all iterations stay. The condition is one for all threads of a
-/// block: it stands around barriers. To be run where barriers are made, while conditions are opaque and divisions are no shifts yet.
+/// Of conditions that are no bounds of k (those of tables in memory) nothing is known, and all iterations stay. The condition is one for all threads
+/// of a block: it stands around barriers. To be run where barriers are made, while conditions are opaque and divisions are no shifts yet.
 Halide::Internal::Stmt with_trimmed_loops(const Halide::Internal::Stmt& s);
 
 }  // namespace attune

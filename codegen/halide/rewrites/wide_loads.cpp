@@ -30,7 +30,8 @@ class Unclamp final : public IRMutator {
   }
 };
 
-/// By how many elements an array of the device begins beyond a multiple of a load's bytes, by a name that the host defines before it launches a kernel.
+/// By how many elements an array of the device begins beyond a multiple of a load's bytes,
+/// by a name that the host defines before it launches a kernel.
 std::string beyond_name(const std::string& array) { return array + ".beyond"; }
 
 /// Loads of what is not the kernel's own, as one where their lanes of 16 or 32 bits are neighbours and aligned.

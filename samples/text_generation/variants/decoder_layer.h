@@ -8,9 +8,9 @@ namespace text_generation {
 /// h = x + wo attention(n(x)), y = h + down(silu(gate n(h)) * up n(h)), n the norm by the root of the mean square: the layer of SmolLM2, and of every
 /// model whose architecture GGUF calls llama. A `group` of heads of queries shares a head of keys. Queries and keys are turned by their positions.
 ///
-/// Inputs: x [tokens, block, lane], which is [tokens, model]; cos and sin of the angles [tokens, pairs]; the cache, keys and values [keys, kv_heads, depth]
-/// of the tokens before and, in their last rows, of these, which are written there; the norms' weights [block, lane]; and the other weights, as
-/// variants/weight.h has them. Their columns lie in groups of `depth`, `out_lane` or `hidden_lane`, which products read in place.
+/// Inputs: x [tokens, block, lane], which is [tokens, model]; cos and sin of the angles [tokens, pairs]; the cache, keys and values [keys, kv_heads,
+/// depth] of the tokens before and, in their last rows, of these, which are written there; the norms' weights [block, lane]; and the other weights,
+/// as variants/weight.h has them. Their columns lie in groups of `depth`, `out_lane` or `hidden_lane`, which products read in place.
 /// Output: y as x.
 struct DecoderLayer {
   Blocks blocks = Blocks::none;

@@ -6,7 +6,8 @@
 namespace text_generation {
 
 /// logits = n(x) embedding, n the norm by the root of the mean square: the weights of the tokens that may come next are those that embed them. Inputs
-/// x [tokens, block, lane], the norm's weight [block, lane], the embedding as Embed has it; output logits [tokens, vocabulary_block, vocabulary_lane].
+/// x [tokens, block, lane], the norm's weight [block, lane], the embedding as Embed has it; output logits [tokens,
+/// vocabulary_block, vocabulary_lane].
 struct Logits {
   Blocks blocks = Blocks::none;
   double epsilon = 1e-5;

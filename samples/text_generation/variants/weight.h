@@ -20,9 +20,9 @@ struct WeightNames {
 };
 
 /// A weight of the graph. As reals it is an input [outside.., lane, column]. As blocks the inputs are the scales and, of Q4_1, the minima
-/// [outside.., part, column], and the integers: two of Q4_1 in each u8 [outside.., part, place, column], elements 0 to 15 of a block in the low halves
-/// and 16 to 31 in the high ones; of Q8_0 each an i8. The value is integer * scale + minimum, the lane taken apart as the blocks are; its innermost
-/// dim is the column, as that of the integers is.
+/// [outside.., part, column], and the integers: two of Q4_1 in each u8 [outside.., part, place, column], elements 0 to 15 of a block in the low
+/// halves and 16 to 31 in the high ones; of Q8_0 each an i8. The value is integer * scale + minimum, the lane taken apart as the blocks are; its
+/// innermost dim is the column, as that of the integers is.
 struct Weight {
   attune::Graph& g;
   Blocks blocks;
