@@ -34,6 +34,10 @@ double attune_bench_hand_seconds(const float* q, const float* k, const float* v,
   return seconds_of(repeats, [&] { return attune_bench_hand_attention(q, k, v, out, queries, keys); });
 }
 
-double attune_bench_fma_gflops(const char* target, std::int32_t threads, double seconds) { return attune::fma_peak_gflops(features_of(target), threads, seconds); }
-double attune_bench_bf16_gflops(const char* target, std::int32_t threads, double seconds) { return attune::bf16_peak_gflops(features_of(target), threads, seconds); }
+double attune_bench_fma_gflops(const char* target, std::int32_t threads, double seconds) {
+  return attune::fma_peak_gflops(features_of(target), threads, seconds);
+}
+double attune_bench_bf16_gflops(const char* target, std::int32_t threads, double seconds) {
+  return attune::bf16_peak_gflops(features_of(target), threads, seconds);
+}
 double attune_bench_read_gbytes(std::int32_t threads) { return attune::read_bandwidth_gbytes(threads); }

@@ -29,7 +29,8 @@ constexpr FollowedExtent follow(const Derivation& d, ExtentOf extent_of) {
       followed.extent = extent / d.value;
     } else {
       const bool is_sum = d.formula == Formula::sum;
-      followed.is_too_large |= is_sum ? __builtin_add_overflow(followed.extent, extent, &followed.extent) : __builtin_mul_overflow(followed.extent, extent, &followed.extent);
+      followed.is_too_large |= is_sum ? __builtin_add_overflow(followed.extent, extent, &followed.extent)
+                                      : __builtin_mul_overflow(followed.extent, extent, &followed.extent);
     }
   }
   return followed;

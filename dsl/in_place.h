@@ -49,7 +49,8 @@ constexpr void Graph::require_order() {
   if (update_count == 0) return;
   std::array<std::array<bool, max_nodes>, max_outputs * 2> before{};
   if (update_count > static_cast<int>(before.size())) return fail(Here{}, "output: ", update_count, " writes in place are too many; a graph has at most ", static_cast<int>(before.size()));
-  for (int u = 0; u < update_count; ++u) before[static_cast<std::size_t>(u)] = Readers(*this, is_update_of, updates[static_cast<std::size_t>(u)]).is_before;
+  for (int u = 0; u < update_count; ++u)
+    before[static_cast<std::size_t>(u)] = Readers(*this, is_update_of, updates[static_cast<std::size_t>(u)]).is_before;
   const auto is_ready = [&](int id) {
     for (const int operand : node(id).operands())
       if (!is_done[static_cast<std::size_t>(operand)]) return false;

@@ -61,7 +61,9 @@ bool has_bits_of(double x, double unit) {
   return bits == std::trunc(bits);
 }
 
-double in_range(double x) { return std::abs(x) > 0x1.fffffep127 ? std::copysign(std::numeric_limits<double>::infinity(), x) : std::abs(x) < 0x1p-150 ? 0.0 : x; }
+double in_range(double x) {
+  return std::abs(x) > 0x1.fffffep127 ? std::copysign(std::numeric_limits<double>::infinity(), x) : std::abs(x) < 0x1p-150 ? 0.0 : x;
+}
 
 /// For every element of a sum how far one standard rounding error of it is: see the header.
 Array sum_errors(const Evaluated& node, double unit_of_weights) {
@@ -121,7 +123,8 @@ class Rounder {
     for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)
       for (std::size_t i = 0; i < exact.size(); ++i) {
         double& x = node.lanes[lane].data[i];
-        if (std::isfinite(x) && (!is_exact_where_it_can_be || !is_f32(exact[i]))) x = in_range(x + rounded_size(at.op, node.extents, x) * relative * signs_.next());
+        if (std::isfinite(x) && (!is_exact_where_it_can_be || !is_f32(exact[i])))
+          x = in_range(x + rounded_size(at.op, node.extents, x) * relative * signs_.next());
       }
   }
 

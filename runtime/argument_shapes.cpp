@@ -14,7 +14,8 @@ std::int64_t extent_at(const Tensor& tensor, std::size_t axis) { return tensor.e
 Result<void> check_form(const attune_kernel_v3& kernel, const attune_tensor_v1& expected, const Tensor& given) {
   if (given.storage != expected.storage || given.rank != expected.rank) {
     if (!is_known(given.storage))
-      return Error{words(who(kernel, expected), " has the unknown storage ", static_cast<int>(given.storage), "; expected ", text_of(kernel, expected))};
+      return Error{
+          words(who(kernel, expected), " has the unknown storage ", static_cast<int>(given.storage), "; expected ", text_of(kernel, expected))};
     return Error{words(who(kernel, expected), " is ", text_of(given), ", expected ", text_of(kernel, expected))};
   }
   if (given.stride_count != given.rank)
@@ -60,8 +61,9 @@ Result<void> bind_dims(const attune_kernel_v3& kernel, Arguments arguments, DimE
     if (dims[d].formula <= attune_fixed) continue;
     extents[d] = derive(dims[d], extents);
     if (extents[d] == unbound && dims[d].formula == attune_slice)
-      return Error{words(who(kernel), ": ", dims[d].name, " = ", formula_text(kernel, dims[d]), ": ", dims[static_cast<std::size_t>(dims[d].operands[0])].name,
-                         " is ", extents[static_cast<std::size_t>(dims[d].operands[0])], "; expected at least ", least_sliced(dims[d]))};
+      return Error{words(who(kernel), ": ", dims[d].name, " = ", formula_text(kernel, dims[d]), ": ",
+                         dims[static_cast<std::size_t>(dims[d].operands[0])].name, " is ", extents[static_cast<std::size_t>(dims[d].operands[0])],
+                         "; expected at least ", least_sliced(dims[d]))};
     if (extents[d] == unbound)
       return Error{words(who(kernel), ": ", dims[d].name, " = ", formula_text(kernel, dims[d]), ": ",
                          extents[static_cast<std::size_t>(dims[d].operands[0])], " is not a multiple of ", dims[d].value)};

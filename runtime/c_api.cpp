@@ -23,7 +23,8 @@ constexpr std::string_view cut_off = " ...";
 thread_local std::array<char, 4096> last_error;
 
 bool has_form(const attune_tensor& tensor) {
-  return tensor.storage >= 0 && tensor.storage < storage_count && tensor.rank >= 0 && tensor.rank <= max_rank && (tensor.rank == 0 || tensor.extents != nullptr);
+  return tensor.storage >= 0 && tensor.storage < storage_count && tensor.rank >= 0 && tensor.rank <= max_rank &&
+         (tensor.rank == 0 || tensor.extents != nullptr);
 }
 
 /// What is wrong with a tensor of C that has no right form.

@@ -45,7 +45,8 @@ class CallContext {
   class Loop {
    public:
     /// `context` may be null: of another program's loop nothing is known.
-    explicit Loop(CallContext* context) : context_(context), others_(context == nullptr ? 0 : context->loops_.fetch_add(1, std::memory_order_relaxed)) {}
+    explicit Loop(CallContext* context)
+        : context_(context), others_(context == nullptr ? 0 : context->loops_.fetch_add(1, std::memory_order_relaxed)) {}
     Loop(const Loop&) = delete;
     Loop& operator=(const Loop&) = delete;
     ~Loop() {

@@ -26,7 +26,9 @@ struct float16 {
 
  private:
   /// q = n / 2^places to nearest, ties to even.
-  static constexpr std::uint32_t shifted(std::uint32_t n, std::uint32_t places) { return (n + (1U << (places - 1U)) - 1U + (n >> places & 1U)) >> places; }
+  static constexpr std::uint32_t shifted(std::uint32_t n, std::uint32_t places) {
+    return (n + (1U << (places - 1U)) - 1U + (n >> places & 1U)) >> places;
+  }
 
   /// Of the bits of a float that is not negative.
   static constexpr std::uint32_t rounded(std::uint32_t size) {

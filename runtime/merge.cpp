@@ -33,7 +33,8 @@ Result<void> check(const Role& role, const Tensor& rows) {
     return Error{words("merge_partials: out has ", rows.rank, " dims and ", rows.stride_count, " strides; expected 1 to ", max_rank, " of both")};
   const int rank = role.is_lse ? rows.rank - 1 : rows.rank;
   bool fits = given.rank == rank && given.stride_count == rank;
-  for (std::size_t axis = 0; fits && axis < static_cast<std::size_t>(rank); ++axis) fits = given.extents[axis] == rows.extents[axis] && given.extents[axis] >= 0;
+  for (std::size_t axis = 0; fits && axis < static_cast<std::size_t>(rank); ++axis)
+    fits = given.extents[axis] == rows.extents[axis] && given.extents[axis] >= 0;
   if (!fits)
     return Error{words(name_in_merge(role), " is ", text_of(given), "; the merged result is ", text_of(rows), role.is_lse ? ", and it has all of its dims but the last" : "")};
   if (role.is_written && given.is_read_only) return Error{words(name_in_merge(role), " is read-only memory; expected memory to write to")};
@@ -41,7 +42,8 @@ Result<void> check(const Role& role, const Tensor& rows) {
   if (given.data == nullptr) return Error{words(name_in_merge(role), " is null, but it is ", text_of(given), "; only a tensor with an extent of 0 may be null")};
   const auto [first, last] = reach_of(given);
   if (given.known_elements >= 0 && (first < 0 || last >= given.known_elements))
-    return Error{words(name_in_merge(role), " is ", text_of(given), " and reaches elements ", first, " to ", last, "; its memory has ", given.known_elements)};
+    return Error{
+        words(name_in_merge(role), " is ", text_of(given), " and reaches elements ", first, " to ", last, "; its memory has ", given.known_elements)};
   return {};
 }
 
@@ -53,7 +55,8 @@ bool is_same_view(const Tensor& a, const Tensor& b) {
 class Row {
  public:
   Row(const Tensor& tensor, std::int64_t first)
-      : data_(static_cast<std::byte*>(tensor.data) + first * bytes_of(tensor.storage)), stride_(tensor.strides[static_cast<std::size_t>(tensor.rank) - 1]),
+      : data_(static_cast<std::byte*>(tensor.data) + first * bytes_of(tensor.storage)),
+        stride_(tensor.strides[static_cast<std::size_t>(tensor.rank) - 1]),
         storage_(tensor.storage) {}
 
   /// Calls `take` with the elements as what they are stored as.

@@ -83,7 +83,8 @@ class Steps {
     if (call_.target.device == attune_cpu) return;
     for (std::size_t t = 0; t < call_.lifetimes.size(); ++t) {
       halide_buffer_t& stored = stored_[t];
-      if (stored.device_interface != nullptr && (call_.lifetimes[t].last <= step || status != 0)) stored.device_interface->device_free(user_context_, &stored);
+      if (stored.device_interface != nullptr && (call_.lifetimes[t].last <= step || status != 0))
+        stored.device_interface->device_free(user_context_, &stored);
     }
   }
 
@@ -122,7 +123,8 @@ bool has_to_wait(const CheckedCall& call) {
 int run_steps(const CheckedCall& call, CallContext& context, const StoredPlaces& places) {
   CallBuffers buffers;
   fill_buffers(call.kernel, call.arguments, call.target.device, buffers);
-  if (const halide_device_interface_t* interface = call.device != nullptr ? interface_of(call.hooks, call.device->kind()) : nullptr; interface != nullptr)
+  if (const halide_device_interface_t* interface = call.device != nullptr ? interface_of(call.hooks, call.device->kind()) : nullptr;
+      interface != nullptr)
     if (const int status = wrap_on_device(context, *interface, call.arguments, buffers); status != 0)
       return finish_on_device(&context, call.kernel, call.arguments, buffers, status);
   if (call.kernel.stored_count == 0) return Steps(call, context, buffers, {}).run();

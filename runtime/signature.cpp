@@ -100,8 +100,10 @@ std::string step_problem(const attune_kernel_v3& kernel, const attune_step_v1& s
   for (const std::int32_t tensor : inputs_of(step))
     if (!written[static_cast<std::size_t>(tensor)]) return words("reads tensor number ", tensor, ", which no step before it writes");
   for (const std::int32_t tensor : outputs_of(step)) {
-    const bool is_update = tensor < kernel.tensor_count && kernel.tensors[tensor].role == attune_updated && std::ranges::find(inputs_of(step), tensor) != inputs_of(step).end();
-    if (written[static_cast<std::size_t>(tensor)] && !is_update) return words("writes tensor number ", tensor, ", which is an input or written before");
+    const bool is_update = tensor < kernel.tensor_count && kernel.tensors[tensor].role == attune_updated &&
+                           std::ranges::find(inputs_of(step), tensor) != inputs_of(step).end();
+    if (written[static_cast<std::size_t>(tensor)] && !is_update)
+      return words("writes tensor number ", tensor, ", which is an input or written before");
     written[static_cast<std::size_t>(tensor)] = true;
   }
   for (const std::int32_t dim : dims_of(step))
@@ -133,7 +135,8 @@ Result<void> check_steps(const attune_kernel_v3& kernel) {
       return Error{words(who(kernel), ": step ", number, " of its manifest has codes for other targets than the first, or mixes them")};
   }
   const auto is_updated_by = [&](std::int32_t tensor) {
-    return std::ranges::any_of(steps, [&](const attune_step_v1& step) { return std::ranges::find(outputs_of(step), tensor) != outputs_of(step).end(); });
+    return std::ranges::any_of(steps,
+                               [&](const attune_step_v1& step) { return std::ranges::find(outputs_of(step), tensor) != outputs_of(step).end(); });
   };
   for (std::int32_t tensor = 0; tensor < kernel.tensor_count; ++tensor)
     if (kernel.tensors[tensor].role == attune_updated && !is_updated_by(tensor)) return Error{words(who(kernel), ": no step of its manifest updates tensor number ", tensor)};
@@ -174,8 +177,8 @@ Result<void> check_manifest(const attune_kernel_v3& kernel) {
   if (!is_table(kernel.dims, kernel.dim_count, max_dims) || !is_table(kernel.tensors, kernel.tensor_count, max_tensors) ||
       !is_table(kernel.tensors, kernel.stored_count, max_stored) || !is_table(kernel.steps, kernel.step_count, max_steps) || kernel.step_count == 0)
     return Error{words(who(kernel), ": its manifest has ", kernel.dim_count, " dims, ", kernel.tensor_count, " tensors, ", kernel.stored_count,
-                       " stored between steps, and ", kernel.step_count, " steps; expected at most ", max_dims, ", ", max_tensors, " and ", max_stored,
-                       ", and 1 to ", max_steps)};
+                       " stored between steps, and ", kernel.step_count, " steps; expected at most ", max_dims, ", ", max_tensors, " and ",
+                       max_stored, ", and 1 to ", max_steps)};
   bool has_output = false;
   for (const attune_tensor_v1& tensor : tensors_of(kernel)) {
     if (const std::string problem = tensor_problem(kernel, tensor); !problem.empty())
@@ -218,14 +221,18 @@ std::string formula_text(const attune_kernel_v3&, const attune_dim_v1& dim, std:
 std::string description_of(const attune_kernel_v3& kernel) {
   std::string text = words(who(kernel), ": ", kernel.variant, *kernel.parameters != 0 ? words(" (", kernel.parameters, ")") : "", "\n");
   for (const attune_tensor_v1& tensor : tensors_of(kernel))
-    text += words(tensor.role == attune_output ? "  output " : tensor.role == attune_updated ? "  updated " : "  input  ", tensor.name, ": ", text_of(kernel, tensor), "\n");
+    text += words(tensor.role == attune_output    ? "  output "
+                  : tensor.role == attune_updated ? "  updated "
+                                                  : "  input  ",
+                  tensor.name, ": ", text_of(kernel, tensor), "\n");
   for (const attune_dim_v1& dim : dims_of(kernel))
     if (dim.formula != attune_free) text += words("  ", dim.name, " = ", formula_text(kernel, dim), "\n");
   for (const attune_step_v1& step : steps_of(kernel)) {
     if (kernel.step_count > 1) text += words("  step ", step.stage, ": ", step_text(kernel, step), "\n");
     for (const attune_code_v3& code : codes_of(step)) {
       const std::string conditions = conditions_text(kernel, code);
-      text += words(kernel.step_count > 1 ? "    code " : "  code ", code.target, conditions.empty() ? "" : words(" where ", conditions), ": ", code.schedule, "\n");
+      text += words(kernel.step_count > 1 ? "    code " : "  code ", code.target, conditions.empty() ? "" : words(" where ", conditions), ": ",
+                    code.schedule, "\n");
     }
   }
   return text;

@@ -51,7 +51,9 @@ std::size_t description_bytes(const attune_kernel_v3& kernel) {
 
 std::vector<Lifetime> lifetimes_of(const attune_kernel_v3& kernel) {
   std::vector<Lifetime> lifetimes(stored_of(kernel).size());
-  const auto of = [&](std::int32_t tensor) { return tensor < kernel.tensor_count ? nullptr : &lifetimes[static_cast<std::size_t>(tensor - kernel.tensor_count)]; };
+  const auto of = [&](std::int32_t tensor) {
+    return tensor < kernel.tensor_count ? nullptr : &lifetimes[static_cast<std::size_t>(tensor - kernel.tensor_count)];
+  };
   for (std::int32_t number = 0; number < kernel.step_count; ++number) {
     for (const std::int32_t tensor : outputs_of(steps_of(kernel)[static_cast<std::size_t>(number)]))
       if (Lifetime* stored = of(tensor)) *stored = {number, number};
@@ -61,7 +63,8 @@ std::vector<Lifetime> lifetimes_of(const attune_kernel_v3& kernel) {
   return lifetimes;
 }
 
-Result<void> place_stored(const attune_kernel_v3& kernel, std::span<const Lifetime> lifetimes, std::span<const std::int64_t> extents, StoredPlaces& places) {
+Result<void> place_stored(const attune_kernel_v3& kernel, std::span<const Lifetime> lifetimes, std::span<const std::int64_t> extents,
+                          StoredPlaces& places) {
   const std::span<const attune_tensor_v1> tensors = stored_of(kernel);
   std::array<std::int64_t, max_stored> sizes;
   std::array<std::uint16_t, max_stored> largest_first;

@@ -31,7 +31,8 @@ struct StoredPlaces {
 
 /// The places for these extents of the kernel's dims. Tensors share memory only where their lifetimes do not meet; the largest are placed
 /// first, each where it begins earliest. Refuses a tensor of more elements than a kernel can count.
-Result<void> place_stored(const attune_kernel_v3& kernel, std::span<const Lifetime> lifetimes, std::span<const std::int64_t> extents, StoredPlaces& places);
+Result<void> place_stored(const attune_kernel_v3& kernel, std::span<const Lifetime> lifetimes, std::span<const std::int64_t> extents,
+                          StoredPlaces& places);
 
 /// The stored tensors of one call as Halide describes them, in the block: first their descriptions, then their elements.
 class StoredBuffers {

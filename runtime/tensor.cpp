@@ -98,7 +98,8 @@ namespace {
 std::string form_problem(const Tensor& tensor) {
   if (tensor.rank < 0) return words("tensor: has ", tensor.rank, " dims; expected 0 to ", max_rank);
   if (is_known(tensor.storage)) return {};
-  return words("tensor ", text_of(tensor), ": has the unknown storage ", static_cast<int>(tensor.storage), "; those of abi.h are 0 to ", storage_count - 1);
+  return words("tensor ", text_of(tensor), ": has the unknown storage ", static_cast<int>(tensor.storage), "; those of abi.h are 0 to ",
+               storage_count - 1);
 }
 
 /// Whether every index of a tensor that is not empty lies in the elements that its memory is known to have.

@@ -39,11 +39,20 @@ constexpr std::array recurrence_sizes = {SizeOfCall<RecurrenceBody>{SizeClass::s
 constexpr std::array gemm_sizes = {SizeOfCall<Gemm>{SizeClass::small, rows_up_to}};
 
 constexpr std::array online_softmax_schedules = {
-    Schedule<OnlineSoftmax>{"online_softmax", false, online_softmax_parameters, online_softmax_problem, online_softmax, online_softmax_blocks, {}, online_softmax_registers},
+    Schedule<OnlineSoftmax>{"online_softmax",
+                            false,
+                            online_softmax_parameters,
+                            online_softmax_problem,
+                            online_softmax,
+                            online_softmax_blocks,
+                            {},
+                            online_softmax_registers},
     Schedule<OnlineSoftmax>{"split_keys", false, split_keys_parameters, split_keys_problem, split_keys, split_keys_blocks, SizeClass::few},
     Schedule<OnlineSoftmax>{"whole_rows", false, whole_rows_parameters, nullptr, whole_rows, whole_rows_blocks, SizeClass::tiny},
-    Schedule<OnlineSoftmax>{"gpu_online_softmax", true, gpu_online_softmax_parameters, gpu_online_softmax_problem, gpu_online_softmax, gpu_online_softmax_blocks},
-    Schedule<OnlineSoftmax>{"gpu_split_keys", true, gpu_split_keys_parameters, gpu_split_keys_problem, gpu_split_keys, gpu_split_keys_blocks, SizeClass::few},
+    Schedule<OnlineSoftmax>{"gpu_online_softmax", true, gpu_online_softmax_parameters, gpu_online_softmax_problem, gpu_online_softmax,
+                            gpu_online_softmax_blocks},
+    Schedule<OnlineSoftmax>{"gpu_split_keys", true, gpu_split_keys_parameters, gpu_split_keys_problem, gpu_split_keys, gpu_split_keys_blocks,
+                            SizeClass::few},
 };
 constexpr std::array gemm_schedules = {
     Schedule<Gemm>{"gemm", false, gemm_parameters, nullptr, gemm, nullptr, {}, gemm_registers},

@@ -32,7 +32,8 @@ struct Schedule {
 
 /// The stage by the schedule's template.
 template <class Body>
-Stored built(const Schedule<Body>& schedule, const Body& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& parameters) {
+Stored built(const Schedule<Body>& schedule, const Body& body, const Extents& extents, const Machine& machine,
+             const std::vector<Parameter>& parameters) {
   return schedule.build(body, extents, machine, parameters);
 }
 /// Sums of weights without values are sums of one column of ones.
@@ -85,7 +86,8 @@ ScheduleAnswer<Body> choose_schedule(const Machine& machine, SizeClass size, con
   ScheduleAnswer<Body> answer;
   if (!is_named && recorded != nullptr) chosen = recorded;
   if (chosen == nullptr) answer.problem = "target '" + machine.name + "': has no schedule for a stage of this graph";
-  else answer = {choose_parameters(info_of(*chosen), machine, size, key, choice), chosen, chosen->made_for == size || (!is_named && chosen == recorded)};
+  else
+    answer = {choose_parameters(info_of(*chosen), machine, size, key, choice), chosen, chosen->made_for == size || (!is_named && chosen == recorded)};
   return answer;
 }
 

@@ -140,7 +140,8 @@ int main(int argc, char** argv) {
   mlir::DialectRegistry registry;
   registry.insert<attune::AttnDialect, mlir::func::FuncDialect>();
   const auto passes = attune::register_passes();
-  if (llvm::any_of(llvm::ArrayRef(argv, static_cast<std::size_t>(argc)), [](llvm::StringRef word) { return word.ltrim('-') == "help" || word == "-h"; }))
+  if (llvm::any_of(llvm::ArrayRef(argv, static_cast<std::size_t>(argc)),
+                   [](llvm::StringRef word) { return word.ltrim('-') == "help" || word == "-h"; }))
     attune::print_help(passes);
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();

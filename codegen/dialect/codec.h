@@ -51,7 +51,8 @@ struct Codec<T> {
   static constexpr std::string_view form = "a number, \"inf\", \"-inf\" or \"nan\"";
   static mlir::Attribute encode(mlir::MLIRContext* c, T v) {
     constexpr T exact = 9007199254740992;  // 2^53: an integer up to it is written as one; -0 is not
-    if (std::trunc(v) == v && std::abs(v) <= exact && !(v == 0 && std::signbit(v))) return Codec<std::int64_t>::encode(c, static_cast<std::int64_t>(v));
+    if (std::trunc(v) == v && std::abs(v) <= exact && !(v == 0 && std::signbit(v)))
+      return Codec<std::int64_t>::encode(c, static_cast<std::int64_t>(v));
     if (std::isfinite(v)) return mlir::FloatAttr::get(mlir::Float64Type::get(c), static_cast<double>(v));
     return mlir::StringAttr::get(c, std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
   }

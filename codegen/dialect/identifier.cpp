@@ -25,7 +25,8 @@ constexpr std::string_view keywords[] = {
 static_assert(std::ranges::is_sorted(keywords));
 
 /// Macros that compilers for Linux define by themselves, and those of the C headers that the generated ones include.
-constexpr std::string_view macros[] = {"EOF", "HUGE_VAL", "INFINITY", "NAN", "NULL", "assert", "errno", "i386", "linux", "offsetof", "stderr", "stdin", "stdout", "unix"};
+constexpr std::string_view macros[] = {"EOF",  "HUGE_VAL", "INFINITY", "NAN",    "NULL",  "assert", "errno",
+                                       "i386", "linux",    "offsetof", "stderr", "stdin", "stdout", "unix"};
 static_assert(std::ranges::is_sorted(macros));
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }

@@ -38,7 +38,8 @@ mlir::LogicalResult TensorType::verifyInvariants(llvm::function_ref<mlir::InFlig
     if (dims[i].extent < 0)
       return emit_error() << "tensor: the extent of " << dims[i].name.getValue() << " is " << dims[i].extent << "; it must be positive";
     if (dims[i].extent > ATTUNE_MAX_EXTENT)
-      return emit_error() << "tensor: the extent of " << dims[i].name.getValue() << " is " << dims[i].extent << "; kernels count up to " << ATTUNE_MAX_EXTENT;
+      return emit_error() << "tensor: the extent of " << dims[i].name.getValue() << " is " << dims[i].extent << "; kernels count up to "
+                          << ATTUNE_MAX_EXTENT;
     for (std::size_t j = 0; j < i; ++j)
       if (dims[i].name == dims[j].name) return emit_error() << "tensor: names " << dims[i].name.getValue() << " twice";
   }

@@ -313,7 +313,8 @@ class Passes {
 
 Stmt without_unread(const Stmt& s) { return WithoutUnread().mutate(s); }
 
-Halide::Module module_through_passes(Halide::Pipeline pipeline, const std::vector<Halide::Argument>& arguments, const std::string& symbol, const Halide::Target& target) {
+Halide::Module module_through_passes(Halide::Pipeline pipeline, const std::vector<Halide::Argument>& arguments, const std::string& symbol,
+                                     const Halide::Target& target) {
   Halide::Module module(symbol, target);
   Halide::Internal::run_with_large_stack([&] { Passes(pipeline, target).add_to(module, arguments, symbol); });
   return module;

@@ -18,7 +18,8 @@ namespace attune {
 ///   back what the call holds. (With Halide's feature NoAsserts nothing is checked, and an allocator without memory is a store to address 0.)
 /// And functions that store_beside knows are computed also where no other result reads them.
 /// `symbol` names the function, which takes void** arguments as SYMBOL_argv. Throws Halide::Error.
-Halide::Module module_through_passes(Halide::Pipeline pipeline, const std::vector<Halide::Argument>& arguments, const std::string& symbol, const Halide::Target& target);
+Halide::Module module_through_passes(Halide::Pipeline pipeline, const std::vector<Halide::Argument>& arguments, const std::string& symbol,
+                                     const Halide::Target& target);
 
 /// `s` without definitions (`let`) of statements that nothing reads. Those of `*.loop_min`, `*.loop_max` and `*.loop_extent` stay: Halide's passes
 /// make variables of these names when they need them.

@@ -121,7 +121,8 @@ class StepCompiler {
     if (!is_new) return place->second;
     const std::string key = fmt::format("{}\n{}\n{}\n{}", target.name, name_of(size), schedule, step.identity);
     // A kept code is called by what it is: other kernels take it, whatever their stages are called and which they are.
-    place->second = options_.codes_folder.empty() ? fmt::format("{}_{}_{}_{}", options_.symbol, number, symbol_part(target.name), name_of(size)) : "attune_code_" + hash_of(key);
+    place->second = options_.codes_folder.empty() ? fmt::format("{}_{}_{}_{}", options_.symbol, number, symbol_part(target.name), name_of(size))
+                                                  : "attune_code_" + hash_of(key);
     const auto job = [this, &step, &target, size, symbol = place->second]() -> JobResult {
       CodeAnswer made = code_of({plan_, step, target, size, options_.schedule, options_.has_machine_code}, symbol, CodeForm::object);
       return {std::move(made.bytes), std::move(made.problem)};

@@ -37,7 +37,8 @@ std::string manifest_problem(const Manifest& m) {
   if (std::string problem = name_problem("variant", m.variant); !problem.empty()) return problem;
   const std::string who = fmt::format("kernel '{}'", m.name);
   for (const Manifest::Tensor& tensor : m.tensors)
-    if (std::string problem = name_problem(who + (tensor.role == attune_output ? ": output" : ": input"), tensor.name); !problem.empty()) return problem;
+    if (std::string problem = name_problem(who + (tensor.role == attune_output ? ": output" : ": input"), tensor.name); !problem.empty())
+      return problem;
   if (m.tensors.size() > ATTUNE_MAX_TENSORS)
     return fmt::format("{}: has {} inputs and outputs; {} are the most", who, m.tensors.size(), ATTUNE_MAX_TENSORS);
   if (m.steps.size() > ATTUNE_MAX_STEPS) return fmt::format("{}: has {} stages; {} are the most", who, m.steps.size(), ATTUNE_MAX_STEPS);

@@ -54,7 +54,8 @@ class MadeOfMasks {
 
  private:
   std::optional<Hidden> find_hidden(mlir::Value value) {
-    if (const std::optional<MaskOfScores> mask = mask_of(value)) return Hidden{mask->predicate, mask->is_hiding, -std::numeric_limits<double>::infinity()};
+    if (const std::optional<MaskOfScores> mask = mask_of(value))
+      return Hidden{mask->predicate, mask->is_hiding, -std::numeric_limits<double>::infinity()};
     mlir::Operation* op = value.getDefiningOp();
     if (op == nullptr || !is_elementwise(op) || llvm::isa<GraphOp<Select>>(op)) return std::nullopt;
     std::optional<Hidden> all;

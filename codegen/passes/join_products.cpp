@@ -86,7 +86,9 @@ Names united(Names a, const Names& b) {
 
 /// The dims of the sum when the pair is joined at its first term, in their order, by which dropout numbers elements.
 Names dims_joined(const Pair& pair, llvm::ArrayRef<Term> terms) {
-  const auto rest = [](mlir::Value x, mlir::Value y, const Pair& p) { return united(dims_of(x).without({p.a.over}), dims_of(y).without({p.b.over})); };
+  const auto rest = [](mlir::Value x, mlir::Value y, const Pair& p) {
+    return united(dims_of(x).without({p.a.over}), dims_of(y).without({p.b.over}));
+  };
   const Names joint = united(rest(pair.a.left, pair.b.left, pair), rest(pair.a.right, pair.b.right, pair));
   Names dims;
   for (std::size_t i = 0; i < terms.size(); ++i)
@@ -110,7 +112,8 @@ mlir::Value joined(const Pair& pair, bool is_opposite, mlir::Operation* sum, Pat
 mlir::Value sum_of(llvm::ArrayRef<Term> terms, mlir::Operation* like, PatternRewriter& rewriter) {
   mlir::Value total = terms[0].is_negative ? add_operation(Negate{}, terms[0].value, like, rewriter) : terms[0].value;
   for (const Term& term : terms.drop_front())
-    total = term.is_negative ? add_operation(Subtract{}, {total, term.value}, like, rewriter) : add_operation(Add{}, {total, term.value}, like, rewriter);
+    total =
+        term.is_negative ? add_operation(Subtract{}, {total, term.value}, like, rewriter) : add_operation(Add{}, {total, term.value}, like, rewriter);
   return total;
 }
 

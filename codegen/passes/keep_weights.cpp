@@ -77,7 +77,8 @@ class WeightsKeeper {
   }
 
   /// The value with copies of what lies between.
-  static mlir::Value copied(mlir::Value value, const llvm::SetVector<mlir::Value>& between, std::map<void*, mlir::Value>& copies, mlir::OpBuilder& builder) {
+  static mlir::Value copied(mlir::Value value, const llvm::SetVector<mlir::Value>& between, std::map<void*, mlir::Value>& copies,
+                            mlir::OpBuilder& builder) {
     if (!between.contains(value)) return value;
     if (const auto copy = copies.find(value.getAsOpaquePointer()); copy != copies.end()) return copy->second;
     llvm::SmallVector<mlir::Value> operands;

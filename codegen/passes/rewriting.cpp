@@ -64,12 +64,15 @@ std::optional<double> constant_of(mlir::Value value) {
 
 Names dims_of(mlir::Value value) { return type_of(value.getType()).dims; }
 
-bool has_room_for_dim(mlir::Operation* op) { return dims_of(op->getParentOfType<mlir::func::FuncOp>()).size() < static_cast<std::size_t>(Graph::max_dims); }
+bool has_room_for_dim(mlir::Operation* op) {
+  return dims_of(op->getParentOfType<mlir::func::FuncOp>()).size() < static_cast<std::size_t>(Graph::max_dims);
+}
 
 Name fresh_dim(mlir::func::FuncOp function, const std::string& stem) {
   const std::vector<DimInfo> dims = dims_of(function);
   std::string name = stem;
-  for (int number = 2; llvm::any_of(dims, [&](const DimInfo& info) { return info.name() == name; }); ++number) name = fmt::format("{}_{}", stem, number);
+  for (int number = 2; llvm::any_of(dims, [&](const DimInfo& info) { return info.name() == name; }); ++number)
+    name = fmt::format("{}_{}", stem, number);
   return mlir::StringAttr::get(function.getContext(), name).getValue();
 }
 

@@ -87,7 +87,8 @@ class Specialiser {
       const std::optional<std::int64_t> extent = evaluate(d, known_);
       const auto stated = known_.find(name);
       if (!extent && (d.formula == Formula::quotient || d.formula == Formula::slice) && known_.contains(d.operands[0])) {
-        const std::string whose = d.formula == Formula::slice ? fmt::format("{} = {}: ", name, written(Steps::of(d.value), d.operands[0]).view()) : std::string();
+        const std::string whose =
+            d.formula == Formula::slice ? fmt::format("{} = {}: ", name, written(Steps::of(d.value), d.operands[0]).view()) : std::string();
         return fmt::format("specialise: {}{}", whose, follow(d, [&](Name operand) { return known_.find(operand)->second; }).problem.view());
       }
       if (!extent && stated != known_.end()) return fmt::format("specialise: {} follows from {}; give their extents", name, sources);

@@ -110,7 +110,8 @@ struct WriteRowsRoles {
 };
 
 /// In the order in which they are asked for a node: the first that claims it has it.
-using StageRoles = std::variant<OnlineSoftmaxRoles, WeightedSumRoles, GemmRoles, RowSoftmaxRoles, RecurrenceRoles, RowWalkRoles, ReduceRoles, WriteRowsRoles, PointwiseRoles>;
+using StageRoles = std::variant<OnlineSoftmaxRoles, WeightedSumRoles, GemmRoles, RowSoftmaxRoles, RecurrenceRoles, RowWalkRoles, ReduceRoles,
+                                WriteRowsRoles, PointwiseRoles>;
 
 std::string_view name_of(const StageRoles& roles);
 /// Those of a stage that computes scores in tiles; null of others.

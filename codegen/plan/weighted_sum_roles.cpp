@@ -128,7 +128,8 @@ AttentionAnswer match_total(const Graph& graph, const Users& users, int id) {
   Between between;
   look_between(graph, roles.weights, roles, between);
   if (!between.changes_pairs) return {};
-  return {roles, -1, "the sum over " + std::string(roles.keys) + " alone reads what is made of " + std::string(roles.queries) + " x " + std::string(roles.keys)};
+  return {roles, -1,
+          "the sum over " + std::string(roles.keys) + " alone reads what is made of " + std::string(roles.queries) + " x " + std::string(roles.keys)};
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ class Writer {
   std::string body(std::span<const WrittenAs> written) {
     for (std::size_t id = 0; id < graph_.nodes().size(); ++id)
       if (!is_number_[id]) line(static_cast<int>(id));
-    for (std::size_t i = 0; i < written.size(); ++i) text_ += fmt::format("out {}: [{}]\n", operand(graph_.outputs()[i].node), names(written[i].dims));
+    for (std::size_t i = 0; i < written.size(); ++i)
+      text_ += fmt::format("out {}: [{}]\n", operand(graph_.outputs()[i].node), names(written[i].dims));
     return text_;
   }
 
@@ -110,7 +111,8 @@ class Writer {
 
 }  // namespace
 
-StageText text_of(std::string_view kind, const Graph& graph, std::span<const Element> read, std::span<const WrittenAs> written, const KnownExtents& known) {
+StageText text_of(std::string_view kind, const Graph& graph, std::span<const Element> read, std::span<const WrittenAs> written,
+                  const KnownExtents& known) {
   StageText text;
   Writer writer(graph, known, false), exact(graph, known, true);
   text.key.body = writer.body(written);

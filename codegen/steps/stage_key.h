@@ -28,6 +28,7 @@ struct WrittenAs {
 
 /// Of a stage's graph, whose inputs are stored as `read` and whose outputs as `written`;
 /// `known` are the extents that are known before the kernel runs.
-StageText text_of(std::string_view kind, const Graph& graph, std::span<const Element> read, std::span<const WrittenAs> written, const KnownExtents& known);
+StageText text_of(std::string_view kind, const Graph& graph, std::span<const Element> read, std::span<const WrittenAs> written,
+                  const KnownExtents& known);
 
 }  // namespace attune

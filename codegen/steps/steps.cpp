@@ -55,7 +55,8 @@ class Planner {
     auto end = llvm::cast<ReturnOp>(function_.getBody().front().getTerminator());
     for (unsigned i = 0; i < end->getNumOperands(); ++i) {
       const std::string name(end.result_name(i));
-      if (const auto input = std::ranges::find(plan_.tensors, name, &StepTensor::name); input != plan_.tensors.end() && input->role == StepTensor::Role::input) {
+      if (const auto input = std::ranges::find(plan_.tensors, name, &StepTensor::name);
+          input != plan_.tensors.end() && input->role == StepTensor::Role::input) {
         input->is_updated = true;
         results_.push_back({end->getOperand(i), static_cast<std::size_t>(input - plan_.tensors.begin())});
         continue;
@@ -102,7 +103,8 @@ class Planner {
   void add_copy(const Result& result) {
     const std::size_t source = tensors_.at(result.value.getAsOpaquePointer());
     const StepTensor& from = plan_.tensors[source];
-    Step step{fmt::format("stored as {}", name_of(plan_.tensors[result.tensor].element)), {}, PointwiseRoles{}, {source}, {result.tensor}, {}, {}, {}, {}};
+    Step step{
+        fmt::format("stored as {}", name_of(plan_.tensors[result.tensor].element)), {}, PointwiseRoles{}, {source}, {result.tensor}, {}, {}, {}, {}};
     Names dims;
     for (const std::string& dim : from.dims) {
       const Name name = mlir::StringAttr::get(function_.getContext(), dim).getValue();

@@ -28,7 +28,9 @@ struct Recurrence {
   constexpr Checked infer(std::span<const Type> in) const {
     return {{Kind::real, recurrent::dims_of_all(in, {over})}, recurrent::refuse_operands(along, over, in)};
   }
-  void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const { rounded_reference(extents, in, out, recurrent::unrounded); }
+  void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
+    rounded_reference(extents, in, out, recurrent::unrounded);
+  }
   void rounded_reference(const DimExtents& extents, std::span<const Array> in, Array& out, auto rounded) const {
     recurrent::run(along, over, extents, {&in[0], &in[1], &in[2], &in[3], &in[4], &in[5]}, false, out, rounded);
   }
@@ -48,7 +50,9 @@ struct RecurrenceState {
   constexpr Checked infer(std::span<const Type> in) const {
     return {{Kind::real, recurrent::dims_of_all(in, {along})}, recurrent::refuse_operands(along, over, in)};
   }
-  void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const { rounded_reference(extents, in, out, recurrent::unrounded); }
+  void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
+    rounded_reference(extents, in, out, recurrent::unrounded);
+  }
   void rounded_reference(const DimExtents& extents, std::span<const Array> in, Array& out, auto rounded) const {
     recurrent::run(along, over, extents, {&in[0], &in[0], &in[1], &in[2], &in[3], &in[4]}, true, out, rounded);
   }
@@ -59,7 +63,8 @@ struct RecurrenceWithState {
   Value result, state;
 };
 /// auto [result, state] = recurrence_with_state(q, k, v, {.log_decay = gate}, tokens, depth)
-constexpr RecurrenceWithState recurrence_with_state(Value q, Value k, Value v, const RecurrentParts& parts, Dim along, Dim over, Here at = Here::current()) {
+constexpr RecurrenceWithState recurrence_with_state(Value q, Value k, Value v, const RecurrentParts& parts, Dim along, Dim over,
+                                                    Here at = Here::current()) {
   const Value decay = parts.log_decay.beside(k), beta = parts.beta.beside(k), initial = parts.initial.beside(k);
   return {call(Recurrence{along.name, over.name}, {q, k, v, decay, beta, initial}, at),
           call(RecurrenceState{along.name, over.name}, {k, v, decay, beta, initial}, at)};

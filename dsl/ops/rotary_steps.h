@@ -49,6 +49,8 @@ struct RotarySteps {
 };
 
 /// rotary_steps(index(pairs), 10000, 64): [pairs]
-constexpr Value rotary_steps(Value pair, double base, std::int64_t width, Here at = Here::current()) { return call(RotarySteps{base, width}, {pair}, at); }
+constexpr Value rotary_steps(Value pair, double base, std::int64_t width, Here at = Here::current()) {
+  return call(RotarySteps{base, width}, {pair}, at);
+}
 
 }  // namespace attune

@@ -23,7 +23,8 @@ struct TopKPositions {
                                               "chooses no more. With `sorted` the same ones in another order: that of the greatest element first, of equals the lower first. "
                                               "Beside top_k it takes the time of a sum over all pairs of `over` and `into`, three with `sorted`";
   static constexpr int arity = 1;
-  static constexpr auto fields = std::tuple{Field{"over", &TopKPositions::over}, Field{"into", &TopKPositions::into}, Field{"count", &TopKPositions::count}, Field{"sorted", &TopKPositions::sorted}};
+  static constexpr auto fields = std::tuple{Field{"over", &TopKPositions::over}, Field{"into", &TopKPositions::into},
+                                            Field{"count", &TopKPositions::count}, Field{"sorted", &TopKPositions::sorted}};
 
   /// Refuses what top_k refuses, and an `into` that x has.
   constexpr Text check(std::span<const Type> in) const {

@@ -41,7 +41,8 @@ struct WriteRows {
   }
   void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
     const std::int64_t count = extents.at(rows), capacity = extents.at(along);
-    const auto own = static_cast<std::size_t>(out.stride(along)), of_x = static_cast<std::size_t>(in[0].stride(along)), of_rows = static_cast<std::size_t>(in[1].stride(rows));
+    const auto own = static_cast<std::size_t>(out.stride(along)), of_x = static_cast<std::size_t>(in[0].stride(along)),
+               of_rows = static_cast<std::size_t>(in[1].stride(rows));
     Walk(out.type.dims.without({along}), extents, {&in[0], &in[1], &in[2], &out}).run([&](auto at) {
       const auto start = static_cast<std::int64_t>(in[2].data[at[2]]);
       for (std::int64_t p = 0; p < capacity; ++p) {

@@ -45,7 +45,8 @@ struct ChunkScan : StateScan {
   Halide::Expr past(const Halide::Expr& i) const;
   Halide::Expr faded(const Halide::Expr& earlier, const Halide::Expr& later, const Halide::Expr& product) const;
   /// Adds sum_{j <= row} weight(j) * written(j) to a Func over [c, r, b, ..]: whole blocks of rows before that of the row, then its own.
-  void add_past(Halide::Func sum, const std::vector<Halide::Expr>& place, const std::function<Halide::Expr(Halide::Expr)>& weight, const Halide::Func& of);
+  void add_past(Halide::Func sum, const std::vector<Halide::Expr>& place, const std::function<Halide::Expr(Halide::Expr)>& weight,
+                const Halide::Func& of);
   void define_operands();
   void define_ahead(PrefetchInto cache);
   void define_decays();

@@ -92,7 +92,9 @@ class ChunkSchedule {
   /// `func`, of rows and the tokens of a chunk: these are few vectors, so that several blocks of rows are in registers at once.
   void by_tokens(Func func, Func sum) const {
     const Var block, inside, vector, lane, blocks;
-    func.bound_extent(scan_.b, scan_.tile.row_blocks).split(scan_.j, block, inside, token_size_, TailStrategy::RoundUp).split(inside, vector, lane, lanes_);
+    func.bound_extent(scan_.b, scan_.tile.row_blocks)
+        .split(scan_.j, block, inside, token_size_, TailStrategy::RoundUp)
+        .split(inside, vector, lane, lanes_);
     func.split(scan_.b, blocks, scan_.b, token_blocks_).reorder(lane, vector, scan_.r, scan_.b, block, blocks);
     func.vectorize(lane).unroll(vector).unroll(scan_.r).unroll(scan_.b);
     sum.compute_at(func, block).bound_extent(scan_.j, token_size_).bound_extent(scan_.r, scan_.tile.rows).bound_extent(scan_.b, token_blocks_);
@@ -133,7 +135,10 @@ class ChunkSchedule {
     by_tokens(scan_.erase, scan_.overlap);
     scan_.inverse.bound(scan_.j, 0, scan_.tile.tokens()).vectorize(scan_.j, lanes_);
     const Var vector, lane;
-    scan_.inverse.update().split(scan_.j, vector, lane, lanes_).reorder(lane, vector, RVar(scan_.erased.x.name()), RVar(scan_.erased.y.name())).vectorize(lane);
+    scan_.inverse.update()
+        .split(scan_.j, vector, lane, lanes_)
+        .reorder(lane, vector, RVar(scan_.erased.x.name()), RVar(scan_.erased.y.name()))
+        .vectorize(lane);
   }
 
   void schedule_columns() {
@@ -210,7 +215,8 @@ Stored chunked_scan(const RecurrenceBody& body, const Extents& extents, const Ma
     schedule_tokens(scan, lanes);
     return scan.stored();
   }
-  ChunkScan scan(body, extents, {columns, rows, chunk / rows, false, lanes * value("register_vectors")}, static_cast<PrefetchInto>(value("prefetch")));
+  ChunkScan scan(body, extents, {columns, rows, chunk / rows, false, lanes * value("register_vectors")},
+                 static_cast<PrefetchInto>(value("prefetch")));
   schedule_states(scan, lanes);
   ChunkSchedule(scan, lanes, value("register_vectors")).apply();
   return scan.stored();

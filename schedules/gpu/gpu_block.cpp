@@ -19,7 +19,8 @@ void by_threads(Func func, const Var& thread, const Var& row, const BlockThreads
   func.unroll(of_thread).gpu_threads(thread, y);
 }
 
-void stage_in_block(Func func, const Piece& piece, const Var& inner, int extent, const Var& outer, const std::string& outer_dim, const BlockThreads& threads) {
+void stage_in_block(Func func, const Piece& piece, const Var& inner, int extent, const Var& outer, const std::string& outer_dim,
+                    const BlockThreads& threads) {
   const Var both("both-"), each("each-"), x("x-"), y("y-"), in_vector("in_vector-"), vectors("vectors-");
   func.store_in(Halide::MemoryType::GPUShared).bound_extent(inner, extent).split(inner, vectors, in_vector, gpu_vector);
   // OpenCL's compiler takes few functions of vectors, and no strict comparisons of them.
@@ -27,7 +28,10 @@ void stage_in_block(Func func, const Piece& piece, const Var& inner, int extent,
   else func.unroll(in_vector);
   if (lies_along(piece, outer_dim)) func.fuse(outer, vectors, both);
   else func.fuse(vectors, outer, both);
-  func.split(both, each, x, threads.count(), Halide::TailStrategy::GuardWithIf).split(x, y, x, threads.columns).reorder(in_vector, each, x, y).gpu_threads(x, y);
+  func.split(both, each, x, threads.count(), Halide::TailStrategy::GuardWithIf)
+      .split(x, y, x, threads.columns)
+      .reorder(in_vector, each, x, y)
+      .gpu_threads(x, y);
 }
 
 std::vector<Var> vars_of_memory(const std::vector<std::string>& dims) { return {dims.rbegin(), dims.rend()}; }

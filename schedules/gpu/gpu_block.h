@@ -20,12 +20,14 @@ struct BlockThreads {
 };
 
 /// A Func over [inner.., thread, row, ..] that a block computes: a thread its rows, with the inner Vars unrolled.
-void by_threads(Halide::Func func, const Halide::Var& thread, const Halide::Var& row, const BlockThreads& threads, const std::vector<Halide::Var>& inner = {});
+void by_threads(Halide::Func func, const Halide::Var& thread, const Halide::Var& row, const BlockThreads& threads,
+                const std::vector<Halide::Var>& inner = {});
 
 /// A Func over [inner, outer, ..] of a piece's elements in shared memory, which all threads of a block load together: each at once as many as a
 /// vector has along `inner`, whose extent is a multiple of them. Where memory has the elements side by side along the dim `outer_dim`, as
 /// neighbouring threads have them, else along `inner`.
-void stage_in_block(Halide::Func func, const Piece& piece, const Halide::Var& inner, int extent, const Halide::Var& outer, const std::string& outer_dim, const BlockThreads& threads);
+void stage_in_block(Halide::Func func, const Piece& piece, const Halide::Var& inner, int extent, const Halide::Var& outer,
+                    const std::string& outer_dim, const BlockThreads& threads);
 
 /// Vars of the dims, innermost first, and coordinates of a place in memory.
 std::vector<Halide::Var> vars_of_memory(const std::vector<std::string>& dims);

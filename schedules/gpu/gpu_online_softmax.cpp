@@ -52,7 +52,8 @@ Stored GpuSoftmax::build() {
 GpuSoftmaxTiles GpuSoftmax::fitted(GpuSoftmaxTiles tiles) const {
   if (const auto depth = fixed_value(extents_.at(body_.value_depth)))
     tiles.thread_values = std::min(tiles.thread_values, up_to_multiple((std::max(*depth, 1) + tiles.columns - 1) / tiles.columns, gpu_vector));
-  if (const auto over = fixed_value(Flat(body_.over, extents_).extent())) tiles.over = std::min(tiles.over, up_to_multiple(std::max(*over, 1), gpu_vector));
+  if (const auto over = fixed_value(Flat(body_.over, extents_).extent()))
+    tiles.over = std::min(tiles.over, up_to_multiple(std::max(*over, 1), gpu_vector));
   return tiles;
 }
 
@@ -90,7 +91,9 @@ Expr GpuSoftmax::column_of(const Expr& element, const Expr& thread) const {
 void GpuSoftmax::define_operands() {
   if (has_product()) {
     const Expr index = Expr(chunk_) * tiles_.over + Expr(in_chunk_), extent = over().extent();
-    const auto staged = [&](const Expr& element) { return is_whole_chunks() ? element : Halide::select(opaque_condition(index < extent), element, 0.f); };
+    const auto staged = [&](const Expr& element) {
+      return is_whole_chunks() ? element : Halide::select(opaque_condition(index < extent), element, 0.f);
+    };
     Coordinates at = at_row(row_);
     over().place(clamped(index, extent, false), at);
     if (body_.query) query_(in_chunk_, row_, chunk_, block_) = staged(query_of_product(body_, at));
@@ -175,7 +178,8 @@ Expr GpuSoftmax::may_be_visible() const {
   // Of a batch dim that the grid lacks a tile may have any rows.
   for (const std::string& dim : body_.batch) block[dim] = at.contains(dim) ? Span{at.at(dim), at.at(dim)} : Span{0, extents_.at(dim) - 1};
   const Expr first_row = at.at(row_tile) * tiles_.queries(), queries = extents_.at(body_.queries);
-  if (rows_.size() == 1) block[body_.queries] = {first_row, Halide::min(first_row + tiles_.queries(), queries) - 1, at.at(row_tile), tiles_.queries()};
+  if (rows_.size() == 1)
+    block[body_.queries] = {first_row, Halide::min(first_row + tiles_.queries(), queries) - 1, at.at(row_tile), tiles_.queries()};
   else block[body_.queries] = {0, queries - 1};
   block[body_.keys] = {first_key, Halide::min(first_key + tiles_.keys(), keys_) - 1, key_block, tiles_.keys()};
   const Expr visible = body_.visibility(block).possibly;

@@ -25,7 +25,11 @@ void GpuSoftmax::schedule_block(Func& kernel, const VarOrRVar& block) {
   }
 
   const auto at_key_block = [&](Func& f) -> Func& {
-    return f.compute_at(state_, key_block).bound_extent(thread_, tiles_.columns).bound_extent(row_, tiles_.queries()).bound_extent(key_block_, 1).bound_extent(block_, 1);
+    return f.compute_at(state_, key_block)
+        .bound_extent(thread_, tiles_.columns)
+        .bound_extent(row_, tiles_.queries())
+        .bound_extent(key_block_, 1)
+        .bound_extent(block_, 1);
   };
   for (Func* f : {&scores_, &weights_}) {
     if (!f->defined()) continue;
@@ -55,7 +59,11 @@ void GpuSoftmax::schedule_product(Func& product) {
   const RVar vectors("vectors-"), in_vector("in_vector-"), chunk = over_.y;
   Stage update = product.update();
   update.split(over_.x, vectors, in_vector, gpu_vector).split(row_, y, of_thread, tiles_.thread_rows);
-  update.reorder(in_vector, number_, of_thread, vectors, thread_, y, chunk).unroll(in_vector).unroll(number_).unroll(of_thread).gpu_threads(thread_, y);
+  update.reorder(in_vector, number_, of_thread, vectors, thread_, y, chunk)
+      .unroll(in_vector)
+      .unroll(number_)
+      .unroll(of_thread)
+      .gpu_threads(thread_, y);
   if (query_.defined()) {
     query_.compute_at(product, chunk).bound_extent(chunk_, 1).bound_extent(row_, tiles_.queries()).bound_extent(block_, 1);
     stage_in_block(query_, body_.query, in_chunk_, tiles_.over, row_, body_.queries, threads());

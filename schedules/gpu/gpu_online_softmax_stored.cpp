@@ -48,7 +48,8 @@ Expr GpuSoftmax::divided(const Expr& sum, const Expr& total, const Coordinates& 
 Stored GpuSoftmax::stored_by_the_kernel() {
   ElementsOfThreads of(tiles_.thread_values, tiles_, grid_.extent());
   const Coordinates blocks = place_of(of.block);
-  const Expr query = blocks.at(row_tile) * tiles_.queries() + of.row, column = blocks.at(value_tile) * tiles_.values() + column_of(of.element, of.thread);
+  const Expr query = blocks.at(row_tile) * tiles_.queries() + of.row,
+             column = blocks.at(value_tile) * tiles_.values() + column_of(of.element, of.thread);
   of.all.where(opaque_condition(query < rows_.extent() && column < depth_));
   Coordinates at = blocks;
   at[body_.queries] = within(query, rows_.extent());
@@ -79,7 +80,8 @@ void GpuSoftmax::store_states() {
   schedule_block(states_, of.block);
 }
 
-Func GpuSoftmax::merged(const std::string& name, const std::vector<std::string>& dims, const std::function<Expr(const Exprs& state, const Coordinates&)>& finish) const {
+Func GpuSoftmax::merged(const std::string& name, const std::vector<std::string>& dims,
+                        const std::function<Expr(const Exprs& state, const Coordinates&)>& finish) const {
   const bool has_column = std::ranges::find(dims, body_.value_depth) != dims.end();
   const auto merge = [=, this](const Exprs& state, const Coordinates& at) {
     const Expr row = rows_.index(at);

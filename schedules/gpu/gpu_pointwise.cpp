@@ -6,7 +6,8 @@
 namespace attune {
 
 std::vector<Parameter> gpu_pointwise_parameters(const Machine& machine, SizeClass size) {
-  return with_defaults("gpu_pointwise", machine, size, {{"block_columns", {8, 16, 32, 64}}, {"block_rows", {1, 2, 4, 8}}, {"thread_rows", {1, 2, 4, 8}}});
+  return with_defaults("gpu_pointwise", machine, size,
+                       {{"block_columns", {8, 16, 32, 64}}, {"block_rows", {1, 2, 4, 8}}, {"thread_rows", {1, 2, 4, 8}}});
 }
 
 /// All elements of a thread are in registers before the first is stored: their loads wait for memory at the same time.

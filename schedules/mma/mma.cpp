@@ -5,7 +5,11 @@ namespace {
 
 std::vector<Parameter> mma_online_softmax_parameters(const Machine& machine, SizeClass size) {
   return with_defaults(mma_online_softmax, machine, size,
-                       {{"query_tile", {64, 128}}, {"key_tile", {16, 32, 64, 128}}, {"warp_rows", {16, 32}}, {"kept_queries", {0, 1}}, {"resident_blocks", {1, 2, 3, 4}}});
+                       {{"query_tile", {64, 128}},
+                        {"key_tile", {16, 32, 64, 128}},
+                        {"warp_rows", {16, 32}},
+                        {"kept_queries", {0, 1}},
+                        {"resident_blocks", {1, 2, 3, 4}}});
 }
 
 /// A block has `row_tile` rows and `key_warps` warps, of each of which `stages` blocks of `key_tile`
@@ -37,7 +41,11 @@ BlockSizes mma_split_keys_blocks(const std::vector<Parameter>& parameters) {
 /// `key_tile` keys are a product's columns; `stages` blocks of keys and of values are in shared memory.
 std::vector<Parameter> wgmma_online_softmax_parameters(const Machine& machine, SizeClass size) {
   return with_defaults(wgmma_online_softmax, machine, size,
-                       {{"query_tile", {64, 128, 192}}, {"key_tile", {32, 64, 96, 112, 128, 160, 176}}, {"stages", {2, 3, 4}}, {"query_registers", {0, 1}}, {"turns", {0, 1}}});
+                       {{"query_tile", {64, 128, 192}},
+                        {"key_tile", {32, 64, 96, 112, 128, 160, 176}},
+                        {"stages", {2, 3, 4}},
+                        {"query_registers", {0, 1}},
+                        {"turns", {0, 1}}});
 }
 
 BlockSizes mma_online_softmax_blocks(const std::vector<Parameter>& parameters) {
@@ -52,9 +60,12 @@ std::vector<Parameter> mma_gemm_parameters(const Machine& machine, SizeClass siz
 }
 
 std::vector<Parameter> wgmma_gemm_parameters(const Machine& machine, SizeClass size) {
-  return with_defaults(
-      wgmma_gemm, machine, size,
-      {{"row_tile", {64, 128, 256}}, {"column_tile", {64, 128, 256}}, {"group_rows", {64, 128}}, {"stages", {3, 4, 5, 6}}, {"row_band", {1, 4, 8, 16}}});
+  return with_defaults(wgmma_gemm, machine, size,
+                       {{"row_tile", {64, 128, 256}},
+                        {"column_tile", {64, 128, 256}},
+                        {"group_rows", {64, 128}},
+                        {"stages", {3, 4, 5, 6}},
+                        {"row_band", {1, 4, 8, 16}}});
 }
 
 /// A warpgroup's rows are some of the tile's, and its sums stay in registers.
@@ -63,8 +74,9 @@ std::string wgmma_gemm_problem(const Machine&, const std::vector<Parameter>& par
   constexpr std::int64_t threads = 128, most_sums = 128, most_threads = 512;
   const std::int64_t rows = value_of(parameters, "group_rows"), columns = value_of(parameters, "column_tile");
   if (rows * columns / threads > most_sums)
-    return "schedule 'wgmma_gemm': a thread has " + std::to_string(rows * columns / threads) + " sums of group_rows x column_tile = " + std::to_string(rows) +
-           " x " + std::to_string(columns) + "; at most " + std::to_string(most_sums) + " stay in registers";
+    return "schedule 'wgmma_gemm': a thread has " + std::to_string(rows * columns / threads) +
+           " sums of group_rows x column_tile = " + std::to_string(rows) + " x " + std::to_string(columns) + "; at most " +
+           std::to_string(most_sums) + " stay in registers";
   const std::int64_t all = threads * (value_of(parameters, "row_tile") / rows);
   return all * (rows * columns / threads) <= most_threads * most_sums / 2
              ? std::string()
@@ -76,7 +88,8 @@ std::string wgmma_gemm_problem(const Machine&, const std::vector<Parameter>& par
 std::vector<ScheduleInfo> mma_schedules() {
   ScheduleInfo attention{mma_online_softmax, "online_softmax", true, mma_online_softmax_parameters};
   attention.blocks = mma_online_softmax_blocks;
-  ScheduleInfo split_keys{mma_split_keys, "online_softmax", true, mma_split_keys_parameters, mma_split_keys_problem, {SizeClass::few}, SizeClass::few, mma_split_keys_blocks};
+  ScheduleInfo split_keys{mma_split_keys,         "online_softmax", true,           mma_split_keys_parameters,
+                          mma_split_keys_problem, {SizeClass::few}, SizeClass::few, mma_split_keys_blocks};
   ScheduleInfo gemm{mma_gemm, "gemm", true, mma_gemm_parameters};
   ScheduleInfo warpgroup_gemm{wgmma_gemm, "gemm", true, wgmma_gemm_parameters, wgmma_gemm_problem};
   ScheduleInfo warpgroup_attention{wgmma_online_softmax, "online_softmax", true, wgmma_online_softmax_parameters};

@@ -8,8 +8,8 @@
 
 namespace attune {
 
-inline constexpr std::string_view mma_online_softmax = "mma_online_softmax", mma_split_keys = "mma_split_keys", mma_gemm = "mma_gemm", wgmma_gemm = "wgmma_gemm",
-                                  wgmma_online_softmax = "wgmma_online_softmax";
+inline constexpr std::string_view mma_online_softmax = "mma_online_softmax", mma_split_keys = "mma_split_keys", mma_gemm = "mma_gemm",
+                                  wgmma_gemm = "wgmma_gemm", wgmma_online_softmax = "wgmma_online_softmax";
 
 std::vector<ScheduleInfo> mma_schedules();
 /// The one of these names.

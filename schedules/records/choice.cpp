@@ -33,7 +33,8 @@ std::vector<ExtentLimit> limits_of_few(const std::string& queries, const std::st
   return {{queries, 0, small_up_to}, {keys, many_keys}};
 }
 
-std::optional<int> octaves_to_record(std::string_view schedule, const Machine& machine, SizeClass size, const StageKey& key, const ScheduleChoice& choice) {
+std::optional<int> octaves_to_record(std::string_view schedule, const Machine& machine, SizeClass size, const StageKey& key,
+                                     const ScheduleChoice& choice) {
   const TunedMatch match = nearest_record(files_for(machine, choice), schedule, size, key);
   return match.record == nullptr ? std::nullopt : std::optional(match.distance);
 }

@@ -63,7 +63,8 @@ struct ScheduleChoiceAnswer {
 ScheduleChoiceAnswer parse_schedule_choice(std::string_view text);
 
 /// How many octaves the stage is away from the nearest record of the schedule for calls of the size; none if there is no record for it.
-std::optional<int> octaves_to_record(std::string_view schedule, const Machine& machine, SizeClass size, const StageKey& key, const ScheduleChoice& choice);
+std::optional<int> octaves_to_record(std::string_view schedule, const Machine& machine, SizeClass size, const StageKey& key,
+                                     const ScheduleChoice& choice);
 
 /// A default for each schedule and size of calls that the machine's target has one for: what stages without a record take.
 std::vector<TunedRecord> default_records(const Machine& machine, const ScheduleChoice& choice);

@@ -111,7 +111,8 @@ std::vector<Parameter> with_defaults(std::string_view schedule, const Machine& m
   for (Declared& d : declared) {
     const bool is_there = record != nullptr && std::ranges::find(record->parameters, d.name, &Parameter::name) != record->parameters.end();
     if (!is_there)
-      throw std::logic_error("internal: '" + machine.name + ".json': has no default of '" + std::string(schedule) + "' for parameter '" + d.name + "'");
+      throw std::logic_error("internal: '" + machine.name + ".json': has no default of '" + std::string(schedule) + "' for parameter '" + d.name +
+                             "'");
     const std::int64_t value = value_of(record->parameters, d.name);
     parameters.push_back({std::move(d.name), std::move(d.legal), value});
   }

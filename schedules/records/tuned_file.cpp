@@ -83,13 +83,15 @@ std::string text_of(const Json& object, const char* field, const std::string& wh
 std::int64_t whole(const Json& value, const std::string& name, const std::string& who) {
   if (!value.is_number_integer()) throw Wrong(who + in_quotes(name) + " is " + excerpt(value.dump()) + "; it must be a whole number");
   if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-    throw Wrong(who + in_quotes(name) + " is " + value.dump() + "; whole numbers up to " + std::to_string(std::numeric_limits<std::int64_t>::max()) + " are possible");
+    throw Wrong(who + in_quotes(name) + " is " + value.dump() + "; whole numbers up to " + std::to_string(std::numeric_limits<std::int64_t>::max()) +
+                " are possible");
   return value.get<std::int64_t>();
 }
 
 double milliseconds(const Json& object, const char* field, const std::string& who) {
   const Json& value = object[field];
-  if (!value.is_number() || !(value.get<double>() > 0)) throw Wrong(who + in_quotes(field) + " is " + excerpt(value.dump()) + "; it must be a number above 0");
+  if (!value.is_number() || !(value.get<double>() > 0))
+    throw Wrong(who + in_quotes(field) + " is " + excerpt(value.dump()) + "; it must be a number above 0");
   return value.get<double>();
 }
 
@@ -224,7 +226,8 @@ std::string tuned_problem(const TunedFile& file, const Machine& machine) {
     const TunedFile* others = built_in_tuned(file.other_defaults);
     if (others == nullptr) return who + "'other_defaults' is " + in_quotes(file.other_defaults) + ", which is no target";
     if (!others->other_defaults.empty())
-      return who + "'other_defaults' is " + in_quotes(file.other_defaults) + ", whose own are those of " + in_quotes(others->other_defaults) + "; name that";
+      return who + "'other_defaults' is " + in_quotes(file.other_defaults) + ", whose own are those of " + in_quotes(others->other_defaults) +
+             "; name that";
   }
   if (std::string problem = problem_in(file.defaults, who + "default record ", machine); !problem.empty()) return problem;
   return problem_in(file.tuned, who + "tuned record ", machine);

@@ -61,7 +61,8 @@ class SoftmaxOfRows {
   const Expr tiles_per_task_;
   const StoredOfRows log_sum_exp_;
   Var lane_{"lane-"}, block_{"block-"}, tile_{"tile-"};
-  Func x_{"x"}, lane_maximum_{"lane_maximum"}, maximum_{"maximum"}, weight_{"weight"}, lane_sum_{"lane_sum"}, sum_{"sum"}, kept_sum_{"kept_sum"}, scale_{"scale"};
+  Func x_{"x"}, lane_maximum_{"lane_maximum"}, maximum_{"maximum"}, weight_{"weight"}, lane_sum_{"lane_sum"}, sum_{"sum"}, kept_sum_{"kept_sum"},
+      scale_{"scale"};
   Func result_{"softmax"};
   RDom row_, loops_;
 };

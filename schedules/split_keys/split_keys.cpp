@@ -142,7 +142,9 @@ void SplitKeysStage::define_partial() {
   const Expr vectors = Halide::Internal::simplify(depth_ / tiles_.lanes);
   const bool in_pairs = !is_const_zero(value_places_.paired);
   const int group = results_in_registers(in_pairs), lanes = tiles_.lanes, key_groups = tiles_.key_tile / lanes;
-  const auto add = [&](const Expr& vector, const Expr& key, const Expr& value) { partial_(per_row({lane_, vector})) += weights(per_row({key})) * value; };
+  const auto add = [&](const Expr& vector, const Expr& key, const Expr& value) {
+    partial_(per_row({lane_, vector})) += weights(per_row({key})) * value;
+  };
   partial_(per_row({lane_, vector_})) = 0.f;
   const auto add_rest = [&](const char* name, const Expr& first, const Expr& count, bool is_whole) {
     RDom rest({{0, lanes}, {0, Halide::Internal::simplify(count)}, {0, key_groups}}, name);

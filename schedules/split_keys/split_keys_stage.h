@@ -82,7 +82,8 @@ class SplitKeysStage {
   Halide::Expr key_ahead(const Halide::Expr& place, const Halide::Expr& extent) const;
   Halide::Expr prefetch_ahead(const Piece& piece, Coordinates at, const Halide::RVar& along) const;
   Halide::Expr prefetch_key();
-  Halide::Expr prefetching_value(const Halide::Expr& value, const Halide::Expr& number, const Halide::Expr& index, const Halide::Expr& key, bool in_pairs) const;
+  Halide::Expr prefetching_value(const Halide::Expr& value, const Halide::Expr& number, const Halide::Expr& index, const Halide::Expr& key,
+                                 bool in_pairs) const;
   void schedule_prefetched_key();
 
   // split_keys_schedule.cpp: when and where it is computed

@@ -79,7 +79,8 @@ bool has_one_of(std::string_view text, std::initializer_list<std::string_view> p
 /// The error, or the message behind it that says what could not be done while the program is compiled: GCC and Clang begin with the constant that
 /// needed it.
 std::size_t cause_of(std::span<const Message> messages, std::size_t error) {
-  if (!has_one_of(messages[error].text, {"called in a constant expression", "initialized by a constant expression", "never produces a constant expression"}))
+  if (!has_one_of(messages[error].text,
+                  {"called in a constant expression", "initialized by a constant expression", "never produces a constant expression"}))
     return error;
   for (std::size_t i = error + 1; i < messages.size(); ++i)
     if (!has_one_of(messages[i].text, {"in instantiation of", "in call to", "is not usable as", "called in a constant", "required from"})) return i;

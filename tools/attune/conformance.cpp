@@ -53,7 +53,8 @@ std::string verdict(const Conformer& ready, const Outputs& outputs) {
     worst = std::max(worst, difference.worst);
     if (!difference.text.empty()) differences += (differences.empty() ? ": " : "; ") + difference.text;
   }
-  return fmt::format("{}{}: {}, largest error {:.3g}{}\n", differences.empty() ? 'p' : 'f', ready.one.name, differences.empty() ? "passed" : "failed", worst, differences);
+  return fmt::format("{}{}: {}, largest error {:.3g}{}\n", differences.empty() ? 'p' : 'f', ready.one.name, differences.empty() ? "passed" : "failed",
+                     worst, differences);
 }
 std::string failure(const Conformer& ready, const std::string& problem) { return fmt::format("f{}: failed: {}\n", ready.one.name, problem); }
 
@@ -182,7 +183,8 @@ class Conformance {
 
   int close(const std::string& said) const {
     std::vector<std::string_view> lines;
-    for (std::size_t at = 0; at < said.size(); at = said.find('\n', at) + 1) lines.push_back(std::string_view(said).substr(at, said.find('\n', at) - at));
+    for (std::size_t at = 0; at < said.size(); at = said.find('\n', at) + 1)
+      lines.push_back(std::string_view(said).substr(at, said.find('\n', at) - at));
     std::ranges::sort(lines, {}, [](std::string_view line) { return line.substr(1); });
     for (const std::string_view line : lines) fmt::print("{}\n", line.substr(1));
     const auto failed = std::ranges::count_if(lines, [](std::string_view line) { return line[0] == 'f'; });

@@ -49,7 +49,8 @@ Fastest throughput(const TargetInfo& target, const std::string& device, const Pe
   const OpenKernel open = open_kernel(prepared, {.device = device});
   if (!open.problem.empty()) return {0, 0, open.problem};
   Fastest fastest;
-  for (std::int64_t elements = fewest; elements <= most && fastest.seconds < long_enough_s && fastest.problem.empty(); elements *= 4) fastest = fastest_call(*open.kernel, elements);
+  for (std::int64_t elements = fewest; elements <= most && fastest.seconds < long_enough_s && fastest.problem.empty(); elements *= 4)
+    fastest = fastest_call(*open.kernel, elements);
   return fastest;
 }
 

@@ -60,17 +60,21 @@ void print_stage(const KernelReport& report, std::size_t number, const Call* cal
   if (stage.code != number) fmt::print("    code      that of stage {}\n", stage.code + 1);
   for (const SizeRule::Entry& entry : stage.sizes.entries) {
     const bool is_taken = call != nullptr && call->work.sizes[number] == entry.size;
-    fmt::print("    {:9} {}\n              for {}{}\n", name_of(entry.size), schedule_text(stage.schedules.at(entry.size)), calls_text(stage.sizes, entry),
-               is_taken ? ", this one among them" : "");
-    for (const StepSchedule& beside : stage.schedules.at(entry.size).beside) fmt::print("              on {}: {}\n", beside.devices, schedule_text(beside));
+    fmt::print("    {:9} {}\n              for {}{}\n", name_of(entry.size), schedule_text(stage.schedules.at(entry.size)),
+               calls_text(stage.sizes, entry), is_taken ? ", this one among them" : "");
+    for (const StepSchedule& beside : stage.schedules.at(entry.size).beside)
+      fmt::print("              on {}: {}\n", beside.devices, schedule_text(beside));
     if (const std::string& declined = stage.schedules.at(entry.size).declined; !declined.empty()) fmt::print("              since {}\n", declined);
   }
 }
 
 /// "5 of 10 visible (50.0 %)"; with "about" and the most that it may be wrong where not all was looked at.
 std::string portion_text(const Portion& portion, const char* what) {
-  const std::string doubt = portion.doubt == 0 ? "" : fmt::format(", give or take {:.2g} % at most", 100 * static_cast<double>(portion.doubt) / static_cast<double>(portion.whole));
-  return fmt::format("{}{} of {} {} ({:.1f} %{})", portion.doubt == 0 ? "" : "about ", portion.part, portion.whole, what, 100 * portion.share(), doubt);
+  const std::string doubt = portion.doubt == 0 ? ""
+                                               : fmt::format(", give or take {:.2g} % at most",
+                                                             100 * static_cast<double>(portion.doubt) / static_cast<double>(portion.whole));
+  return fmt::format("{}{} of {} {} ({:.1f} %{})", portion.doubt == 0 ? "" : "about ", portion.part, portion.whole, what, 100 * portion.share(),
+                     doubt);
 }
 
 void print_call(const Prepared& prepared, const Call& call) {
@@ -148,7 +152,8 @@ void explain_in_json(const Prepared& prepared, const std::string& types, const K
     const StageReport& stage = report.stages[i];
     Json writes = Json::array();
     for (const ResultReport& result : stage.writes) writes.push_back({{"name", result.name}, {"dims", result.dims}});
-    Json one = {{"kind", stage.kind}, {"reason", stage.reason}, {"reads", stage.reads}, {"writes", writes}, {"operations", stage.operations}, {"code", stage.code}};
+    Json one = {{"kind", stage.kind}, {"reason", stage.reason},         {"reads", stage.reads},
+                {"writes", writes},   {"operations", stage.operations}, {"code", stage.code}};
     one["key"] = stage.key.stage;
     one["types"] = stage.key.types;
     one["body"] = lines_of(stage.key.body);

@@ -74,7 +74,8 @@ std::string read_pairs(const std::vector<std::string>& texts, std::string_view o
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
       return fmt::format("{} '{}': is not NAME=FILE.npy", option, text);
-    if (!pairs.emplace(text.substr(0, equals), text.substr(equals + 1)).second) return fmt::format("{} '{}': names {} twice", option, text, text.substr(0, equals));
+    if (!pairs.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
+      return fmt::format("{} '{}': names {} twice", option, text, text.substr(0, equals));
   }
   return {};
 }

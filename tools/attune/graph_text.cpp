@@ -44,7 +44,8 @@ std::string graph_text(const Graph& graph) {
     const Node& node = graph.nodes()[id];
     std::string operands;
     for (const int operand : node.operands()) operands += fmt::format("{}%{}", operands.empty() ? "" : ", ", operand);
-    const std::string call = std::visit([&]<class Op>(const Op& op) { return fmt::format("{}({}){}", Op::name, operands, fields_text(op)); }, node.op);
+    const std::string call =
+        std::visit([&]<class Op>(const Op& op) { return fmt::format("{}({}){}", Op::name, operands, fields_text(op)); }, node.op);
     text += fmt::format("%{} = {:48} {} {}\n", id, call, name_of(node.type.kind), sentence(node.type.dims).view());
   }
   for (const Output& output : graph.outputs())
@@ -58,13 +59,15 @@ std::string signature_text(const LoadedGraph& loaded) {
     if (const auto* input = std::get_if<Input>(&node.op))
       text += fmt::format("input  {:16} {:8} {}\n", input->label, name_of(input->type.kind), sentence(input->type.dims).view());
   for (const Output& output : loaded.graph.outputs())
-    text += fmt::format("output {:16} {:8} {}{}\n", output.name, name_of(loaded.graph.node(output.node).type.kind), sentence(output.dims).view(), in_place_text(output));
+    text += fmt::format("output {:16} {:8} {}{}\n", output.name, name_of(loaded.graph.node(output.node).type.kind), sentence(output.dims).view(),
+                        in_place_text(output));
   for (const DimInfo& info : loaded.graph.dim_infos()) {
     const Derivation& d = info.derivation;
     if (d.formula == Formula::fixed) text += fmt::format("dim    {} = {}\n", info.name(), d.value);
     else if (d.formula == Formula::slice) text += fmt::format("dim    {} = {}\n", info.name(), written(Steps::of(d.value), d.operands[0]).view());
     else if (d.formula != Formula::free)
-      text += fmt::format("dim    {} = {} of {}{}\n", info.name(), formula_name(d.formula), sentence(d.operands).view(), d.value == 1 ? "" : fmt::format(" and {}", d.value));
+      text += fmt::format("dim    {} = {} of {}{}\n", info.name(), formula_name(d.formula), sentence(d.operands).view(),
+                          d.value == 1 ? "" : fmt::format(" and {}", d.value));
   }
   return text;
 }
@@ -75,7 +78,8 @@ std::string signature_json(const LoadedGraph& loaded) {
                        {"outputs", ordered_json::array()}, {"dims", ordered_json::array()}};
   for (const Node& node : loaded.graph.nodes())
     if (const auto* input = std::get_if<Input>(&node.op))
-      root["inputs"].push_back({{"name", std::string(input->label)}, {"kind", std::string(name_of(input->type.kind))}, {"dims", names_json(input->type.dims)}});
+      root["inputs"].push_back(
+          {{"name", std::string(input->label)}, {"kind", std::string(name_of(input->type.kind))}, {"dims", names_json(input->type.dims)}});
   for (const Output& output : loaded.graph.outputs())
     root["outputs"].push_back({{"name", std::string(output.name)},
                                {"kind", std::string(name_of(loaded.graph.node(output.node).type.kind))},

@@ -64,8 +64,8 @@ std::string compile(const fs::path& header, const std::string& struct_name, cons
   const std::string library = (folder / "variant.so").string();
   const std::string absolute = fs::absolute(header).string();  // as an argument: a path in an #include cannot have every character
   constexpr std::chrono::seconds longest(600);
-  const ProgramEnd end =
-      run_program(compiler, {"-std=c++20", "-O0", "-fPIC", "-shared", include, beside, "-include", absolute, source, "-o", library}, longest, {"LC_ALL=C"});
+  const ProgramEnd end = run_program(
+      compiler, {"-std=c++20", "-O0", "-fPIC", "-shared", include, beside, "-include", absolute, source, "-o", library}, longest, {"LC_ALL=C"});
   if (!end.is_found) return fmt::format("'{}': is compiled by the system's C++ compiler, and there is no '{}'; CXX names another", header.string(), compiler);
   if (end.is_late) return fmt::format("'{}': takes '{}' more than {} s to compile", header.string(), compiler, longest.count());
   return end.is_success ? std::string() : problem_of(end, header, {absolute, source}, struct_name);
@@ -134,7 +134,8 @@ LoadedGraph load_header(const GraphRequest& request) {
   constexpr double longest_s = 60;
   const std::string library = folder.file("variant.so");
   const ChildAnswer answer = in_child([&] { return described_or_thrown(request, library); }, longest_s);
-  if (answer.text.starts_with('+') && answer.problem.empty()) return graph_from_text(std::string_view(answer.text).substr(1), request.graph, "variant");
+  if (answer.text.starts_with('+') && answer.problem.empty())
+    return graph_from_text(std::string_view(answer.text).substr(1), request.graph, "variant");
   if (answer.text.starts_with('-') && answer.problem.empty()) return no_graph(answer.text.substr(1));
   return no_graph(fmt::format("'{}': building the graph of '{}' {}; a variant adds operations to its graph and nothing else", request.graph, request.struct_name,
                             answer.problem.empty() ? "ended the process" : answer.problem));

@@ -38,7 +38,8 @@ HeatValues as_matrices(const Array& array, Name queries, Name keys, const DimExt
 }
 
 /// What is wrong with the number of labels for one side.
-std::string label_problem(const std::string& option, const std::string& file, const std::vector<std::string>& labels, std::int64_t positions, const std::string& dim) {
+std::string label_problem(const std::string& option, const std::string& file, const std::vector<std::string>& labels, std::int64_t positions,
+                          const std::string& dim) {
   if (labels.empty() || static_cast<std::int64_t>(labels.size()) == positions) return {};
   return fmt::format("{} '{}': has {} labels; there are {} {}", option, file, labels.size(), positions, dim);
 }
@@ -87,7 +88,8 @@ std::vector<HeatPanel> panels_of(const HeatValues& values, const std::vector<std
 
 HeatRequest read_heat_request(const HeatOptions& options) {
   HeatRequest request;
-  const std::pair<const std::string&, const char*> of_pictures[] = {{options.labels, "--labels"}, {options.key_labels, "--key-labels"}, {options.places, "--at"}};
+  const std::pair<const std::string&, const char*> of_pictures[] = {
+      {options.labels, "--labels"}, {options.key_labels, "--key-labels"}, {options.places, "--at"}};
   for (const auto& [value, option] : of_pictures)
     if (!value.empty() && options.picture.empty()) request.problem = fmt::format("{}: is for the heat map; --heatmap FILE.png draws it", option);
   if (options.picture.empty() || !request.problem.empty()) return request;
@@ -129,11 +131,13 @@ SoftmaxWeights softmax_weights(const Graph& described, const FileInputs& files) 
   if (!given.problem.empty()) return {{}, given.problem};
   const Bound bound = bind_extents(graph, given.arrays);
   if (!bound.problem.empty()) return {{}, bound.problem};
-  if (std::string problem = memory_problem(graph, {bound.extents.begin(), bound.extents.end()}, 1, "--heatmap"); !problem.empty()) return {{}, std::move(problem)};
+  if (std::string problem = memory_problem(graph, {bound.extents.begin(), bound.extents.end()}, 1, "--heatmap"); !problem.empty())
+    return {{}, std::move(problem)};
   SoftmaxWeights weights;
   const WalkedGraph walked = walk(graph, given.arrays, 1, [&](const Evaluated& step) {
     const auto* softmax = std::get_if<Softmax>(&step.graph.node(step.node).op);
-    if (softmax != nullptr) weights.values = as_matrices(step.lanes[0], queries_of(step.graph.node(step.node).type.dims, softmax->over), softmax->over, step.extents);
+    if (softmax != nullptr)
+      weights.values = as_matrices(step.lanes[0], queries_of(step.graph.node(step.node).type.dims, softmax->over), softmax->over, step.extents);
   });
   weights.problem = walked.problem;
   return weights;
@@ -142,12 +146,15 @@ SoftmaxWeights softmax_weights(const Graph& described, const FileInputs& files) 
 std::string draw_heat_map(const HeatRequest& request, const std::string& title, const HeatValues& values) {
   const std::size_t rank = values.dims.size();
   if (rank < 2) return fmt::format("--heatmap {}={}: the output is [{}]; the last two dims of one are drawn", request.output, request.path, fmt::join(values.dims, " x "));
-  HeatMap map{title, values.dims[rank - 2], values.dims[rank - 1], values.extents[rank - 2], values.extents[rank - 1], request.labels, request.key_labels, {}};
+  HeatMap map{
+      title, values.dims[rank - 2], values.dims[rank - 1], values.extents[rank - 2], values.extents[rank - 1], request.labels, request.key_labels,
+      {}};
   if (std::string problem = heat_map_problem(map.rows, map.columns); !problem.empty()) return "--heatmap: " + problem;
   const bool is_square = map.column_labels.empty() && map.rows == map.columns;
   if (is_square) map.column_labels = map.row_labels;
   if (std::string problem = label_problem("--labels", request.labels_file, map.row_labels, map.rows, map.row_name); !problem.empty()) return problem;
-  if (std::string problem = label_problem("--key-labels", request.key_labels_file, map.column_labels, map.columns, map.column_name); !problem.empty()) return problem;
+  if (std::string problem = label_problem("--key-labels", request.key_labels_file, map.column_labels, map.columns, map.column_name); !problem.empty())
+    return problem;
   const HeatPlaces places = places_of(request.places, values);
   if (!places.problem.empty()) return places.problem;
   map.panels = panels_of(values, places.at);

@@ -19,7 +19,8 @@ struct ImportOptions {
 
 NpyArray npy_of(const Array& array) {
   if (array.type.kind == Kind::real) return NpyArray::of<float>(array.extents, std::vector<float>(array.data.begin(), array.data.end()));
-  if (array.type.kind != Kind::boolean) return NpyArray::of<std::int64_t>(array.extents, std::vector<std::int64_t>(array.data.begin(), array.data.end()));
+  if (array.type.kind != Kind::boolean)
+    return NpyArray::of<std::int64_t>(array.extents, std::vector<std::int64_t>(array.data.begin(), array.data.end()));
   NpyArray result = NpyArray::of<std::uint8_t>(array.extents, std::vector<std::uint8_t>(array.data.begin(), array.data.end()));
   result.type = NpyType::boolean;
   return result;

@@ -74,7 +74,12 @@ OpenKernel open_kernel(const Prepared& prepared, const OpenOptions& options) {
   if (!folder.exists()) return {{}, no_scratch_folder(folder)};
   CodesFolder codes = kept_codes();
   if (!codes.problem.empty()) return {{}, std::move(codes.problem)};
-  const KernelFile file = compile_kernel(prepared, {.directory = folder.path().string(), .is_shared = true, .size = options.size, .calls = options.calls, .jobs = options.jobs, .codes_folder = codes.path});
+  const KernelFile file = compile_kernel(prepared, {.directory = folder.path().string(),
+                                                    .is_shared = true,
+                                                    .size = options.size,
+                                                    .calls = options.calls,
+                                                    .jobs = options.jobs,
+                                                    .codes_folder = codes.path});
   if (!file.problem.empty()) return {{}, file.problem};
   const Result<Library> library = Library::open(file.files.back());
   if (!library) return {{}, library.error().message};

@@ -17,13 +17,18 @@ bool is_utf8(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
     const unsigned first = byte(at);
-    const std::size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
+    const std::size_t length = first < 0x80                    ? 1
+                               : first >= 0xc2 && first < 0xe0 ? 2
+                               : first >= 0xe0 && first < 0xf0 ? 3
+                               : first >= 0xf0 && first < 0xf5 ? 4
+                                                               : 0;
     if (length == 0) return false;
     for (std::size_t i = 1; i < length; ++i)
       if ((byte(at + i) & 0xc0) != 0x80) return false;
     // longer forms of what fewer bytes say, halves of pairs, and what lies beyond the last letter
     const unsigned second = byte(at + 1);
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) return false;
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+      return false;
     at += length;
   }
   return true;
@@ -32,7 +37,9 @@ bool is_utf8(const std::string& text) {
 }  // namespace
 
 LabelFile read_labels(const std::string& option, const std::string& path) {
-  const auto cannot_be_read = [&](int error) { return LabelFile{{}, fmt::format("{} '{}': cannot be read: {}", option, path, std::generic_category().message(error))}; };
+  const auto cannot_be_read = [&](int error) {
+    return LabelFile{{}, fmt::format("{} '{}': cannot be read: {}", option, path, std::generic_category().message(error))};
+  };
   std::error_code none;
   if (std::filesystem::is_directory(path, none)) return cannot_be_read(EISDIR);
   std::ifstream stream(path, std::ios::binary);

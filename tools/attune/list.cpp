@@ -28,7 +28,8 @@ void list_schedules() {
   for (const ScheduleInfo& info : all_schedules()) {
     const Machine& machine = info.is_for_gpu ? gpu : cpu;
     const std::string calls = info.made_for ? fmt::format(", for calls of size '{}'", name_of(*info.made_for)) : "";
-    fmt::print("{:16} of stages '{}'{}{}{}\n", info.name, info.stage, info.is_for_gpu ? ", on GPUs" : "", info.some_devices.empty() ? "" : fmt::format(" of {}", info.some_devices), calls);
+    fmt::print("{:16} of stages '{}'{}{}{}\n", info.name, info.stage, info.is_for_gpu ? ", on GPUs" : "",
+               info.some_devices.empty() ? "" : fmt::format(" of {}", info.some_devices), calls);
     for (const Parameter& p : info.parameters(machine, SizeClass::large))
       fmt::print("  {:16} {} of {}\n", p.name, p.value, fmt::join(p.legal, ", "));
   }

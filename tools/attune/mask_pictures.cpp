@@ -73,14 +73,16 @@ MaskLayers layers_of(const SoftmaxMask& mask, const IndexBox& outer, bool has_bl
   MaskLayers layers{Grid(shape), std::nullopt};
   IndexBox box{{0, mask.query_count}, {0, mask.key_count}};
   box.insert(box.end(), outer.begin(), outer.end());
-  mask.mask->each_visible(box, [&](const IndexRange& queries, const IndexRange& keys) { layers.visible.cover(queries.begin, queries.end, keys.begin, keys.end); });
+  mask.mask->each_visible(
+      box, [&](const IndexRange& queries, const IndexRange& keys) { layers.visible.cover(queries.begin, queries.end, keys.begin, keys.end); });
   if (!mask.walk || !has_blocks) return layers;
   BlockLayers& blocks = layers.blocks.emplace(BlockLayers{Grid(shape), Grid(shape), {}});
   for_each_visited_block(*mask.mask, *mask.walk, mask.query_count, mask.key_count, outer, [&](const VisitedBlock& block) {
     const IndexRange &queries = block.queries, &keys = block.keys;
     blocks.visited.cover(queries.begin, queries.end, keys.begin, keys.end);
     if (block.is_whole) blocks.whole.cover(queries.begin, queries.end, keys.begin, keys.end);
-    blocks.outlines.push_back({static_cast<double>(keys.begin), static_cast<double>(queries.begin), static_cast<double>(keys.size()), static_cast<double>(queries.size())});
+    blocks.outlines.push_back(
+        {static_cast<double>(keys.begin), static_cast<double>(queries.begin), static_cast<double>(keys.size()), static_cast<double>(queries.size())});
   });
   return layers;
 }
@@ -96,8 +98,9 @@ std::string blocks_text(const SoftmaxMask& mask, const IndexBox& outer) {
   for (std::int64_t query = 0; query < mask.query_count; query += walk.query_tile)
     for (std::int64_t key = 0; key < mask.key_count; key += walk.key_tile)
       all += blocks_in(std::min(walk.query_tile, mask.query_count - query), std::min(walk.key_tile, mask.key_count - key));
-  return fmt::format("{}: {} of {} blocks of {} {} x {} {} visited ({:.1f} %)", mask.schedule, visited, all, std::min(walk.query_group, mask.query_count), mask.queries,
-                     std::min(walk.edge_tile, mask.key_count), mask.keys, all == 0 ? 100.0 : 100.0 * static_cast<double>(visited) / static_cast<double>(all));
+  return fmt::format("{}: {} of {} blocks of {} {} x {} {} visited ({:.1f} %)", mask.schedule, visited, all,
+                     std::min(walk.query_group, mask.query_count), mask.queries, std::min(walk.edge_tile, mask.key_count), mask.keys,
+                     all == 0 ? 100.0 : 100.0 * static_cast<double>(visited) / static_cast<double>(all));
 }
 
 MaskPanel panel_of(const SoftmaxMask& mask, const IndexBox& outer, bool has_blocks) {
@@ -108,7 +111,8 @@ MaskPanel panel_of(const SoftmaxMask& mask, const IndexBox& outer, bool has_bloc
   panel.query_count = mask.query_count;
   panel.key_count = mask.key_count;
   panel.layers = [mask, outer, has_blocks](const GridShape& shape) { return layers_of(mask, outer, has_blocks, shape); };
-  const std::int64_t all = mask.query_count * mask.key_count, visible = panel.layers({mask.query_count, mask.key_count, mask.query_count, mask.key_count}).visible.covered();
+  const std::int64_t all = mask.query_count * mask.key_count,
+                     visible = panel.layers({mask.query_count, mask.key_count, mask.query_count, mask.key_count}).visible.covered();
   panel.figures = {fmt::format("{} of {} pairs visible ({:.1f} %)", visible, all, 100.0 * static_cast<double>(visible) / static_cast<double>(all))};
   if (!has_blocks) return panel;
   panel.figures.push_back(mask.walk ? blocks_text(mask, outer) : mask.schedule.empty() ? "no stage is attention in tiles: every pair is computed" : mask.schedule + ": every pair is computed");
@@ -160,7 +164,8 @@ std::string extent_problem(const std::vector<SoftmaxMask>& masks, const Shape& e
 
 }  // namespace
 
-MaskPictureAnswer mask_picture(const Prepared& prepared, const KernelReport& report, const MaskedCall& call, const std::string& places, bool has_blocks) {
+MaskPictureAnswer mask_picture(const Prepared& prepared, const KernelReport& report, const MaskedCall& call, const std::string& places,
+                               bool has_blocks) {
   const bool is_all = places == "all";
   const ShapeAnswer chosen = is_all ? ShapeAnswer{} : parse_shape(places, "--at", "'all' or DIM=INDEX with an index");
   if (!chosen.problem.empty()) return {{}, chosen.problem};

@@ -14,6 +14,7 @@ struct MaskPictureAnswer {
   MaskPicture picture;  ///< without panels where nothing is masked
   std::string problem;  ///< in words
 };
-MaskPictureAnswer mask_picture(const Prepared& prepared, const KernelReport& report, const MaskedCall& call, const std::string& places, bool has_blocks = true);
+MaskPictureAnswer mask_picture(const Prepared& prepared, const KernelReport& report, const MaskedCall& call, const std::string& places,
+                               bool has_blocks = true);
 
 }  // namespace attune

@@ -198,7 +198,8 @@ ShapeAnswer parse_shape(std::string_view text, std::string_view who, std::string
     const auto [stop, error] = std::from_chars(begin, end, extent);
     if (equals == std::string::npos || equals == 0 || error != std::errc{} || stop != end || extent < 0 || extent > largest)
       return {{}, fmt::format("{}: '{}' is not {} from 0 to {}", who, part, what, largest)};
-    if (!answer.extents.emplace(part.substr(0, equals), extent).second) return {{}, fmt::format("{} {}: sets {} twice; once is right", who, part, part.substr(0, equals))};
+    if (!answer.extents.emplace(part.substr(0, equals), extent).second)
+      return {{}, fmt::format("{} {}: sets {} twice; once is right", who, part, part.substr(0, equals))};
   }
   return answer;
 }

@@ -23,7 +23,8 @@ std::string expectation(const CLI::App& command, const std::string& option) {
   const CLI::Option* found = command.get_option_no_throw(option);
   std::string text = found == nullptr ? std::string() : found->get_description();
   // "A variant's name" becomes "a variant's name", "DIM=EXTENT" stays
-  if (text.size() > 1 && !std::isupper(static_cast<unsigned char>(text[1]))) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  if (text.size() > 1 && !std::isupper(static_cast<unsigned char>(text[1])))
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   return text;
 }
 

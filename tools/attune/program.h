@@ -22,7 +22,8 @@ class Command {
   /// A text; the help shows what it is before as the default. A name without dashes is that of a word that stands alone.
   void text(const std::string& name, std::string& into, const std::string& help, Need need = Need::optional) const;
   /// The same, any number of times; with a delimiter also several at once.
-  void texts(const std::string& name, std::vector<std::string>& into, const std::string& help, Need need = Need::optional, char delimiter = '\0') const;
+  void texts(const std::string& name, std::vector<std::string>& into, const std::string& help, Need need = Need::optional,
+             char delimiter = '\0') const;
   /// Digits alone, with a value from `low` to `high`; what it is before is shown as the default if it is such a value.
   void number(const std::string& name, int& into, int low, int high, const std::string& help) const;
   /// The same from 0 to the largest of 63 bits.

@@ -50,7 +50,8 @@ std::string put_result(const std::string& name, const StoredArray& array, const 
 /// Calls a kernel with arrays from files.
 class FileCall {
  public:
-  FileCall(const Kernel& kernel, const std::map<std::string, std::string>& inputs, const std::map<std::string, std::string>& outputs, const HeatRequest& heat)
+  FileCall(const Kernel& kernel, const std::map<std::string, std::string>& inputs, const std::map<std::string, std::string>& outputs,
+           const HeatRequest& heat)
       : kernel_(kernel), inputs_(inputs), outputs_(outputs), heat_(heat) {}
 
   std::string run() {
@@ -167,8 +168,8 @@ class FileCall {
   std::vector<StoredArray> arrays_;
 };
 
-std::string interpret_files(const Graph& graph, const std::vector<std::string>& inputs, const std::map<std::string, std::string>& outputs, const HeatRequest& heat,
-                            HeatValues& drawn) {
+std::string interpret_files(const Graph& graph, const std::vector<std::string>& inputs, const std::map<std::string, std::string>& outputs,
+                            const HeatRequest& heat, HeatValues& drawn) {
   const FileInputs files = read_inputs(inputs);
   if (!files.problem.empty()) return files.problem;
   const InterpretedInputs given = interpreted_inputs(graph, files);
@@ -252,7 +253,8 @@ int run(const RunOptions& options) {
     if (problem.empty()) problem = draw_weights(heat, prepared.graph.name, graph, options, std::move(drawn));
     return problem.empty() ? 0 : refuse(problem);
   }
-  const OpenKernel open = is_file ? open_file(options.graph.graph, options.sha256, options.device) : open_kernel(prepared, {.device = options.device});
+  const OpenKernel open =
+      is_file ? open_file(options.graph.graph, options.sha256, options.device) : open_kernel(prepared, {.device = options.device});
   if (!open.problem.empty()) return refuse(open.problem);
   FileCall call(*open.kernel, inputs, outputs, heat);
   std::string problem = call.run();

@@ -47,7 +47,8 @@ std::string problem_of(const ShowOptions& options) {
   if (std::string problem = size_problem(options.size); !problem.empty()) return problem;
   if (options.is_signature && options.stage != "graph") return fmt::format("--signature: is shown instead of --stage {}; one of them is right", options.stage);
   if (options.is_mask && (options.is_signature || options.stage != "graph")) return fmt::format("--mask: is shown instead of {}; one of them is right", options.is_signature ? "--signature" : "--stage " + options.stage);
-  const std::pair<bool, const char*> of_masks[] = {{!options.shape.empty(), "--shape"}, {!options.places.empty(), "--at"}, {!options.picture.empty(), "--out"}, {!options.inputs.empty(), "--in"}};
+  const std::pair<bool, const char*> of_masks[] = {
+      {!options.shape.empty(), "--shape"}, {!options.places.empty(), "--at"}, {!options.picture.empty(), "--out"}, {!options.inputs.empty(), "--in"}};
   for (const auto& [is_given, option] : of_masks)
     if (is_given && !options.is_mask) return fmt::format("{}: is for the mask; --mask shows it", option);
   if (options.is_json && !options.is_signature) return "--json: is for the signature; --signature --json prints it";

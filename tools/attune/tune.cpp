@@ -73,7 +73,8 @@ TunedFileAnswer file_for(const std::string& out, std::string_view target) {
   return answer;
 }
 
-std::string write_records(const TunePlan& plan, const TuneResult& result, const TuneSettings& settings, const std::string& machine, TunedFile& file, const std::string& out) {
+std::string write_records(const TunePlan& plan, const TuneResult& result, const TuneSettings& settings, const std::string& machine, TunedFile& file,
+                          const std::string& out) {
   bool is_changed = false;
   for (const TunedTask& task : result.tasks) {
     if (!is_worth_a_record(task)) continue;
@@ -88,9 +89,11 @@ std::string write_records(const TunePlan& plan, const TuneResult& result, const 
 }
 
 /// A default for every schedule and size of calls: what the run found, and for what it does not measure what kernels of the target take so far.
-std::string write_defaults(const TuneResult& result, const TuneSettings& settings, const ScheduleChoice& so_far, TunedFile& file, const std::string& out) {
+std::string write_defaults(const TuneResult& result, const TuneSettings& settings, const ScheduleChoice& so_far, TunedFile& file,
+                           const std::string& out) {
   file.defaults = default_records(machine_of(*find_target(settings.target)), so_far);
-  for (const TunedTask& task : result.tasks) insert_default(file, {task.task->schedule, task.task->size, {}, {}, {}, task.parameters, task.small_up_to, {}});
+  for (const TunedTask& task : result.tasks)
+    insert_default(file, {task.task->schedule, task.task->size, {}, {}, {}, task.parameters, task.small_up_to, {}});
   return write_whole(out, {tuned_text(file)});
 }
 
@@ -108,10 +111,12 @@ std::string option_problem(const TuneOptions& options, const std::vector<const T
 
 /// What stands beside --defaults and does not go with it, or is missing without it; the problem in words.
 std::string presence_problem(const TuneOptions& options, const Command& command) {
-  if (!options.is_for_defaults) return options.graph.graph.empty() ? command.missing("GRAPH") : options.shapes.empty() ? command.missing("--shape") : std::string();
-  const std::pair<const char*, bool> others[] = {{"GRAPH", !options.graph.graph.empty()}, {"--struct", !options.graph.struct_name.empty()}, {"--param", !options.graph.settings.empty()},
-                                                 {"--set", !options.set.empty()}, {"--type", options.types != Options{}.types}, {"--schedule", !options.schedule.empty()},
-                                                 {"--shape", !options.shapes.empty()}, {"--in", !options.inputs.empty()}};
+  if (!options.is_for_defaults)
+    return options.graph.graph.empty() ? command.missing("GRAPH") : options.shapes.empty() ? command.missing("--shape") : std::string();
+  const std::pair<const char*, bool> others[] = {{"GRAPH", !options.graph.graph.empty()},      {"--struct", !options.graph.struct_name.empty()},
+                                                 {"--param", !options.graph.settings.empty()}, {"--set", !options.set.empty()},
+                                                 {"--type", options.types != Options{}.types}, {"--schedule", !options.schedule.empty()},
+                                                 {"--shape", !options.shapes.empty()},         {"--in", !options.inputs.empty()}};
   for (const auto& [name, is_there] : others)
     if (is_there) return fmt::format("--defaults: is for all graphs, and measured with those that it brings; {} does not go with it", name);
   if (options.out.empty()) return command.missing("--out");
@@ -139,7 +144,8 @@ Subjects subject_of_options(const TuneOptions& options) {
   if (!text.problem.empty()) return no_subjects(text.problem);
   Subjects all{{}, prepared.schedule, prepared.targets[0], {}};
   const std::string title = prepared.graph.name;
-  all.subjects.push_back({std::move(prepared), title, graph_arguments(options.graph), text.text, compile_arguments(options, all.target->name), options.shapes, std::move(given)});
+  all.subjects.push_back({std::move(prepared), title, graph_arguments(options.graph), text.text, compile_arguments(options, all.target->name),
+                          options.shapes, std::move(given)});
   return all;
 }
 
@@ -163,10 +169,19 @@ int tune(TuneOptions options, const Command& command) {
   const std::string out = options.out.empty() ? std::string(target.name) + ".json" : options.out;
   TunedFileAnswer file = file_for(out, target.name);
   if (!file.problem.empty()) return refuse(file.problem);
-  const TunePlan plan = make_plan(std::move(subjects.subjects), target, options.is_for_defaults ? RecordsFor::defaults : RecordsFor::stages, device.capability);
+  const TunePlan plan =
+      make_plan(std::move(subjects.subjects), target, options.is_for_defaults ? RecordsFor::defaults : RecordsFor::stages, device.capability);
   if (!plan.problem.empty()) return refuse(plan.problem);
-  TuneSettings settings{std::string(target.name), device.text, options.threads == 0 ? num_threads() : options.threads, seconds_of(options.budget), options.budget, options.tries, options.seed,
-                        out + ".state", fmt::format("{}", fmt::join(options.inputs, " ")), started};
+  TuneSettings settings{std::string(target.name),
+                        device.text,
+                        options.threads == 0 ? num_threads() : options.threads,
+                        seconds_of(options.budget),
+                        options.budget,
+                        options.tries,
+                        options.seed,
+                        out + ".state",
+                        fmt::format("{}", fmt::join(options.inputs, " ")),
+                        started};
   catch_interrupts();
   ProgressLine progress(settings.budget_s);
   const TuneResult result = run_tuner(plan, settings, [&](const TuneProgress& p) { progress(p); });
@@ -177,7 +192,8 @@ int tune(TuneOptions options, const Command& command) {
     say(fmt::format("attune: tune was interrupted; the same command goes on with what '{}' holds\n", settings.state_path));
     return interrupted;
   }
-  const std::string problem = options.is_for_defaults ? write_defaults(result, settings, subjects.schedule, file.file, out) : write_records(plan, result, settings, device.name, file.file, out);
+  const std::string problem = options.is_for_defaults ? write_defaults(result, settings, subjects.schedule, file.file, out)
+                                                      : write_records(plan, result, settings, device.name, file.file, out);
   if (!problem.empty()) return refuse(problem);
   std::error_code ignored;
   std::filesystem::remove(settings.state_path, ignored);

@@ -81,7 +81,8 @@ FollowedShape followed_shape(const Graph& graph, const Shape& chosen) {
       continue;
     }
     const auto [extent, problem, too_short, is_too_large] = attune::follow(d, [&](Name operand) { return filled.extents.find(operand)->second; });
-    if (is_too_large) return fail("--shape: " + name + ", which follows from " + std::string(sentence(d.operands).view()) + ", is larger than 63 bits count");
+    if (is_too_large)
+      return fail("--shape: " + name + ", which follows from " + std::string(sentence(d.operands).view()) + ", is larger than 63 bits count");
     if (!problem.empty()) return fail("--shape: " + std::string(problem.view()), too_short);
     if (said != chosen.end() && said->second != extent)
       return fail("--shape " + name + "=" + std::to_string(said->second) + ": follows from other dims; it is " + std::to_string(extent));

@@ -16,8 +16,8 @@ constexpr double most_deviation = 1.5;
 constexpr std::int64_t longest_row = 8, longest_sum = 1024;
 
 bool saturates(const AnyOp& op) {
-  return std::holds_alternative<Softmax>(op) || std::holds_alternative<Exp>(op) || std::holds_alternative<Sigmoid>(op) || std::holds_alternative<Tanh>(op) ||
-         std::holds_alternative<Erf>(op);
+  return std::holds_alternative<Softmax>(op) || std::holds_alternative<Exp>(op) || std::holds_alternative<Sigmoid>(op) ||
+         std::holds_alternative<Tanh>(op) || std::holds_alternative<Erf>(op);
 }
 
 /// Which nodes the operand of `node` is computed from.

@@ -119,7 +119,9 @@ bool has(std::string_view features, std::string_view feature) {
 }  // namespace
 
 double fma_peak_gflops(std::string_view features, int threads, double seconds) {
-  const auto rate = [&](int lanes, void (*run)()) { return arithmetic_rate(threads, seconds, static_cast<double>(rounds) * chains * lanes * 2, run); };
+  const auto rate = [&](int lanes, void (*run)()) {
+    return arithmetic_rate(threads, seconds, static_cast<double>(rounds) * chains * lanes * 2, run);
+  };
 #if defined(__x86_64__)
   if (has(features, "avx512f")) return __builtin_cpu_supports("avx512f") ? rate(16, run_512) : 0;
   if (has(features, "fma")) return __builtin_cpu_supports("fma") ? rate(8, run_256) : 0;

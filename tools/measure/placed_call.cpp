@@ -21,7 +21,8 @@ Result<PlacedCall> PlacedCall::on(DriverDevice& device, const std::vector<Stored
   for (const StoredArray& array : arrays) {
     Result<DeviceTensor> memory = allocate_on(device, array.storage, array.extents);
     if (!memory) return memory.error();
-    if (Result<void> copied = memory->copy_from(Tensor(const_cast<std::byte*>(array.bytes.data()), array.storage, array.extents)); !copied) return copied.error();
+    if (Result<void> copied = memory->copy_from(Tensor(const_cast<std::byte*>(array.bytes.data()), array.storage, array.extents)); !copied)
+      return copied.error();
     placed.tensors_.push_back(memory->view());
     placed.on_device_.push_back(std::move(*memory));
   }

@@ -67,9 +67,10 @@ Interval<double> ScoreMask::interval_of(const Step& step, const IndexBox& box, I
   for (std::size_t slot = 0; slot < step.strides.size(); ++slot)
     if (step.strides[slot] != 0 && box[slot].size() > 1) walked.push_back(slot);
   const bool is_kept_by_blocks = step.is_stored && step.kind != Kind::real;
-  const bool is_looked_up =
-      !step.operands.empty() && has_neighbours(step, values) && std::ranges::all_of(step.single, [&](std::size_t slot) { return box[slot].size() <= 1; });
-  if (!is_kept_by_blocks && !is_looked_up && (walked.size() > 1 || (insight == Insight::kernel && !walked.empty()))) return anything(step.kind, insight);
+  const bool is_looked_up = !step.operands.empty() && has_neighbours(step, values) &&
+                            std::ranges::all_of(step.single, [&](std::size_t slot) { return box[slot].size() <= 1; });
+  if (!is_kept_by_blocks && !is_looked_up && (walked.size() > 1 || (insight == Insight::kernel && !walked.empty())))
+    return anything(step.kind, insight);
   return range_of(step, box, walked).value_or(anything(step.kind, insight));
 }
 
@@ -147,7 +148,8 @@ void ScoreMask::evaluate(const Step& step, const IndexBox& box, std::span<const 
   };
   if (step.source == Source::constant) return fill([&](std::size_t, std::size_t) { return step.value; });
   if (step.source == Source::index)
-    return fill([&](std::size_t r, std::size_t c) { return static_cast<double>(box[step.slot].begin) + static_cast<double>(step.slot == row_slot ? r : c); });
+    return fill(
+        [&](std::size_t r, std::size_t c) { return static_cast<double>(box[step.slot].begin) + static_cast<double>(step.slot == row_slot ? r : c); });
   if (step.source == Source::data) {
     std::int64_t first = 0;
     for (std::size_t slot = 0; slot < step.strides.size(); ++slot) first += step.strides[slot] * box[slot].begin;
@@ -206,7 +208,8 @@ void ScoreMask::show_tile(const IndexBox& box, std::vector<Tile>& tiles, const S
     };
     for (std::int64_t c = 0, first = 0; c < columns.size(); ++c) {
       if (!is_visible(c)) first = c + 1;
-      else if (c + 1 == columns.size() || !is_visible(c + 1)) show({rows.begin + r, rows.begin + r + 1}, {columns.begin + first, columns.begin + c + 1});
+      else if (c + 1 == columns.size() || !is_visible(c + 1))
+        show({rows.begin + r, rows.begin + r + 1}, {columns.begin + first, columns.begin + c + 1});
     }
   }
 }

@@ -133,7 +133,8 @@ double state_flops(const Graph& graph, Name along, std::span<const int> operands
   for (const int operand : operands) types.push_back(graph.node(operand).type);
   const auto* beta = std::get_if<Constant>(&graph.node(operands[recurrent::beta - recurrent::key]).op);
   const double products = beta != nullptr && beta->value == 0 ? 1 : 2;
-  return 2 * products * static_cast<double>(product(recurrent::dims_of_all(types, {along}), extents)) * static_cast<double>(extent_of(along, extents));
+  return 2 * products * static_cast<double>(product(recurrent::dims_of_all(types, {along}), extents)) *
+         static_cast<double>(extent_of(along, extents));
 }
 
 /// Of a recurrence, or of a state that none is computed with; 0 of other nodes.
@@ -191,7 +192,9 @@ void for_each_visited_block(const ScoreMask& mask, const KeyWalk& walk, std::int
       const Seen seen = mask.over(tile, Insight::kernel);
       if (seen.certainly) visit({tile[0], tile[1], true});
       else if (seen.possibly)
-        visit_blocks_of_tile(mask, walk, knows_whole_blocks, tile, [&](const IndexRange& rows, const IndexRange& columns) { visit({rows, columns, false}); });
+        visit_blocks_of_tile(mask, walk, knows_whole_blocks, tile, [&](const IndexRange& rows, const IndexRange& columns) {
+          visit({rows, columns, false});
+        });
     }
 }
 

@@ -17,7 +17,9 @@ constexpr const char* font = "DejaVu Sans";
 using Surface = std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)>;
 using Context = std::unique_ptr<cairo_t, void (*)(cairo_t*)>;
 
-Surface surface_of(cairo_format_t format, int width, int height) { return {cairo_image_surface_create(format, width, height), cairo_surface_destroy}; }
+Surface surface_of(cairo_format_t format, int width, int height) {
+  return {cairo_image_surface_create(format, width, height), cairo_surface_destroy};
+}
 
 Context context_of(const Surface& surface) {
   Context context(cairo_create(surface.get()), cairo_destroy);
@@ -117,7 +119,8 @@ void Canvas::slanted_text(const std::string& words, double x, double bottom, dou
   cairo_restore(context);
 }
 
-void Canvas::cells(int left, int top, int cell, std::int64_t rows, std::int64_t columns, const std::function<Colour(std::int64_t, std::int64_t)>& colour) {
+void Canvas::cells(int left, int top, int cell, std::int64_t rows, std::int64_t columns,
+                   const std::function<Colour(std::int64_t, std::int64_t)>& colour) {
   cairo_surface_t* surface = cairo_->surface.get();
   cairo_surface_flush(surface);
   unsigned char* pixels = cairo_image_surface_get_data(surface);

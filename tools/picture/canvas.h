@@ -47,7 +47,8 @@ class Canvas {
   /// Text that runs upwards from its place, at the angle in turns of a full circle against the horizontal.
   void slanted_text(const std::string& words, double x, double bottom, double size, const Colour& colour, double turns, Align align = Align::left);
   /// Squares of `cell` pixels, row by row from a place in whole pixels.
-  void cells(int left, int top, int cell, std::int64_t rows, std::int64_t columns, const std::function<Colour(std::int64_t row, std::int64_t column)>& colour);
+  void cells(int left, int top, int cell, std::int64_t rows, std::int64_t columns,
+             const std::function<Colour(std::int64_t row, std::int64_t column)>& colour);
 
   /// Replaces the file in one step. Errors: `who` in front, then the path and why.
   Result<void> write_png(const std::filesystem::path& path, const std::string& who);

@@ -25,7 +25,8 @@ void draw_rows(Canvas& canvas, const Rectangle& matrix, const Side& side) {
     canvas.text(words, matrix.left - gap, middle + 0.36 * size, size, side.labels.empty() ? faint_ink : ink, Align::right);
     if (side.step() > 1) canvas.line(matrix.left - 4, middle, matrix.left - 1, middle, hair);
   }
-  canvas.slanted_text(side.name, matrix.left - side.depth(false) + tick_size, matrix.top + matrix.height / 2, tick_size, faint_ink, 0.25, Align::middle);
+  canvas.slanted_text(side.name, matrix.left - side.depth(false) + tick_size, matrix.top + matrix.height / 2, tick_size, faint_ink, 0.25,
+                      Align::middle);
 }
 
 void draw_columns(Canvas& canvas, const Rectangle& matrix, const Side& side) {
@@ -33,7 +34,9 @@ void draw_columns(Canvas& canvas, const Rectangle& matrix, const Side& side) {
   for (std::int64_t i = 0; i < side.positions; i += side.step()) {
     const double middle = matrix.left + (static_cast<double>(i) + 0.5) * side.pixels;
     if (side.labels.empty()) canvas.text(std::to_string(i), middle, matrix.top - gap, size, faint_ink, Align::middle);
-    else canvas.slanted_text(shortened(side.labels[static_cast<std::size_t>(i)], size, longest_label), middle + 0.25 * size, matrix.top - gap, size, ink, label_slant);
+    else
+      canvas.slanted_text(shortened(side.labels[static_cast<std::size_t>(i)], size, longest_label), middle + 0.25 * size, matrix.top - gap, size, ink,
+                          label_slant);
     if (side.step() > 1) canvas.line(middle, matrix.top - 4, middle, matrix.top - 1, hair);
   }
   canvas.text(side.name, matrix.left + matrix.width / 2, matrix.top - side.depth(true) + tick_size, tick_size, faint_ink, Align::middle);

@@ -73,22 +73,26 @@ void draw_numbers(Canvas& canvas, const HeatMap& map, const HeatPanel& panel, co
       if (!std::isfinite(weight) || std::fabs(scale.colour(weight).green - paper.green) < 0.03) continue;  // numbers of small weights hide the pattern
       const std::string number = fmt::format("{:.2f}", weight);
       const Colour colour = weight > 0.5 * scale.high ? paper : ink;
-      canvas.text(number, left + (static_cast<double>(column) + 0.5) * layout.cell, top + (static_cast<double>(row) + 0.5) * layout.cell + 0.36 * size, size, colour, Align::middle);
+      canvas.text(number, left + (static_cast<double>(column) + 0.5) * layout.cell,
+                  top + (static_cast<double>(row) + 0.5) * layout.cell + 0.36 * size, size, colour, Align::middle);
     }
 }
 
 void draw_heat(Canvas& canvas, const HeatMap& map, const HeatPanel& panel, const HeatLayout& layout, const Scale& scale, double x, double y) {
   const double left = std::round(x + layout.left), top = std::round(y + layout.top);
   if (!panel.title.empty()) canvas.text(panel.title, x, y + note_size, note_size, ink);
-  canvas.cells(static_cast<int>(left), static_cast<int>(top), layout.cell, map.rows, map.columns,
-               [&](std::int64_t row, std::int64_t column) { return scale.colour(panel.weights[static_cast<std::size_t>(row * map.columns + column)]); });
+  canvas.cells(static_cast<int>(left), static_cast<int>(top), layout.cell, map.rows, map.columns, [&](std::int64_t row, std::int64_t column) {
+    return scale.colour(panel.weights[static_cast<std::size_t>(row * map.columns + column)]);
+  });
   if (layout.cell >= least_number_cell) draw_numbers(canvas, map, panel, layout, scale, left, top);
   draw_sides(canvas, {left, top, layout.columns.length(), layout.rows.length()}, layout.rows, layout.columns);
 }
 
 /// A bar of the colours, with five numbers at most beside it.
 void draw_bar(Canvas& canvas, const Rectangle& bar, const Scale& scale) {
-  for (double y = 0; y < bar.height; ++y) canvas.fill({bar.left, bar.top + y, bar.width, std::min(1.0, bar.height - y)}, scale.colour(scale.high - (scale.high - scale.low) * y / bar.height));
+  for (double y = 0; y < bar.height; ++y)
+    canvas.fill({bar.left, bar.top + y, bar.width, std::min(1.0, bar.height - y)},
+                scale.colour(scale.high - (scale.high - scale.low) * y / bar.height));
   canvas.frame(bar, faint_ink);
   const int parts = bar.height > 100 ? 5 : bar.height > 40 ? 2 : 1;
   for (int i = 0; i <= parts; ++i) {
@@ -110,13 +114,17 @@ Result<void> draw(const HeatMap& map, const std::filesystem::path& path, const s
   const HeatLayout layout(map);
   const int count = static_cast<int>(map.panels.size()), columns = columns_of_panels(count, layout.width, layout.height);
   const double head = margin + (map.title.empty() ? 0 : title_size + 2 * gap), lines = (count + columns - 1) / columns;
-  const double number_width = std::max(text_width(fmt::format("{:.3g}", scale.high * 4 / 5), tick_size), text_width(fmt::format("{:.3g}", scale.low), tick_size));
-  const double width = std::max(margin + columns * layout.width + bar_width + gap + number_width, margin + text_width(map.title, title_size)) + margin;
+  const double number_width =
+      std::max(text_width(fmt::format("{:.3g}", scale.high * 4 / 5), tick_size), text_width(fmt::format("{:.3g}", scale.low), tick_size));
+  const double width =
+      std::max(margin + columns * layout.width + bar_width + gap + number_width, margin + text_width(map.title, title_size)) + margin;
   const double height = head + lines * layout.height + margin / 2;
   if (std::string problem = canvas_problem(width, height); !problem.empty()) return Error{who + ": " + problem};
   Canvas canvas(width, height);
   canvas.text(map.title, margin, margin + title_size, title_size, ink);
-  for (int i = 0; i < count; ++i) draw_heat(canvas, map, map.panels[static_cast<std::size_t>(i)], layout, scale, margin + i % columns * layout.width, head + i / columns * layout.height);
+  for (int i = 0; i < count; ++i)
+    draw_heat(canvas, map, map.panels[static_cast<std::size_t>(i)], layout, scale, margin + i % columns * layout.width,
+              head + i / columns * layout.height);
   const double bar_height = std::clamp(layout.rows.length(), 30.0, 400.0);
   draw_bar(canvas, {std::round(margin + columns * layout.width), std::round(head + layout.top), bar_width, bar_height}, scale);
   return canvas.write_png(path, who);

@@ -30,8 +30,8 @@ PlacedMask placed(const MaskPanel& panel, double pixels_of_longer) {
   mask.rows = {panel.queries, {}, panel.query_count, pixels};
   mask.columns = {panel.keys, {}, panel.key_count, pixels};
   mask.width = mask.rows.depth(false) + static_cast<double>(shape.cell_columns() * mask.cell);
-  mask.height = (panel.title.empty() ? 0 : note_size + gap) + static_cast<double>(panel.figures.size()) * (note_size + gap) + mask.columns.depth(true) +
-                static_cast<double>(shape.cell_rows() * mask.cell);
+  mask.height = (panel.title.empty() ? 0 : note_size + gap) + static_cast<double>(panel.figures.size()) * (note_size + gap) +
+                mask.columns.depth(true) + static_cast<double>(shape.cell_rows() * mask.cell);
   mask.width = std::max(mask.width, text_width(panel.title, note_size));
   for (const std::string& line : panel.figures) mask.width = std::max(mask.width, text_width(line, note_size));
   return mask;
@@ -101,8 +101,10 @@ Result<void> draw(const MaskPicture& picture, const std::filesystem::path& path,
   const std::vector<LegendLine> legend = legend_of(picture, masks);
   double legend_width = text_width(picture.title, title_size);
   for (const LegendLine& line : legend) legend_width = std::max(legend_width, swatch + gap + text_width(line.words, note_size));
-  const double head = margin + (picture.title.empty() ? 0 : title_size + 2 * gap), foot = legend.empty() ? 0 : static_cast<double>(legend.size()) * legend_step + margin;
-  const double full_width = std::max(columns * width, legend_width + 2 * margin), full_height = head + (count + columns - 1) / columns * height + foot;
+  const double head = margin + (picture.title.empty() ? 0 : title_size + 2 * gap),
+               foot = legend.empty() ? 0 : static_cast<double>(legend.size()) * legend_step + margin;
+  const double full_width = std::max(columns * width, legend_width + 2 * margin),
+               full_height = head + (count + columns - 1) / columns * height + foot;
   if (std::string problem = canvas_problem(full_width, full_height); !problem.empty()) return Error{who + ": " + problem};
   Canvas canvas(full_width, full_height);
   canvas.text(picture.title, margin, margin + title_size, title_size, ink);

@@ -26,8 +26,9 @@ inline constexpr Colour dark_blue = of_bytes(0, 92, 150), sky_blue = of_bytes(86
 
 /// From nearly white to dark blue in equal steps of lightness (ColorBrewer's nine blues), for a share from 0 to 1.
 inline Colour blues(double share) {
-  constexpr std::array<Colour, 9> stops = {of_bytes(247, 251, 255), of_bytes(222, 235, 247), of_bytes(198, 219, 239), of_bytes(158, 202, 225), of_bytes(107, 174, 214),
-                                           of_bytes(66, 146, 198),  of_bytes(33, 113, 181),  of_bytes(8, 81, 156),    of_bytes(8, 48, 107)};
+  constexpr std::array<Colour, 9> stops = {of_bytes(247, 251, 255), of_bytes(222, 235, 247), of_bytes(198, 219, 239),
+                                           of_bytes(158, 202, 225), of_bytes(107, 174, 214), of_bytes(66, 146, 198),
+                                           of_bytes(33, 113, 181),  of_bytes(8, 81, 156),    of_bytes(8, 48, 107)};
   const double place = std::clamp(share, 0.0, 1.0) * (stops.size() - 1);
   const auto lower = std::min(static_cast<std::size_t>(place), stops.size() - 2);
   return mixed(stops[lower], stops[lower + 1], place - static_cast<double>(lower));

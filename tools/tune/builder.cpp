@@ -84,7 +84,8 @@ std::string Builder::command_of(const Order& order, std::vector<std::string>& ar
   std::filesystem::create_directory(folder, error);
   if (error) return cannot_be_written(folder, error);
   const std::string tuned = folder + "/tuned.json";
-  if (std::string problem = write_whole(tuned, {tuned_text(tuned_file(plan_, settings_.target, order.choice, order.limit))}); !problem.empty()) return problem;
+  if (std::string problem = write_whole(tuned, {tuned_text(tuned_file(plan_, settings_.target, order.choice, order.limit))}); !problem.empty())
+    return problem;
   const TuneSubject& of = plan_.subjects[order.subject].subject;
   arguments = {"compile"};
   arguments.insert(arguments.end(), graphs_[order.subject].begin(), graphs_[order.subject].end());
@@ -103,7 +104,8 @@ std::vector<Built> Builder::compiled(std::span<const Order> orders, double limit
   std::vector<Built> all;
   for (std::size_t i = 0; i < orders.size(); ++i) {
     const std::string sentence = answers[i].text.substr(0, answers[i].text.find('\n'));
-    if (answers[i].problem.empty()) all.push_back({folder_.file(orders[i].name) + "/" + plan_.subjects[orders[i].subject].subject.kernel() + ".so", {}});
+    if (answers[i].problem.empty())
+      all.push_back({folder_.file(orders[i].name) + "/" + plan_.subjects[orders[i].subject].subject.kernel() + ".so", {}});
     else all.push_back({{}, sentence.starts_with("attune: ") ? sentence.substr(8) : "the compiler " + answers[i].problem});
   }
   return all;

@@ -126,7 +126,8 @@ double pair(std::vector<Course>& courses, bool is_candidate_first) {
   double logarithm = 0;
   for (Course& course : courses) {
     for (const bool is_candidate : {is_candidate_first, !is_candidate_first})
-      (is_candidate ? course.candidate : course.incumbent).push_back(course.seconds(is_candidate ? course.kernels->candidate : course.kernels->incumbent));
+      (is_candidate ? course.candidate : course.incumbent)
+          .push_back(course.seconds(is_candidate ? course.kernels->candidate : course.kernels->incumbent));
     logarithm += std::log(course.candidate.back() / course.incumbent.back());
   }
   return std::exp(logarithm / static_cast<double>(courses.size()));
@@ -136,7 +137,9 @@ DuelAnswer fought(const Duel& duel) {
   if (duel.device.empty())
     if (const Result<void> set = set_num_threads(duel.threads); !set) throw Lost{set.error().message};
   std::vector<OpenKernels> open;
-  for (const DuelKernel& kernel : duel.kernels) open.push_back({opened(kernel.trusted, kernel.name, duel.device), opened(kernel.incumbent, kernel.name, duel.device), opened(kernel.candidate, kernel.name, duel.device)});
+  for (const DuelKernel& kernel : duel.kernels)
+    open.push_back({opened(kernel.trusted, kernel.name, duel.device), opened(kernel.incumbent, kernel.name, duel.device),
+                    opened(kernel.candidate, kernel.name, duel.device)});
   std::vector<Course> courses;
   for (std::size_t i = 0; i < open.size(); ++i) {
     for (const std::vector<DuelCall>* calls : {&duel.kernels[i].checks, &duel.kernels[i].races})
@@ -144,7 +147,8 @@ DuelAnswer fought(const Duel& duel) {
     for (const DuelCall& race : duel.kernels[i].races) courses.push_back(course_of(race, open[i]));
   }
   Race race(duel.rules);
-  for (bool is_candidate_first = false; race.verdict() == Verdict::undecided; is_candidate_first = !is_candidate_first) race.add(pair(courses, is_candidate_first));
+  for (bool is_candidate_first = false; race.verdict() == Verdict::undecided; is_candidate_first = !is_candidate_first)
+    race.add(pair(courses, is_candidate_first));
   DuelAnswer answer{race.verdict(), race.median(), {}, race.pairs(), {}};
   constexpr double ms = 1e3;
   for (const Course& course : courses) answer.races.push_back({median(course.incumbent) * ms, median(course.candidate) * ms});
@@ -154,7 +158,9 @@ DuelAnswer fought(const Duel& duel) {
 std::string text_of(const DuelAnswer& answer) {
   auto races = nlohmann::json::array();
   for (const RaceTimes& times : answer.races) races.push_back({times.incumbent_ms, times.candidate_ms});
-  return nlohmann::json{{"verdict", static_cast<int>(answer.verdict)}, {"ratio", answer.ratio}, {"races", races}, {"pairs", answer.pairs}, {"problem", answer.problem}}.dump();
+  return nlohmann::json{
+      {"verdict", static_cast<int>(answer.verdict)}, {"ratio", answer.ratio}, {"races", races}, {"pairs", answer.pairs}, {"problem", answer.problem}}
+      .dump();
 }
 
 DuelAnswer lost(std::string problem) { return {Verdict::not_faster, 0, {}, 0, std::move(problem)}; }

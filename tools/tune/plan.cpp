@@ -31,7 +31,8 @@ const StepSchedule& taken(const StepSchedule& schedule, std::string_view capabil
 }
 
 /// The task of the stage, or nothing if it has no record (a copy) or nothing to choose.
-std::optional<TuneTask> task_of(const StageReport& stage, SizeClass size, const Machine& machine, const ScheduleChoice& choice, std::string_view capability) {
+std::optional<TuneTask> task_of(const StageReport& stage, SizeClass size, const Machine& machine, const ScheduleChoice& choice,
+                                std::string_view capability) {
   const StepSchedule& schedule = taken(stage.schedules.at(size), capability);
   for (const ScheduleInfo& info : all_schedules()) {
     if (info.name != schedule.name || stage.key.stage.empty()) continue;
@@ -59,7 +60,8 @@ std::optional<TuneTask> task_of(const StageReport& stage, SizeClass size, const 
 
 /// Adds the tasks that a call of the extents of all dims reaches. Where defaults are tuned all stages that take a schedule are one task, which
 /// begins with its default.
-void add_tasks(const KernelReport& report, const Shape& extents, const Machine& machine, const ScheduleChoice& choice, std::string_view capability, TunePlan& plan) {
+void add_tasks(const KernelReport& report, const Shape& extents, const Machine& machine, const ScheduleChoice& choice, std::string_view capability,
+               TunePlan& plan) {
   const std::size_t call = plan.calls.size();
   const bool is_for_defaults = plan.records_for == RecordsFor::defaults;
   for (const StageReport& stage : report.stages) {
@@ -67,7 +69,9 @@ void add_tasks(const KernelReport& report, const Shape& extents, const Machine& 
     std::optional<TuneTask> task = task_of(stage, size, machine, choice, capability);
     if (!task) continue;
     if (is_for_defaults) task->start = task->by_default;
-    const auto is_same = [&](const TuneTask& t) { return t.size == size && t.schedule == task->schedule && (is_for_defaults || t.keys == task->keys); };
+    const auto is_same = [&](const TuneTask& t) {
+      return t.size == size && t.schedule == task->schedule && (is_for_defaults || t.keys == task->keys);
+    };
     auto place = std::ranges::find_if(plan.tasks, is_same);
     if (place == plan.tasks.end()) place = plan.tasks.insert(place, std::move(*task));
     else if (std::ranges::find(place->keys, stage.key) == place->keys.end()) place->keys.push_back(stage.key);
@@ -140,7 +144,8 @@ std::map<std::string, Allowance, std::less<>> grown(const DuelCall& small, const
 std::map<SizeClass, std::vector<std::string>> row_dims(const KernelReport& report, const Graph& graph) {
   std::map<SizeClass, std::vector<std::string>> all;
   const auto is_free = [&](const std::string& dim) {
-    return std::ranges::any_of(graph.dim_infos(), [&](const DimInfo& info) { return info.derivation.formula == Formula::free && info.name() == dim; });
+    return std::ranges::any_of(graph.dim_infos(),
+                               [&](const DimInfo& info) { return info.derivation.formula == Formula::free && info.name() == dim; });
   };
   for (const StageReport& stage : report.stages)
     for (const SizeRule::Entry& entry : stage.sizes.entries)
@@ -207,7 +212,8 @@ std::string add_subject(TuneSubject given, const TargetInfo& target, std::string
       if (extent == 0) return fmt::format("--shape {}: {} = 0 leaves nothing to measure; all extents must be at least 1", text, dim);
     add_tasks(report, extents_in(report, filled.extents), machine_of(target), subject.prepared.schedule, capability, plan);
     DuelCall call{filled.extents, random_inputs(graph, filled.extents, 1), {}, {}};
-    if (std::string problem = put_inputs(graph, subject.given, call.inputs, plan.calls.size() - first, subject.shapes.size()); !problem.empty()) return problem;
+    if (std::string problem = put_inputs(graph, subject.given, call.inputs, plan.calls.size() - first, subject.shapes.size()); !problem.empty())
+      return problem;
     plan.calls.push_back({number, std::move(call), shape_text(graph, filled.extents)});
   }
   SmallCall small = small_call(subject.prepared, plan.calls[first].call.extents);

@@ -59,7 +59,9 @@ struct TuneTask {
   /// "query_tile=8, key_tile=64"
   std::string describe(const Point& point) const;
   /// Attention is worth more time than products, and these more than the rest; large calls more than short ones, which take less time to try.
-  double weight() const { return (kind == "online_softmax" || kind == "weighted_sum" ? 4 : kind == "gemm" ? 2 : 1) * (size == SizeClass::large ? 2 : 1); }
+  double weight() const {
+    return (kind == "online_softmax" || kind == "weighted_sum" ? 4 : kind == "gemm" ? 2 : 1) * (size == SizeClass::large ? 2 : 1);
+  }
 };
 
 /// What the records of a run are for: each stage by itself, or all stages that have no record.
@@ -80,6 +82,7 @@ struct TunePlan {
 
 /// The plan for the target, on a device of the capability (DriverDevice::capability) if it is one's: of the kernels of a code that is tuned which
 /// calls take there. The problem is one of the shapes or inputs.
-TunePlan make_plan(std::vector<TuneSubject> subjects, const TargetInfo& target, RecordsFor records_for = RecordsFor::stages, std::string_view capability = {});
+TunePlan make_plan(std::vector<TuneSubject> subjects, const TargetInfo& target, RecordsFor records_for = RecordsFor::stages,
+                   std::string_view capability = {});
 
 }  // namespace attune

@@ -75,7 +75,9 @@ std::vector<Point> Search::steps_from(const Point& point) const {
 std::optional<Point> Search::neighbour() {
   const std::vector<Point> near = steps_from(incumbent_);
   std::vector<Point> open;
-  const auto add = [&](const std::vector<Point>& points) { std::ranges::copy_if(points, std::back_inserter(open), [&](const Point& p) { return is_open(p); }); };
+  const auto add = [&](const std::vector<Point>& points) {
+    std::ranges::copy_if(points, std::back_inserter(open), [&](const Point& p) { return is_open(p); });
+  };
   add(near);
   // A step that is illegal by itself is taken with each that makes it legal: rows that do not divide a tile with tiles that they divide.
   for (const Point& step : near)

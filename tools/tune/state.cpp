@@ -47,7 +47,8 @@ TuneStateAnswer read_state(const std::string& path, const std::string& run) {
     for (const Json& task : json.at("tasks")) {
       state.tries.emplace_back();
       for (const Json& tried : task)
-        state.tries.back().push_back({tried.at("point").get<Point>(), static_cast<Outcome>(tried.at("outcome").get<int>()), tried.at("ratio").get<double>()});
+        state.tries.back().push_back(
+            {tried.at("point").get<Point>(), static_cast<Outcome>(tried.at("outcome").get<int>()), tried.at("ratio").get<double>()});
     }
   } catch (const Json::exception&) {
     return {{}, fmt::format("'{}': is not the state of a tuning run; remove it to begin anew", path)};

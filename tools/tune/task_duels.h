@@ -48,7 +48,8 @@ class TaskDuels {
     std::string problem;
   };
   Opponents opponents(std::size_t i, const std::vector<std::size_t>& subjects, const Choice& candidate, const Choice& incumbent, double limit_s);
-  DuelKernel duel_kernel(std::size_t subject, const std::string& incumbent, const std::string& candidate, const std::vector<std::size_t>& calls) const;
+  DuelKernel duel_kernel(std::size_t subject, const std::string& incumbent, const std::string& candidate,
+                         const std::vector<std::size_t>& calls) const;
   DuelAnswer duel(std::vector<DuelKernel> kernels, const RaceRules& rules, double limit_s) const;
   double ratio_of_hopeless(std::size_t i, const Choice& candidate, const Choice& incumbent, double end_s, std::string& problem);
   std::string compile_trusted(std::size_t subject, const Choice& defaults, double end_s, TuneCosts& costs);

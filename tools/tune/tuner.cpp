@@ -85,7 +85,9 @@ class Tuner {
       const TuneTask& task = plan_.tasks[i];
       const SubjectCalls& subject = plan_.subjects[plan_.calls[task.calls.front()].subject];
       if (task.small_up_to == 0 || !subject.row_dims.contains(task.size)) continue;
-      const auto is_same = [&](const std::vector<std::size_t>& one) { return plan_.records_for == RecordsFor::stages && plan_.tasks[one.front()].size == task.size; };
+      const auto is_same = [&](const std::vector<std::size_t>& one) {
+        return plan_.records_for == RecordsFor::stages && plan_.tasks[one.front()].size == task.size;
+      };
       const auto place = std::ranges::find_if(all, is_same);
       if (place == all.end()) all.push_back({i});
       else place->push_back(i);
@@ -107,10 +109,12 @@ class Tuner {
   std::string state_text() const {
     std::vector<std::string> graphs, shapes;
     for (const SubjectCalls& one : plan_.subjects)
-      graphs.push_back(fmt::format("{} {}", one.subject.graph.empty() ? one.subject.title : fmt::format("{}", fmt::join(one.subject.graph, " ")), fmt::join(one.subject.compile_arguments, " ")));
+      graphs.push_back(fmt::format("{} {}", one.subject.graph.empty() ? one.subject.title : fmt::format("{}", fmt::join(one.subject.graph, " ")),
+                                   fmt::join(one.subject.compile_arguments, " ")));
     for (const PlannedCall& call : plan_.calls) shapes.push_back(call.shape);
-    return fmt::format("{}{} with {} for {} and {}{}", plan_.records_for == RecordsFor::defaults ? "defaults of " : "", fmt::join(graphs, " and "), settings_.device.empty() ? fmt::format("{} threads", settings_.threads) : settings_.device,
-                       settings_.target, fmt::join(shapes, " and "), settings_.inputs.empty() ? "" : " of " + settings_.inputs);
+    return fmt::format("{}{} with {} for {} and {}{}", plan_.records_for == RecordsFor::defaults ? "defaults of " : "", fmt::join(graphs, " and "),
+                       settings_.device.empty() ? fmt::format("{} threads", settings_.threads) : settings_.device, settings_.target,
+                       fmt::join(shapes, " and "), settings_.inputs.empty() ? "" : " of " + settings_.inputs);
   }
 
   /// Compiles and races until `end_s`. A candidate that this ends is a failure that counts as none.
@@ -205,7 +209,8 @@ class Tuner {
   const TuneSettings& settings_;
   const std::function<void(const TuneProgress&)>& show_;
   TuneState state_;
-  Budget budget_{settings_.budget_s, [this] { return state_.elapsed_s + std::chrono::duration<double>(std::chrono::steady_clock::now() - settings_.started).count(); }};
+  Budget budget_{settings_.budget_s,
+                 [this] { return state_.elapsed_s + std::chrono::duration<double>(std::chrono::steady_clock::now() - settings_.started).count(); }};
   TaskDuels duels_{plan_, settings_, budget_};
   std::vector<std::size_t> order_;  // of the searches: the last one has what those before it leave of the budget, so the weightiest comes last
   Choice defaults_, best_;

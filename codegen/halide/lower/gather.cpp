@@ -28,7 +28,8 @@ Lowered lower(const Gather& op, const Site& site) {
   // Ids of memory have 64 bits; what is computed of indices has 32, as extents do.
   const Halide::Type type = place.type().bits() > 32 ? Halide::Int(64) : Halide::Int(32);
   const Halide::Expr id = Halide::cast(type, place), end = Halide::cast(type, extent), last = Halide::max(end - 1, 0);
-  at[std::string(op.along)] = Halide::unsafe_promise_clamped(Halide::cast<std::int32_t>(Halide::clamp(id, Halide::cast(type, 0), last)), 0, extent - 1);
+  at[std::string(op.along)] =
+      Halide::unsafe_promise_clamped(Halide::cast<std::int32_t>(Halide::clamp(id, Halide::cast(type, 0), last)), 0, extent - 1);
   const Lowered row = site.operand(0, at);
   const bool is_real = site.node.type.kind == Kind::real;
   const Lowered outside = is_real ? Lowered::real(std::numeric_limits<double>::quiet_NaN()) : Lowered::integer(0);

@@ -31,7 +31,8 @@ Interval<Lowered> anything(Kind kind) {
   }
   if (kind == Kind::i8) return {Lowered::integer(-128), Lowered::integer(127)};
   if (kind == Kind::u8) return {Lowered::integer(0), Lowered::integer(255)};
-  if (kind == Kind::i32) return {Lowered::integer(std::numeric_limits<std::int32_t>::min()), Lowered::integer(std::numeric_limits<std::int32_t>::max())};
+  if (kind == Kind::i32)
+    return {Lowered::integer(std::numeric_limits<std::int32_t>::min()), Lowered::integer(std::numeric_limits<std::int32_t>::max())};
   return {Lowered::integer(std::numeric_limits<std::int64_t>::min()), Lowered::integer(std::numeric_limits<std::int64_t>::max())};
 }
 
@@ -139,7 +140,8 @@ Interval<Lowered> LoweredGraph::find_over(int id, const Block& block, std::map<i
 
 /// Of a table of integers or truth values, where the places are one number or two neighbours, as those of blocks that divide the dim are: from the
 /// least to the greatest of the two rows, 0 outside of the table. Rows are looked up by single elements; nothing if they have more in the block.
-std::optional<Interval<Lowered>> LoweredGraph::chosen_over(const Gather& op, const Node& node, const Block& block, const Interval<Lowered>& ids) const {
+std::optional<Interval<Lowered>> LoweredGraph::chosen_over(const Gather& op, const Node& node, const Block& block,
+                                                           const Interval<Lowered>& ids) const {
   const Node& table = graph_.node(node.inputs[0]);
   const bool is_stored = std::holds_alternative<Input>(table.op);
   if (node.type.kind == Kind::real || (is_stored && !is_single(block, table.type.dims.without({op.along})))) return std::nullopt;

@@ -138,7 +138,8 @@ OnlineSoftmax body_of(const AttentionRoles& roles, const LoweredGraph& values, c
   if (stage.has_softmax) stage.weight = change(values, {roles.softmax}, roles.weights);
   if (roles.matmul >= 0) stage.value = values.piece(roles.value);
   if (roles.matmul >= 0 && roles.row_sum >= 0)
-    stage.of_total = [&values, matmul = roles.matmul, row_sum = roles.row_sum](const Halide::Expr& sum, const Halide::Expr& total, const Coordinates& at) {
+    stage.of_total = [&values, matmul = roles.matmul, row_sum = roles.row_sum](const Halide::Expr& sum, const Halide::Expr& total,
+                                                                               const Coordinates& at) {
       return values.at(result_of(values), at, {{matmul, {sum}}, {row_sum, {total}}}).expr;
     };
   else
@@ -231,9 +232,13 @@ Pointwise body_of(const WriteRowsRoles& roles, const LoweredGraph& values, const
   const auto capacity = [&values, along = std::string(op.along)] { return values.extents().at(along); };
   RowPlaces places{std::string(op.along), std::string(op.rows), {}, {}};
   if (op.wraps) {
-    places.place = [row, capacity](const Coordinates& at) { return Halide::cast<std::int32_t>(row(at) % Halide::max(Halide::cast<std::int64_t>(capacity()), 1)); };
+    places.place = [row, capacity](const Coordinates& at) {
+      return Halide::cast<std::int32_t>(row(at) % Halide::max(Halide::cast<std::int64_t>(capacity()), 1));
+    };
     // of rows that go to one place the last is written, in whatever order tasks run
-    places.is_written = [&values, rows = places.rows, capacity](const Coordinates& at) { return at.at(rows) >= values.extents().at(rows) - capacity(); };
+    places.is_written = [&values, rows = places.rows, capacity](const Coordinates& at) {
+      return at.at(rows) >= values.extents().at(rows) - capacity();
+    };
   } else {
     places.place = [row](const Coordinates& at) { return Halide::cast<std::int32_t>(row(at)); };
     places.is_written = [row, capacity](const Coordinates& at) { return row(at) >= 0 && row(at) < capacity(); };
@@ -243,6 +248,8 @@ Pointwise body_of(const WriteRowsRoles& roles, const LoweredGraph& values, const
   return stage;
 }
 
-Pointwise body_of(const PointwiseRoles&, const LoweredGraph& values, const ResultDims& results) { return {values.piece(result_of(values)), results[0]}; }
+Pointwise body_of(const PointwiseRoles&, const LoweredGraph& values, const ResultDims& results) {
+  return {values.piece(result_of(values)), results[0]};
+}
 
 }  // namespace attune

@@ -33,14 +33,18 @@ RowWalk walk_of(const TopK& op, Kind kind, const Extents& extents) {
   const Expr none = Halide::Internal::make_zero(type), one = Halide::Internal::make_one(type);
   walk.initial = {none, 0, 0, -1};  // the element, how many are counted, how many are greater, the last that is chosen
   walk.step = [=, &extents, over = std::string(op.over)](const RowWalk::Values& v, const Expr& element, const Expr& position, const Expr& pass) {
-    const Expr is_search = pass < bits, bit = one << Halide::cast(type, Halide::max(bits - 1 - pass, 0)), tried = v[0] | Halide::select(is_search, bit, none);
+    const Expr is_search = pass < bits, bit = one << Halide::cast(type, Halide::max(bits - 1 - pass, 0)),
+               tried = v[0] | Halide::select(is_search, bit, none);
     const Expr counts = Halide::select(is_search, element >= tried, element == tried);
     const Expr counted = Halide::select(position == 0, 0, v[1]) + Halide::cast<std::int32_t>(counts);
     const Expr decides = is_search && position == extents.at(over) - 1;
-    return RowWalk::Values{Halide::select(decides && counted >= count, tried, v[0]), counted, Halide::select(decides && counted < count, counted, v[2]),
+    return RowWalk::Values{Halide::select(decides && counted >= count, tried, v[0]), counted,
+                           Halide::select(decides && counted < count, counted, v[2]),
                            Halide::select(!is_search && counts && counted <= count - v[2], position, v[3])};
   };
-  walk.result = [](const RowWalk::Values& v, const Expr& element, const Expr& position) { return element > v[0] || (element == v[0] && position <= v[3]); };
+  walk.result = [](const RowWalk::Values& v, const Expr& element, const Expr& position) {
+    return element > v[0] || (element == v[0] && position <= v[3]);
+  };
   return walk;
 }
 

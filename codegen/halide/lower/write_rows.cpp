@@ -16,7 +16,8 @@ Lowered lower(const WriteRows& op, const Site& site) {
   }
   const Expr is_written = row >= 0 && row < wide(count);
   Coordinates at = site.at;
-  at[std::string(op.rows)] = Halide::unsafe_promise_clamped(Halide::cast<std::int32_t>(Halide::clamp(row, wide(0), Halide::max(wide(count) - 1, 0))), 0, count - 1);
+  at[std::string(op.rows)] =
+      Halide::unsafe_promise_clamped(Halide::cast<std::int32_t>(Halide::clamp(row, wide(0), Halide::max(wide(count) - 1, 0))), 0, count - 1);
   return select(Lowered{is_written}, site.operand(1, at), site.operand(0));
 }
 

@@ -130,7 +130,8 @@ class AllowEmpty : public IRMutator {
       s = asked(taken, "halide_device_malloc", for_memory(extents, strides), Block::make(AssertStmt::make(status == 0, status), s));
     }
     for (int d = rank->second - 1; d >= 0; --d)
-      s = LetStmt::make(names[static_cast<std::size_t>(d)], Call::make(Halide::Int(32), Call::buffer_get_extent, {call->args[0], d}, Call::Extern), s);
+      s = LetStmt::make(names[static_cast<std::size_t>(d)], Call::make(Halide::Int(32), Call::buffer_get_extent, {call->args[0], d}, Call::Extern),
+                        s);
     return s;
   }
 

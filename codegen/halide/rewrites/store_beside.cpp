@@ -95,7 +95,8 @@ class StoreBeside : public IRMutator {
     const auto* call = value.as<Call>();
     if (call == nullptr || call->name != marker_over) return {};
     Expr place = call->args[1];
-    for (const auto* name = place.as<Variable>(); name != nullptr && known_.contains(name->name); name = place.as<Variable>()) place = known_.at(name->name);
+    for (const auto* name = place.as<Variable>(); name != nullptr && known_.contains(name->name); name = place.as<Variable>())
+      place = known_.at(name->name);
     std::string memory;
     const Expr index = index_of(place, memory);
     Stmt store = Store::make(memory, call->args[0], index, Halide::Parameter(), op->predicate, ModulusRemainder());
@@ -120,7 +121,9 @@ Expr storing(const Expr& value, const Expr& element, const Halide::FuncRef& plac
   return Call::make(value.type(), marker, {value, element, Expr(place)}, Call::Extern);
 }
 
-Expr storing_over(const Expr& element, const Halide::FuncRef& place) { return Call::make(element.type(), marker_over, {element, Expr(place)}, Call::Extern); }
+Expr storing_over(const Expr& element, const Halide::FuncRef& place) {
+  return Call::make(element.type(), marker_over, {element, Expr(place)}, Call::Extern);
+}
 
 Expr behind(const Expr& call, const Expr& value) { return Call::make(value.type(), Call::return_second, {call, value}, Call::Intrinsic); }
 

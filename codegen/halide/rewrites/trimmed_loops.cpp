@@ -44,7 +44,8 @@ class TrimLoops final : public IRMutator {
     const Interval range = solve_for_outer_interval(simplify(seen_condition(condition)), op->name);
     if (range.is_empty() || range.is_everything()) return same;
     const Expr last = op->min + op->extent - 1;
-    const Expr first_visited = range.has_lower_bound() ? max(op->min, range.min) : op->min, last_visited = range.has_upper_bound() ? min(last, range.max) : last;
+    const Expr first_visited = range.has_lower_bound() ? max(op->min, range.min) : op->min,
+               last_visited = range.has_upper_bound() ? min(last, range.max) : last;
     const std::string first_name = op->name + ".first", extent_name = op->name + ".visited";
     const Expr first = Variable::make(Halide::Int(32), first_name), extent = Variable::make(Halide::Int(32), extent_name);
     const Stmt loop = For::make(op->name, first, extent, op->for_type, op->partition_policy, op->device_api, same.as<For>()->body);

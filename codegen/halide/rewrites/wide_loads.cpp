@@ -43,7 +43,8 @@ class Widen final : public IRMutator {
  private:
   using IRMutator::visit;
   Expr visit(const Load* op) override {
-    const bool may_be_wide = op->type.lanes() == lanes && (op->type.bits() == 16 || op->type.bits() == 32) && is_const_one(op->predicate) && !own_.contains(op->name);
+    const bool may_be_wide =
+        op->type.lanes() == lanes && (op->type.bits() == 16 || op->type.bits() == 32) && is_const_one(op->predicate) && !own_.contains(op->name);
     Unclamp unclamp;
     const Expr index = may_be_wide ? simplify(unclamp.mutate(op->index)) : Expr();
     const Ramp* ramp = index.defined() ? index.as<Ramp>() : nullptr;
