@@ -1,6 +1,5 @@
 #include "dsl/interpret.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <set>

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "runtime/arguments.h"
 
 namespace attune {

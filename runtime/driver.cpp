@@ -2,11 +2,9 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
-#include <span>
 
 #include "runtime/storage.h"
 #include "runtime/words.h"

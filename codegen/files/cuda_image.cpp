@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <vector>
 
 #include "codegen/files/run_program.h"
 #include "codegen/files/scratch_folder.h"

@@ -8,7 +8,6 @@
 #include "codegen/halide/lower/stage_body.h"
 #include "codegen/halide/numbers/elements.h"
 #include "codegen/halide/rewrites/memory_checks.h"
-#include "runtime/halide_type.h"
 #include "schedules/schedules.h"
 
 namespace attune {

@@ -1,5 +1,4 @@
 // Which targets this machine can run, as the runtime asks when it opens a kernel file.
-#include <algorithm>
 #include <sstream>
 #include <string>
 

@@ -1,7 +1,6 @@
 #include "schedules/common/prefetch.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "schedules/common/softmax_math.h"
 #include "schedules/common/tiles.h"

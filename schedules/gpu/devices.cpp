@@ -1,7 +1,6 @@
 #include "schedules/gpu/devices.h"
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
 #include "schedules/common/softmax_math.h"

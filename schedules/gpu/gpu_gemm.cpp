@@ -1,7 +1,6 @@
 /// One kernel: sums in the registers of a block's threads, operands in the memory that they share.
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "schedules/common/opaque_condition.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 #include "schedules/common/tiles.h"
 #include "schedules/gpu/gpu_block.h"

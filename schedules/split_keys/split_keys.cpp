@@ -1,6 +1,5 @@
 #include "schedules/split_keys/split_keys.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "codegen/halide/numbers/strict.h"

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "schedules/whole_rows/whole_rows_stage.h"
 
 using Halide::Func;

@@ -63,7 +63,7 @@ ROOMS = (
     Room("schedules", "the list of templates", ("schedules/", "codegen/halide/bodies/", "codegen/targets/"), (HALIDE, OUTSIDE)),
     Room("codegen/halide/lower", "a stage's graph becomes its body; one file an operation", ("dsl/", "codegen/plan/", "codegen/halide/bodies/", "codegen/halide/numbers/"), (HALIDE, OUTSIDE)),
     Room("codegen/halide", "Halide as a code generator: a step becomes an object",
-         ("runtime/halide_type.h", "codegen/files/cuda_image.h", "schedules/", "codegen/halide/", "codegen/steps/", "codegen/targets/"), (HALIDE, OUTSIDE)),
+         ("codegen/files/cuda_image.h", "schedules/", "codegen/halide/", "codegen/steps/", "codegen/targets/"), (HALIDE, OUTSIDE)),
     Room("codegen/tensor_cores", "tensor cores as a code generator: attention and products on CUDA by MLIR",
          ("dsl/", "schedules/mma/", "schedules/records/", "codegen/files/cuda_image.h", "codegen/plan/", "codegen/steps/", "codegen/targets/"), (MLIR, OUTSIDE)),
     Room("codegen/output", "steps become a kernel file",

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <utility>
 
 #include "tools/attune/kernel_file.h"
 #include "tools/attune/peak_graphs.h"

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <iostream>
 #include <new>
-#include <stdexcept>
 #include <system_error>
 
 #include "codegen/files/scratch_folder.h"

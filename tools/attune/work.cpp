@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "codegen/dialect/import.h"
 #include "codegen/output/code_generators.h"

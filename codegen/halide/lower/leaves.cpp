@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "codegen/halide/lower/lowered_graph.h"
 

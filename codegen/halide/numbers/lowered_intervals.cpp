@@ -1,7 +1,4 @@
-#include <utility>
-
 #include "codegen/halide/numbers/lowered.h"
-#include "codegen/halide/numbers/strict.h"
 
 using Halide::Expr;
 using Halide::Internal::is_const_one;
