@@ -1,18 +1,13 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
-#include <sstream>
 
 #include "tests/skip.h"
-#include "tests/tools/headers.h"
 #include "tests/tools/program.h"
-#include "tools/npy.h"
 
 namespace attune {
 namespace {
@@ -23,121 +18,6 @@ std::set<std::string> keys_of(const json& object) {
   std::set<std::string> keys;
   for (const auto& [key, value] : object.items()) keys.insert(key);
   return keys;
-}
-
-/// Elements that differ from one to the next and are exact in bf16.
-std::vector<double> wave(std::int64_t count) {
-  std::vector<double> values;
-  for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<double>((i * 37) % 65 - 32) / 32);
-  return values;
-}
-
-template <class T>
-NpyArray stored_as(const std::vector<std::int64_t>& shape) {
-  std::int64_t count = 1;
-  for (const std::int64_t extent : shape) count *= extent;
-  std::vector<T> elements;
-  for (const double x : wave(count)) {
-    if constexpr (std::is_same_v<T, std::uint16_t>) elements.push_back(static_cast<T>(std::bit_cast<std::uint32_t>(static_cast<float>(x)) >> 16));
-    else elements.push_back(static_cast<T>(x));
-  }
-  return NpyArray::of<T>(shape, elements);
-}
-
-/// The bits of a half; the numbers of `wave` are exact.
-std::uint16_t half_bits(double x) {
-  if (x == 0) return 0;
-  int exponent = 0;
-  const double fraction = std::frexp(std::fabs(x), &exponent);  // in [0.5, 1)
-  return static_cast<std::uint16_t>((x < 0 ? 0x8000 : 0) | (exponent + 14) << 10 | (static_cast<int>(fraction * 2048) & 1023));
-}
-
-NpyArray stored_as_halves(const std::vector<std::int64_t>& shape) {
-  NpyArray array = stored_as<std::uint16_t>(shape);
-  std::vector<std::uint16_t> bits;
-  for (const double x : wave(array.size())) bits.push_back(half_bits(x));
-  array = NpyArray::of<std::uint16_t>(shape, bits);
-  array.type = NpyType::f16;
-  return array;
-}
-
-/// q, k and v of one call of `causal`, as files; and the words that name them.
-struct Files {
-  Folder folder;
-  Words inputs;
-
-  template <class Make>
-  explicit Files(Make make, std::int64_t depth = 8) {
-    const std::map<std::string, std::vector<std::int64_t>> shapes = {{"q", {1, 2, 5, depth}}, {"k", {1, 2, 7, depth}}, {"v", {1, 2, 7, 3}}};
-    for (const auto& [name, shape] : shapes) {
-      const std::string file = folder / (name + ".npy").c_str();
-      REQUIRE(write_npy(file, make(shape)));
-      inputs.insert(inputs.end(), {"--in", name + "=" + file});
-    }
-  }
-
-  /// Runs with these words in front, and reads `out`.
-  NpyArray run(Words words) const {
-    const std::string file = folder / "out.npy";
-    words.insert(words.begin(), "run");
-    words.insert(words.end(), inputs.begin(), inputs.end());
-    words.insert(words.end(), {"--out", "out=" + file});
-    attune_says(words);
-    const Result<NpyArray> out = read_npy(file);
-    REQUIRE(out);
-    CHECK(out->shape == std::vector<std::int64_t>{1, 2, 5, 3});
-    return *out;
-  }
-};
-
-/// Attention of the wave, as the variant says it: each query sees the keys up to its own position.
-std::vector<double> causal_of_wave() {
-  const std::vector<double> q = wave(80), k = wave(112), v = wave(42);
-  std::vector<double> out;
-  for (std::size_t h = 0; h < 2; ++h)
-    for (std::size_t i = 0; i < 5; ++i) {
-      std::array<double, 3> sum{};
-      double total = 0;
-      for (std::size_t j = 0; j <= i; ++j) {
-        double score = 0;
-        for (std::size_t d = 0; d < 8; ++d) score += q[(h * 5 + i) * 8 + d] * k[(h * 7 + j) * 8 + d];
-        const double weight = std::exp(score / std::sqrt(8.0));
-        total += weight;
-        for (std::size_t d = 0; d < 3; ++d) sum[d] += weight * v[(h * 7 + j) * 3 + d];
-      }
-      for (const double x : sum) out.push_back(x / total);
-    }
-  return out;
-}
-
-template <class T>
-double largest_difference(const NpyArray& array) {
-  const auto got = array.values<T>();
-  REQUIRE(got);
-  const std::vector<double> expected = causal_of_wave();
-  REQUIRE(got->size() == expected.size());
-  double worst = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    double x;
-    if constexpr (std::is_same_v<T, std::uint16_t>) x = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>((*got)[i]) << 16));
-    else x = static_cast<double>((*got)[i]);
-    worst = std::max(worst, std::fabs(x - expected[i]));
-  }
-  return worst;
-}
-
-const Words commands = {"list", "show", "compile", "run", "check", "bench", "explain", "tune", "conformance", "import"};
-
-/// The lines of a help text that begin with "  attune ", as words.
-std::vector<Words> examples_of(const std::string& help) {
-  std::vector<Words> examples;
-  std::istringstream lines(help);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("  attune ") || line.find("COMMAND") != std::string::npos) continue;
-    std::istringstream stream(line.substr(9));
-    examples.emplace_back(std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>());
-  }
-  return examples;
 }
 
 }  // namespace
@@ -214,31 +94,6 @@ TEST_CASE("a signature in JSON has the names that other tools use", "[command li
   CHECK(outputs == std::set<std::string>{"out", "weights"});
 }
 
-TEST_CASE("run computes the same from a variant, a kernel file, a header and the interpreter", "[command line]") {
-  const Files files(stored_as<float>);
-  attune_says({"compile", "causal", "--shared", "--size", "small", "-o", files.folder / "."});
-  CHECK(largest_difference<float>(files.run({"causal"})) < 1e-5);
-  CHECK(largest_difference<float>(files.run({files.folder / "causal.so", "--threads", "1"})) < 1e-5);
-  CHECK(largest_difference<double>(files.run({"causal", "--interpret"})) < 1e-12);
-  const std::string header = files.folder.write("reach.h", good_header);
-  const NpyArray reach = files.run({header, "--struct", "Reach", "--param", "reach=1"});
-  const NpyArray interpreted = files.run({header, "--struct", "Reach", "--param", "reach=1", "--interpret"});
-  for (std::size_t i = 0; i < 30; ++i) CHECK(static_cast<double>((*reach.values<float>())[i]) == Approx((*interpreted.values<double>())[i]).margin(1e-5));
-}
-
-TEST_CASE("bf16 stands as uint16 in files", "[command line]") {
-  const Files files(stored_as<std::uint16_t>);
-  const NpyArray out = files.run({"causal", "--type", "bf16"});
-  CHECK(out.type == NpyType::u16);
-  CHECK(largest_difference<std::uint16_t>(out) < 0.02);
-  CHECK(largest_difference<double>(files.run({"causal", "--interpret"})) < 1e-12);
-}
-
-TEST_CASE("the interpreter reads halves and doubles", "[command line]") {
-  CHECK(largest_difference<double>(Files(stored_as_halves).run({"causal", "--interpret"})) < 1e-12);
-  CHECK(largest_difference<double>(Files(stored_as<double>).run({"causal", "--interpret"})) < 1e-12);
-}
-
 TEST_CASE("check compares with the interpreter and says how", "[command line]") {
   const std::string said = attune_says({"check", "causal", "--shape", "queries=5,keys=3", "--seed", "7"});
   CHECK_THAT(said, Catch::StartsWith("variant 'causal', target '") &&
@@ -304,49 +159,6 @@ TEST_CASE("bench says parameters, and bytes where there is no product", "[comman
                                           "  attn.return %0 {names = [\"out\"], dims = [[\"queries\"]]} : !attn.tensor<queries, real>\n}\n";
   const std::string said = attune_says({"bench", folder / "twice.mlir", "--threads", "1", "--shape", "queries=5000"});
   CHECK_THAT(said, Catch::Contains(" GB/s of inputs and outputs, each once; there is no product\n") && !Catch::Contains("GFLOP"));
-}
-
-TEST_CASE("every help text ends with examples", "[command line]") {
-  std::vector<Words> all{{}};
-  for (const std::string& command : commands) all.push_back({command});
-  for (Words words : all) {
-    words.emplace_back("--help");
-    const std::string help = attune_says(words);
-    INFO(help);
-    const std::size_t last = help.find_last_not_of('\n'), line = help.rfind('\n', last) + 1;
-    CHECK(help.substr(line).starts_with("  attune "));
-    CHECK_THAT(help, Catch::Contains("\nExamples:\n") && !Catch::Contains("Usage: /"));
-  }
-}
-
-TEST_CASE("the examples of the help texts run", "[command line]") {
-  const Files files(stored_as<float>, 64);
-  const Folder& folder = files.folder;
-  std::string header(good_header);
-  for (std::size_t at = 0; (at = header.find("Reach", at)) != std::string::npos; at += 11) header.replace(at, 5, "MyAttention");
-  folder.write("my_attention.h", header);
-  folder.write("tokens.txt", "the\ncat\nsat\non\nit\n");
-  folder.write("key_tokens.txt", "a\nred\nmat\nwas\nunder\nthe\ncat\n");
-  std::filesystem::create_directories(folder / "cases");
-  std::filesystem::copy(ATTUNE_SOURCE "/tests/onnx/data/attention_4d", folder / "cases/attention_4d", std::filesystem::copy_options::recursive);
-  std::filesystem::copy(ATTUNE_SOURCE "/tests/onnx/models/attention.onnx", folder / "model.onnx");
-  int count = 0;
-  for (const std::string& command : commands)
-    for (const Words& example : examples_of(attune_says({command, "--help"}))) {
-      std::string line = "cd '" + (folder / ".").string() + "' && '" ATTUNE_PROGRAM "'";
-      // half a minute: it is what 'a run for defaults writes one of every schedule and size' runs
-      if (std::ranges::find(example, "--defaults") != example.end()) continue;
-      // a tuning run need not find anything to write
-      if (command == "tune" && example[0] != "tune" && !std::filesystem::exists(folder / "my.json")) continue;
-      // the shapes of bench and tune are long sequences: their figures are not looked at here
-      for (const std::string& word : example) line += " '" + std::regex_replace(word, std::regex(command == "bench" || command == "tune" ? "=4096" : "^$"), "=64") + "'";
-      if (example[0] == "tune") line += " --tries 1";
-      const Ran ran = run_program({"sh", "-c", line});
-      INFO(line << "\n" << ran.err);
-      CHECK(ran.status == 0);
-      ++count;
-    }
-  CHECK(count >= 15);
 }
 
 }  // namespace attune
