@@ -2,14 +2,14 @@
 
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "codegen/halide/rewrites/private_registers.h"
-#include "codegen/halide/rewrites/trimmed_loops.h"
 #include "codegen/halide/rewrites/store_beside.h"
+#include "codegen/halide/rewrites/trimmed_loops.h"
+#include "codegen/halide/rewrites/words_for_kernels.h"
 
 namespace attune {
 namespace {
@@ -79,9 +79,6 @@ class TakesMemory final : public Halide::Internal::IRVisitor {
   std::string name_;
 };
 
-/// Numbers as Vulkan's kernels take them from outside; memory is none.
-bool is_word(const Halide::Type& type) { return type.is_handle() || type.bits() == 32; }
-
 /// Where no loop runs that would compute a function, known extents leave its hoisted memory without anybody who takes it: Halide asks for one.
 class WithoutUntakenMemory final : public IRMutator {
   using IRMutator::visit;
@@ -90,50 +87,6 @@ class WithoutUntakenMemory final : public IRMutator {
     hoisted->body.accept(&search);
     return search.is_found ? IRMutator::visit(hoisted) : mutate(hoisted->body);
   }
-};
-
-/// What is no word of 32 bits is computed in kernels, not outside of them: Halide packs the arguments of a Vulkan kernel without gaps, so that of two
-/// truth values one is read in the place of the other, and 64 bits lie where Vulkan allows none.
-/// Known truths are no values there, also of an opaque condition.
-class WordsForKernels final : public IRMutator {
-  using IRMutator::visit;
-  Stmt visit(const LetStmt* let) override {
-    const bool is_for_kernels = !is_word(let->value.type()) && !is_in_kernel_ && is_pure(let->value);
-    return is_for_kernels ? mutate(Halide::Internal::substitute(let->name, let->value, let->body)) : IRMutator::visit(let);
-  }
-  Stmt visit(const Halide::Internal::For* loop) override {
-    const Halide::Internal::ScopedValue<bool> in_kernel(is_in_kernel_, is_in_kernel_ || loop->for_type == Halide::Internal::ForType::GPUBlock);
-    return IRMutator::visit(loop);
-  }
-  Expr visit(const Halide::Internal::Call* call) override {
-    const bool is_known = call->is_intrinsic(Halide::Internal::Call::return_second) && is_const(call->args[1]);
-    return is_known ? call->args[1] : IRMutator::visit(call);
-  }
-  bool is_in_kernel_ = false;
-};
-
-/// Ends the compiler where a kernel takes a number from outside that is no word.
-class TakesWords final : public Halide::Internal::IRVisitor {
-  using IRVisitor::visit;
-  void visit(const Halide::Internal::For* loop) override {
-    if (is_in_kernel_) inside_.insert(loop->name);
-    const Halide::Internal::ScopedValue<bool> in_kernel(is_in_kernel_, is_in_kernel_ || loop->for_type == Halide::Internal::ForType::GPUBlock);
-    IRVisitor::visit(loop);
-  }
-  void visit(const LetStmt* let) override {
-    if (is_in_kernel_) inside_.insert(let->name);
-    IRVisitor::visit(let);
-  }
-  void visit(const Halide::Internal::Let* let) override {
-    if (is_in_kernel_) inside_.insert(let->name);
-    IRVisitor::visit(let);
-  }
-  void visit(const Halide::Internal::Variable* variable) override {
-    if (is_in_kernel_ && !is_word(variable->type) && !inside_.contains(variable->name))
-      throw std::logic_error("internal: a kernel for Vulkan takes '" + variable->name + "', which is no word of 32 bits");
-  }
-  bool is_in_kernel_ = false;
-  std::set<std::string> inside_;
 };
 
 /// Statements hold functions by pointers that do not own: here they come to, for the functions of the copied pipeline end with its lowering.
@@ -274,18 +227,11 @@ class Passes {
     s = simplify(remove_dead_allocations(s));
     s = hoist_loop_invariant_values(s);
     s = hoist_loop_invariant_if_statements(s);
-    if (target_.has_feature(Halide::Target::Vulkan)) s = words_for_kernels(s);
+    if (target_.has_feature(Halide::Target::Vulkan)) s = with_words_for_kernels(s);
     // Divisions become shifts, which the simplifier would turn back.
     s = find_intrinsics(s);
     s = hoist_prefetches(s);
     return has_checks() ? s : strip_asserts(s);
-  }
-
-  static Stmt words_for_kernels(const Stmt& s) {
-    Stmt made = simplify(WordsForKernels().mutate(s));
-    TakesWords check;
-    made.accept(&check);
-    return made;
   }
 
   /// Results, and functions that store an element of another where they are computed, whatever hides the values that are made of them. Memory that is
