@@ -1,0 +1,85 @@
+/// A product of operands that are copied into panels, as gemm_packed.cpp computes it and gemm_panels.cpp packs its operands.
+#pragma once
+
+#include <Halide.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "schedules/common/prefetch.h"
+#include "schedules/gemm/gemm_cut.h"
+#include "schedules/gemm/gemm_product.h"
+
+namespace attune {
+
+class PackedGemm {
+ public:
+  PackedGemm(const Product& product, const GemmTile& tile);
+
+  Stored result();
+
+ private:
+  /// b is in memory, and its rows along the columns are as long as a panel.
+  bool are_columns_in_panels() const;
+  void define_row_panel();
+  void define_column_panel();
+  /// What prefetches that of b's rows which is read next. Undefined if b is not in memory that others wrote.
+  Halide::Expr prefetch_ahead();
+  /// The same where b's rows lie along the columns.
+  Halide::Expr prefetch_rows_ahead();
+  /// Of b, for column j of tile jo.
+  Halide::Expr column_element(const Halide::Expr& lane, const Halide::Expr& block, const Halide::Expr& outer);
+  void define_sums();
+  /// Tiles with more than `more_than` rows, and `rows` at most.
+  Halide::Expr has_rows(int more_than, int rows) const;
+  void add_product(const Halide::Expr& lane, const Halide::Expr& row, const Halide::Expr& block, const Halide::Expr& outer);
+  void define_result();
+  /// Adds the loops of the result, and gives the coordinates of the batch in them.
+  Coordinates define_loops(const PackedCut& c);
+  void schedule_result();
+  void schedule_sums();
+  /// Of b that are read to their end together while they are transposed.
+  int rows_at_once() const { return std::min(tile_.lanes, 8); }
+  /// Tasks of about as many elements each pack the panels, `breadth` wide.
+  void split_into_tasks(Halide::Func& panels, const Halide::Var& tile, const Halide::Var& panel, const Halide::Var& task, int breadth);
+  void schedule_row_panel();
+  void schedule_column_panel();
+
+  /// The Func's arguments: these, then the batch dims that the piece has.
+  template <class Index>
+  std::vector<Index> with_batch(std::vector<Index> first, const Piece& piece) const;
+  Coordinates batch_coordinates() const;
+
+  const Product& p_;
+  const Gemm& body_;
+  const GemmTile tile_;
+  const int width_;
+  const Tiled over_, columns_;
+  const bool columns_in_place_;
+  std::vector<std::string> own_batch_;  ///< the batch dims that b lacks: all their products read the same columns
+
+  // k counts a vector's lanes along the contraction, kb its blocks, ko what the other contracted dims are at; i and j count in a tile, io and jo tiles.
+  Halide::Var k_{"k-"}, kb_{"kb-"}, ko_{"ko-"}, i_{"i-"}, io_{"io-"}, j_{"j-"}, jo_{"jo-"};
+  Halide::Func row_panel_{"row_panel"};          // [batch.., row tile, outer over, block, row, lane]
+  Halide::Func column_panel_{"column_panel"};    // [batch.., column tile, outer over, block, lane, column]
+  Halide::Func column_source_{"column_source"};  // the same with column and lane exchanged: a transposition in registers
+  Halide::Func sums_{"sums"};                    // [batch.., row tile, column tile, row, column]
+  Halide::Func ahead_{"ahead"};                  // prefetches later elements: [batch.., column tile, outer over, block, column], or lane for the column
+  Halide::Func result_{"product"};
+  Halide::RDom main_, tail_, loops_;
+  RowLines lines_;  ///< of a panel's part of one of b's rows
+  std::vector<Halide::RDom> few_;  ///< main_ for a last tile of few rows
+  std::vector<OpaqueNumber> numbers_;
+  int j_loop_ = 0, i_loop_ = 0, io_loop_ = 0, jo_loop_ = 0, jb_loop_ = 0, ib_loop_ = 0, part_loop_ = 0, span_loop_ = 0;
+  std::vector<int> shared_loops_, own_loops_;  ///< of the batch dims that b has, and of own_batch_
+  Halide::RVar task_{"task-"}, group_{"group-"};
+};
+
+template <class Index>
+std::vector<Index> PackedGemm::with_batch(std::vector<Index> first, const Piece& piece) const {
+  for (const std::string& dim : dims_in(body_.batch, piece)) first.emplace_back(Halide::Var(dim));
+  return first;
+}
+
+}  // namespace attune

@@ -1,0 +1,126 @@
+// The operands of a packed product, copied into panels in the order in which the sums use them, or columns where they lie in panels.
+#include <algorithm>
+#include <numeric>
+
+#include "schedules/gemm/gemm_packed.h"
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RVar;
+using Halide::Var;
+
+namespace attune {
+namespace {
+
+/// So many elements of a row are read between prefetching one and reading it, then as many at the start of the next rows: prefetchers follow a row only
+/// once some of it was read, and never from one page to another.
+constexpr int prefetched_elements = 256;
+/// Where b's rows lie along the columns, so many rows are read between prefetching a panel's part of one and reading it, then as many of the next panel:
+/// that part is a few lines, on a page of its own.
+constexpr int prefetched_rows = 32;
+/// Panels of a few pages are not worth a task of their own.
+constexpr int elements_per_packing_task = 64 * 1024;
+
+}  // namespace
+
+bool PackedGemm::are_columns_in_panels() const {
+  return p_.b_along_columns && Halide::Internal::can_prove(columns_.extent() == width_) && is_in_place_along(body_.b, body_.columns.back());
+}
+
+void PackedGemm::define_row_panel() {
+  Coordinates at = batch_coordinates();
+  over_.place_outer(ko_, clamped(kb_ * tile_.lanes + k_, over_.extent(), !p_.a_along_rows), at);
+  p_.rows.place(clamped(io_ * tile_.rows + i_, p_.rows.extent(), p_.a_along_rows), at);
+  row_panel_(with_batch(std::vector<Var>{k_, i_, kb_, ko_, io_}, body_.a)) = Halide::cast<float>(body_.a.at(at));
+}
+
+void PackedGemm::define_column_panel() {
+  Coordinates at = batch_coordinates();
+  over_.place_outer(ko_, clamped(kb_ * tile_.lanes + k_, over_.extent(), p_.b_along_over), at);
+  columns_.place(jo_, clamped(columns_.first(jo_) + j_, columns_.extent(), !p_.b_along_over), at);
+  const Expr element = Halide::cast<float>(body_.b.at(at));
+  if (p_.b_along_over) {
+    column_source_(with_batch(std::vector<Var>{k_, j_, kb_, ko_, jo_}, body_.b)) = after(prefetch_ahead(), element);
+    column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = column_source_(with_batch(std::vector<Expr>{k_, j_, kb_, ko_, jo_}, body_.b));
+  } else {
+    column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = after(prefetch_rows_ahead(), element);
+  }
+}
+
+Expr PackedGemm::prefetch_ahead() {
+  const Expr extent = over_.extent(), later = kb_ * tile_.lanes + Halide::min(prefetched_elements, extent), is_past = later >= extent;
+  Coordinates at = batch_coordinates();
+  over_.place_outer(ko_, select(is_past, later - extent, later), at);
+  columns_.place(jo_, columns_.first(jo_) + j_ + select(is_past, rows_at_once(), 0), at);
+  const Expr line = prefetch(body_.b.load(at), tile_.prefetch);
+  if (!line.defined()) return {};
+  const std::vector<Var> place = with_batch(std::vector<Var>{j_, kb_, ko_, jo_}, body_.b);
+  define_prefetch(ahead_, place, line);
+  return ahead_(place);
+}
+
+Expr PackedGemm::prefetch_rows_ahead() {
+  const auto load = body_.b.load();
+  if (!p_.b_along_columns || !load) return {};
+  lines_ = RowLines(width_ + 1, load->memory.type().bytes(), "line");  // a row that begins within a line ends in one more
+  const Expr extent = over_.extent(), later = kb_ * tile_.lanes + k_ + Halide::min(prefetched_rows, extent), is_past = later >= extent;
+  const Expr panel = jo_ + select(is_past, 1, 0);
+  Coordinates at = batch_coordinates();
+  over_.place_outer(ko_, select(is_past, later - extent, later), at);
+  columns_.place(panel, columns_.first(panel) + lines_.first_element(), at);
+  const Expr line = prefetch(body_.b.load(at), tile_.prefetch);
+  if (!line.defined()) return {};
+  const std::vector<Var> place = with_batch(std::vector<Var>{k_, kb_, ko_, jo_}, body_.b);
+  define_prefetch(ahead_, place, line);
+  return ahead_(place);
+}
+
+Expr PackedGemm::column_element(const Expr& lane, const Expr& block, const Expr& outer) {
+  if (!columns_in_place_) return column_panel_(with_batch(std::vector<Expr>{j_, lane, block, outer, jo_}, body_.b));
+  Coordinates at = batch_coordinates();
+  over_.place_outer(outer, block * tile_.lanes + lane, at);
+  columns_.place(jo_, columns_.first(jo_) + j_, at);
+  return body_.b.at(at);
+}
+
+void PackedGemm::split_into_tasks(Func& panels, const Var& tile, const Var& panel, const Var& task, int breadth) {
+  const Expr elements = Halide::max(over_.tiles(), 1) * (tile_.lanes * breadth);
+  panels.split(tile, task, panel, Halide::max(elements_per_packing_task / elements, 1), Halide::TailStrategy::GuardWithIf).parallel(task);
+}
+
+void PackedGemm::schedule_row_panel() {
+  Var task("task-"), panel("panel-");
+  row_panel_.compute_at(result_, RVar(loops_[span_loop_].name())).bound(k_, 0, tile_.lanes).bound(i_, 0, tile_.rows);
+  split_into_tasks(row_panel_, io_, panel, task, tile_.rows);
+  if (p_.a_along_rows) {
+    row_panel_.reorder_storage(i_, k_, kb_, ko_, io_).reorder(i_, k_, kb_, ko_, panel, task).vectorize(i_, std::gcd(tile_.rows, tile_.lanes));
+  } else {
+    row_panel_.reorder(k_, kb_, ko_, i_, panel, task).vectorize(k_);
+  }
+}
+
+void PackedGemm::schedule_column_panel() {
+  column_panel_.compute_at(result_, RVar(loops_[part_loop_].name()));
+  Var vector("vector-"), lane("lane-"), kv("kv-"), kl("kl-"), task("task-"), panel("panel-");
+  column_panel_.bound(k_, 0, tile_.lanes).bound(j_, 0, width_);
+  split_into_tasks(column_panel_, jo_, panel, task, width_);
+  if (!p_.b_along_over) {
+    column_panel_.split(j_, vector, lane, tile_.lanes).reorder(lane, vector, k_, kb_, ko_, panel, task).vectorize(lane);
+    if (ahead_.defined()) {
+      ahead_.compute_at(column_panel_, k_);
+      lines_.unroll_few(ahead_.update());
+    }
+    return;
+  }
+  // Squares of 8 x 8 (4 x 4 on narrow vectors) are transposed in registers: 0.15 ns an element where scattered stores take 0.33 (Zen 4).
+  // Eight rows are read to their end: more rows at once are more streams than prefetchers follow, in few sets of the first-level cache.
+  const int edge = rows_at_once();
+  column_panel_.split(j_, vector, lane, edge).split(k_, kv, kl, edge).reorder(lane, kl, kv, kb_, ko_, vector, panel, task).vectorize(lane).unroll(kl);
+  if (ahead_.defined()) {
+    ahead_.compute_at(column_panel_, kb_).unroll(j_);
+    ahead_.update().unroll(j_);
+  }
+  column_source_.compute_at(column_panel_, kv).reorder_storage(j_, k_).vectorize(k_).unroll(j_);
+}
+
+}  // namespace attune
