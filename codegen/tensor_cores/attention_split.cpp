@@ -1,5 +1,4 @@
 #include <mlir/Dialect/Arith/IR/Arith.h>
-#include <mlir/Dialect/LLVMIR/LLVMDialect.h>
 #include <mlir/Dialect/SCF/IR/SCF.h>
 
 #include "codegen/tensor_cores/split_product.h"
@@ -71,7 +70,7 @@ void WarpProducts::add_split_values(const Scores& weights, const SharedTile& val
 
 // Without care all products of an infinity, and some of what is nearly one, are NaN, and so is the total of a row, or the sum, that they come to.
 Values WarpAttention::walk_again_with_care(const Values& state) {
-  const Value is_odd = in_any_warp(is_any_nan(state));
+  const Value is_odd = code_.in_any_warp(is_any_nan(state), shared_, warp_, lane_, tiles_.warps());
   auto branch = mlir::scf::IfOp::create(builder_, mlir::ValueRange(state).getTypes(), is_odd, /*withElseRegion=*/true);
   const mlir::OpBuilder::InsertionGuard guard(builder_);
   builder_.setInsertionPointToStart(branch.thenBlock());
@@ -101,22 +100,6 @@ Value WarpAttention::is_any_nan(const Values& state) const {
   Value all = code_.real(0);
   for (std::size_t at = total_at(0, 0); at < state.size(); ++at) all = code_.fused(state[at], code_.real(0), all);
   return builder_.createOrFold<mlir::arith::CmpFOp>(mlir::arith::CmpFPredicate::UNO, all, all);
-}
-
-Value WarpAttention::in_any_warp(Value condition) const {
-  const mlir::Type word = builder_.getI32Type();
-  Value found = builder_.createOrFold<mlir::arith::ExtUIOp>(word, condition);
-  for (int by = 1; by < 32; by *= 2) found = builder_.createOrFold<mlir::arith::OrIOp>(found, code_.exchanged(found, by));
-  code_.barrier();  // who reads keys or values has done so
-  const auto place = [&](Value warp) { return code_.behind(shared_, code_.multiply(warp, 4)); };
-  code_.when(builder_.createOrFold<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::eq, lane_, code_.number(0)),
-             [&] { mlir::LLVM::StoreOp::create(builder_, found, place(warp_)); });
-  code_.barrier();
-  Value all = code_.number(0);
-  for (int warp = 0; warp < tiles_.warps(); ++warp)
-    all = builder_.createOrFold<mlir::arith::OrIOp>(all, mlir::LLVM::LoadOp::create(builder_, word, place(code_.number(warp))));
-  code_.barrier();
-  return builder_.createOrFold<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::ne, all, code_.number(0));
 }
 
 }  // namespace attune::tensor_cores

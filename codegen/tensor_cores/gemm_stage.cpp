@@ -47,8 +47,9 @@ GemmAnswer gemm_stage(const KernelSteps& plan, const Step& step) {
   if (!out.empty() && !has(b.operand.dims, out.back())) std::swap(a, b);
   stage.a = std::move(a.operand);
   stage.b = std::move(b.operand);
-  if (std::string problem = storage_problem(plan, step, {&stage.a, &stage.b}, {Element::bf16, Element::f16}); !problem.empty()) return refuse(std::move(problem));
-  stage.element = plan.tensors[step.inputs[stage.a.input]].element;
+  for (const Operand* operand : {&stage.a, &stage.b})
+    if (std::string problem = storage_problem(plan, step, *operand, {Element::bf16, Element::f16, Element::f32}); !problem.empty())
+      return refuse(std::move(problem));
   const Names over = std::get<Matmul>(matmul.op).over;
   for (const std::string& dim : stage.a.dims)
     if (over.has(dim))

@@ -54,19 +54,26 @@ void GemmTensors::load(const SharedTile& tile, const GemmSide& side, Value first
   const auto least = [&](Value a, Value b) { return builder_.createOrFold<mlir::arith::MinSIOp>(a, b); };
   const auto greatest = [&](Value a, Value b) { return builder_.createOrFold<mlir::arith::MaxSIOp>(a, b); };
   const auto place = [&](Value line, Value at) { return code_.add(base, code_.add(offset(side, lines, line), offset(side, along, at))); };
+  const auto line_of = [&](Value row) { return stage_.is_split() && side.is_by_own ? contracted_of_row(code_, row) : row; };
   if (loads != Loads::of_elements)
     return tile.copy(arguments_, side.operand.input, thread, threads, [&](Value row, Value own_chunk) -> GlobalChunk {
-      const int elements = chunk_elements(stage_.element);
-      const Value line = code_.add(first_line, row), at = code_.add(first_along, code_.multiply(own_chunk, elements));
+      const int elements = chunk_elements(side.operand.element);
+      const Value line = code_.add(first_line, line_of(row)), at = code_.add(first_along, code_.multiply(own_chunk, elements));
       if (loads == Loads::of_all) return {place(line, at), {}};
       const Value left = least(greatest(builder_.createOrFold<mlir::arith::SubIOp>(along.size(), at), zero), code_.number(elements));
       return {place(line, at), code_.select(code_.less(line, lines.size()), left, zero)};
     });
   tile.load(arguments_, side.operand.input, thread, threads, [&](Value row, Value column) -> GlobalElement {
-    const Value line = code_.add(first_line, row), at = code_.add(first_along, column),
+    const Value line = code_.add(first_line, line_of(row)), at = code_.add(first_along, column),
                 is_there = code_.both(code_.less(line, lines.size()), code_.less(at, along.size()));
     return {place(code_.select(is_there, line, zero), code_.select(is_there, at, zero)), is_there};
   });
+}
+
+// Row 2 t + h + 8 s of 16 is element 4 t + 2 s + h.
+Value contracted_of_row(const Code& code, Value row) {
+  const Value own = code.multiply(code.divide(code.remainder(row, 8), 2), 4), high = code.multiply(code.divide(row, 8), 2);
+  return code.add(code.add(own, high), code.remainder(row, 2));
 }
 
 Coordinates GemmTensors::place(Value row, Value column) const {

@@ -36,7 +36,9 @@ OperandAnswer read_operand(const KernelSteps& plan, const Step& step, int id, st
       id = at.inputs[1 - constant];
     } else if (const auto* input = std::get_if<Input>(&at.op)) {
       std::from_chars(input->label.data() + 1, input->label.data() + input->label.size(), found.input);
-      for (const std::string& dim : plan.tensors[step.inputs[found.input]].dims) found.dims.push_back(name_above(dim));
+      const StepTensor& tensor = plan.tensors[step.inputs[found.input]];
+      found.element = tensor.element;
+      for (const std::string& dim : tensor.dims) found.dims.push_back(name_above(dim));
       return {std::move(found), {}};
     } else {
       return {{}, fmt::format("tensor cores load {} as they are stored, and they are computed", what)};
@@ -44,17 +46,20 @@ OperandAnswer read_operand(const KernelSteps& plan, const Step& step, int id, st
   }
 }
 
+std::string storage_problem(const KernelSteps& plan, const Step& step, const Operand& operand, const std::vector<Element>& storages) {
+  if (std::ranges::find(storages, operand.element) != storages.end()) return {};
+  std::string names;
+  for (const Element storage : storages) names += (names.empty() ? "" : " or ") + std::string(name_of(storage));
+  return fmt::format("tensor cores multiply {}, and '{}' is {}", names, plan.tensors[step.inputs[operand.input]].name, name_of(operand.element));
+}
+
 std::string storage_problem(const KernelSteps& plan, const Step& step, const std::vector<const Operand*>& operands,
                             const std::vector<Element>& storages) {
   const auto tensor = [&](const Operand* operand) -> const StepTensor& { return plan.tensors[step.inputs[operand->input]]; };
   const StepTensor& first = tensor(operands.front());
   for (const Operand* operand : operands) {
+    if (std::string problem = storage_problem(plan, step, *operand, storages); !problem.empty()) return problem;
     const StepTensor& stored = tensor(operand);
-    if (std::ranges::find(storages, stored.element) == storages.end()) {
-      std::string names;
-      for (const Element storage : storages) names += (names.empty() ? "" : " or ") + std::string(name_of(storage));
-      return fmt::format("tensor cores multiply {}, and '{}' is {}", names, stored.name, name_of(stored.element));
-    }
     if (stored.element != first.element)
       return fmt::format("tensor cores multiply operands of one storage: '{}' is {} and '{}' is {}", first.name, name_of(first.element), stored.name,
                          name_of(stored.element));

@@ -12,6 +12,7 @@ namespace attune::tensor_cores {
 /// A tensor that the step reads, times a number.
 struct Operand {
   std::size_t input = 0;  ///< number among the step's inputs
+  Element element = Element::f32;  ///< as it is stored
   double factor = 1;
   std::vector<std::string> dims;  ///< of the tensor in memory, outermost first, by the names that the stage has for them
 };
@@ -23,6 +24,8 @@ struct OperandAnswer {
 };
 OperandAnswer read_operand(const KernelSteps& plan, const Step& step, int node, std::string_view what);
 
+/// What is wrong with the storage of an operand, as a sentence: it is one of these. Empty if nothing is.
+std::string storage_problem(const KernelSteps& plan, const Step& step, const Operand& operand, const std::vector<Element>& storages);
 /// What is wrong with the storage of operands that are multiplied, as a sentence: one of these, and all the same. Empty if nothing is.
 std::string storage_problem(const KernelSteps& plan, const Step& step, const std::vector<const Operand*>& operands,
                             const std::vector<Element>& storages);

@@ -108,10 +108,29 @@ std::vector<Value> SharedTile::words(Value row, int below, Value column, int bes
   const Value own = code_.exclusive_or(code_.divide(column, elements()), code_.number(chunk));
   const Value place = code_.behind(code_.behind(chunk_place(row, below, own), beside / line * line_bytes),
                                    code_.multiply(code_.remainder(column, elements()), element_bytes(element_)));
-  const Value loaded = mlir::LLVM::LoadOp::create(builder, mlir::VectorType::get(count, builder.getI32Type()), place, 4U * static_cast<unsigned>(count));
+  const int bytes = count * element_bytes(element_), all = bytes / 4;
+  const Value loaded = mlir::LLVM::LoadOp::create(builder, mlir::VectorType::get(all, builder.getI32Type()), place, static_cast<unsigned>(bytes));
   std::vector<Value> words;
-  for (int i = 0; i < count; ++i) words.push_back(mlir::LLVM::ExtractElementOp::create(builder, loaded, code_.number(i)));
+  for (int i = 0; i < all; ++i) words.push_back(mlir::LLVM::ExtractElementOp::create(builder, loaded, code_.number(i)));
   return words;
+}
+
+std::vector<Value> SharedTile::reals(Value row, int below, Value column, int beside) const {
+  Builder& builder = code_.builder;
+  std::vector<Value> loaded = words(row, below, column, beside, 4), reals;
+  if (elements() == 4) return loaded;
+  for (const Value& pair : loaded)
+    for (const int half : {0, 1}) {
+      if (element_ == Element::bf16) {
+        reals.push_back(half == 0 ? builder.createOrFold<arith::ShLIOp>(pair, code_.number(16)) : builder.createOrFold<arith::AndIOp>(pair, code_.number(-0x10000)));
+        continue;
+      }
+      const Value halves = mlir::LLVM::BitcastOp::create(builder, mlir::VectorType::get(2, builder.getF16Type()), pair);
+      const Value own = mlir::LLVM::ExtractElementOp::create(builder, halves, code_.number(half));
+      const Value real = arith::ExtFOp::create(builder, builder.getF32Type(), own);
+      reals.push_back(arith::BitcastOp::create(builder, builder.getI32Type(), real));
+    }
+  return reals;
 }
 
 }  // namespace attune::tensor_cores

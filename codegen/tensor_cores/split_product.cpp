@@ -40,12 +40,16 @@ SplitSums no_sums(const Code& code) {
   return {{zero, zero, zero, zero}, {zero, zero, zero, zero}};
 }
 
+void add_corrections(const Code& code, const std::array<Split, 4>& a, const std::array<Split, 2>& b, Sums& sums) {
+  if (a[0].low) sums = multiplied(code, {a[0].low, a[1].low, a[2].low, a[3].low}, {b[0].high, b[1].high}, sums);
+  if (b[0].low) sums = multiplied(code, {a[0].high, a[1].high, a[2].high, a[3].high}, {b[0].low, b[1].low}, sums);
+}
+void add_high_product(const Code& code, const std::array<Split, 4>& a, const std::array<Split, 2>& b, Sums& sums) {
+  sums = multiplied(code, {a[0].high, a[1].high, a[2].high, a[3].high}, {b[0].high, b[1].high}, sums);
+}
 void add_product(const Code& code, const std::array<Split, 4>& a, const std::array<Split, 2>& b, SplitSums& sums) {
-  const std::array a_high{a[0].high, a[1].high, a[2].high, a[3].high}, a_low{a[0].low, a[1].low, a[2].low, a[3].low};
-  const std::array b_high{b[0].high, b[1].high}, b_low{b[0].low, b[1].low};
-  sums.corrections = multiplied(code, a_low, b_high, sums.corrections);
-  sums.corrections = multiplied(code, a_high, b_low, sums.corrections);
-  sums.products = multiplied(code, a_high, b_high, sums.products);
+  add_corrections(code, a, b, sums.corrections);
+  add_high_product(code, a, b, sums.products);
 }
 
 Sums joined(const Code& code, const SplitSums& sums) {

@@ -5,7 +5,8 @@
 
 namespace attune::tensor_cores {
 
-/// real = high + low but for 2^-23 of it, both of TF32 (8 bits of exponent, 11 of the number), where the low 13 bits of low do not count.
+/// real = high + low but for 2^-23 of it, both of TF32 (8 bits of exponent, 11 of the number), where the low 13 bits of low do not count. A number that
+/// is of TF32 itself, as those of bf16 and f16 are, has no low part.
 struct Split {
   mlir::Value high, low;  ///< words
 };
@@ -24,6 +25,10 @@ class Splitter {
   const Code& code_;
   mlir::Value half_, largest_;  ///< half of the last bit that TF32 keeps; its largest number, of a careful one
 };
+
+/// Adds to sums, of a 16 x 8 matrix times an 8 x 8 one, low high + high low, which is 2^-11 of their product and less, or high high.
+void add_corrections(const Code& code, const std::array<Split, 4>& a, const std::array<Split, 2>& b, Sums& sums);
+void add_high_product(const Code& code, const std::array<Split, 4>& a, const std::array<Split, 2>& b, Sums& sums);
 
 /// Sums of products apart from those of what is 2^-11 of them and less: these round nothing off the others.
 struct SplitSums {

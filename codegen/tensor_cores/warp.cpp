@@ -100,6 +100,20 @@ Value Code::in_any_lane(Value condition) const {
   return nvvm::VoteSyncOp::create(builder, builder.getI1Type(), number(all_lanes), condition, nvvm::VoteSyncKind::any);
 }
 
+Value Code::in_any_warp(Value condition, Value shared, Value warp, Value lane, int warps) const {
+  const mlir::Type word = builder.getI32Type();
+  const auto is_not_zero = [&](Value of) { return builder.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ne, of, number(0)); };
+  const Value found = builder.createOrFold<arith::ExtUIOp>(word, in_any_lane(condition));
+  const auto place = [&](Value of) { return behind(shared, multiply(of, 4)); };
+  barrier();
+  when(builder.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, lane, number(0)), [&] { llvm_ops::StoreOp::create(builder, found, place(warp)); });
+  barrier();
+  Value all = number(0);
+  for (int of = 0; of < warps; ++of) all = builder.createOrFold<arith::OrIOp>(all, llvm_ops::LoadOp::create(builder, word, place(number(of))));
+  barrier();
+  return is_not_zero(all);
+}
+
 std::array<Value, 4> Code::load_matrices(Value row, bool is_transposed) const {
   const mlir::Type word = builder.getI32Type(), words = llvm_ops::LLVMStructType::getLiteral(builder.getContext(), {word, word, word, word});
   const auto layout = is_transposed ? nvvm::MMALayout::col : nvvm::MMALayout::row;

@@ -64,6 +64,8 @@ class Code {
   mlir::Value of_first_lane(mlir::Value number) const;
   /// Whether it holds in any lane of the warp.
   mlir::Value in_any_lane(mlir::Value condition) const;
+  /// Whether it holds in any lane of a block's warps, which pass it on through memory that they share, with barriers before and behind it.
+  mlir::Value in_any_warp(mlir::Value condition, mlir::Value shared, mlir::Value warp, mlir::Value lane, int warps) const;
 
   /// A constant that stays in its loop, with all that is computed of it and of values from outside: these have their registers to themselves.
   mlir::Value number_of_this_turn(std::int32_t value) const { return read_anew(std::to_string(value)); }

@@ -49,8 +49,6 @@ class WarpAttention : public WarpProducts {
   /// A change may hide that a product is NaN: a total is NaN then.
   void keep_nan(const Scores& scores, Values& state) const;
   mlir::Value is_any_nan(const Values& state) const;
-  /// Whether it holds for any of the block's threads.
-  mlir::Value in_any_warp(mlir::Value condition) const;
 };
 
 }  // namespace attune::tensor_cores

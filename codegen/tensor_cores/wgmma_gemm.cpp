@@ -74,9 +74,9 @@ class WarpgroupGemm {
 
   void load(const GemmSide& side, int tile, Value place, Value first_own, Value first_over, GemmTensors::Loads loads) const {
     if (!side.is_by_own)
-      return tensors_.load({code_, stage_.element, place, tile, chunk, chunk}, side, first_own, first_over, thread_, tiles_.threads(), loads);
+      return tensors_.load({code_, stage_.a.element, place, tile, chunk, chunk}, side, first_own, first_over, thread_, tiles_.threads(), loads);
     for (int own = 0; own < tile; own += Panels::columns)
-      tensors_.load({code_, stage_.element, code_.behind(place, own * Panels::row_bytes), chunk, Panels::columns, Panels::columns}, side, code_.add(first_own, own),
+      tensors_.load({code_, stage_.a.element, code_.behind(place, own * Panels::row_bytes), chunk, Panels::columns, Panels::columns}, side, code_.add(first_own, own),
                     first_over, thread_, tiles_.threads(), loads);
   }
   /// Copies of what is there whole take a third of the instructions, for which products leave threads little room: their sums take the registers' ports.
@@ -133,7 +133,7 @@ class WarpgroupGemm {
       Code::Values product(begin, begin + static_cast<std::ptrdiff_t>(sums_of_product()));
       const int row = m * WarpgroupTiles::product_rows;
       for (int k = 0; k < chunk; k += step_over)
-        product = multiplied(code_, stage_.element, a.is_by_own ? first.by_contracted_rows(k, row) : first.by_own_rows(row, k),
+        product = multiplied(code_, stage_.a.element, a.is_by_own ? first.by_contracted_rows(k, row) : first.by_own_rows(row, k),
                              b.is_by_own ? second.by_contracted_rows(k, 0) : second.by_own_rows(0, k), tiles_.column_tile, product);
       sums.append(product.begin(), product.end());
     }
@@ -211,6 +211,11 @@ WarpgroupTiles warpgroup_tiles(const std::vector<Parameter>& parameters) {
 
 int warpgroup_shared_bytes(const CodeRequest&, const std::vector<Parameter>& parameters) { return warpgroup_tiles(parameters).shared_bytes(); }
 
+std::string warpgroup_refusal(const CodeRequest& request) {
+  const GemmAnswer answer = gemm_stage(request.plan, request.step);
+  return answer.stage && answer.stage->is_split() ? "warpgroups multiply elements of 16 bits, of one storage" : answer.problem;
+}
+
 Launch build_warpgroup_gemm(Builder& builder, const CodeRequest& request, const std::vector<Parameter>& parameters) {
   const GemmStage stage = *gemm_stage(request.plan, request.step).stage;
   const WarpgroupTiles tiles = warpgroup_tiles(parameters);
@@ -228,6 +233,6 @@ Launch build_warpgroup_gemm(Builder& builder, const CodeRequest& request, const 
 
 }  // namespace
 
-const CoreSchedule wgmma_gemm_schedule = {wgmma_gemm, gemm_refusal, nullptr, warpgroup_shared_bytes, build_warpgroup_gemm};
+const CoreSchedule wgmma_gemm_schedule = {wgmma_gemm, warpgroup_refusal, nullptr, warpgroup_shared_bytes, build_warpgroup_gemm};
 
 }  // namespace attune::tensor_cores

@@ -157,7 +157,7 @@ TEST_CASE("tensor cores leave what they compute too roughly to Halide", "[tensor
   CHECK(answer.schedule.declined == "tensor cores have no code for 'cos' of the result");
 }
 
-TEST_CASE("tensor cores take products of bf16 and f16 that are stored by rows", "[tensor cores]") {
+TEST_CASE("tensor cores take products of bf16, f16 and f32 that are stored by rows, and warpgroups those of 16 bits", "[tensor cores]") {
   const Planned planned(variant_graph("multi_head"), storing(Element::bf16, 0));
   std::vector<std::string> schedules;
   for (const Step& step : planned.plan.steps) {
@@ -166,7 +166,15 @@ TEST_CASE("tensor cores take products of bf16 and f16 that are stored by rows", 
   }
   CHECK(schedules == std::vector<std::string>{"mma_gemm", "mma_gemm", "mma_gemm",
                                               "gpu_online_softmax, since tensor cores need 'depth' known when the kernel is compiled: --set depth=64",
-                                              "gpu_gemm, since tensor cores multiply bf16 or f16, and 'step3' is f32"});
+                                              "mma_gemm"});
+  for (const Element element : {Element::bf16, Element::f32}) {
+    StageOptions mixed = storing(Element::bf16, 0);
+    mixed.specialisation.storage = {{"wq", element}};
+    const Planned of(variant_graph("multi_head"), mixed);
+    const GeneratorAnswer answer = generator_of({of.plan, of.plan.steps.at(0), *find_target("cuda"), SizeClass::large, {}});
+    CHECK(answer.schedule.name == "mma_gemm");
+    CHECK(answer.schedule.beside.size() == (element == Element::f32 ? 0 : 1));
+  }
 }
 
 TEST_CASE("a schedule for some devices stands beside that for all, and each has the parameters that are said of it", "[tensor cores]") {
@@ -231,6 +239,11 @@ TEST_CASE("kernels of tensor cores pass ptxas with at most 255 registers, and sp
   const Planned products(variant_graph("multi_head"), storing(Element::bf16, 0));
   check_registers(
       code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, {}}, "kernel", CodeForm::assembly).bytes);
+  for (const char* schedule : {"mma_gemm,warp_columns=32", "mma_gemm,warp_rows=32", "mma_gemm,row_tile=64,column_tile=64,warp_rows=32,warp_columns=32"}) {
+    const Planned of_f32(variant_graph("multi_head"), storing(Element::f32, 0));
+    check_registers(
+        code_of({of_f32.plan, of_f32.plan.steps.at(0), *find_target("cuda"), SizeClass::large, chosen(schedule)}, "kernel", CodeForm::assembly).bytes);
+  }
   for (const char* tiles : {"row_tile=128,column_tile=256,group_rows=64,stages=4", "row_tile=256,column_tile=128,group_rows=128,stages=4",
                             "row_tile=256,column_tile=128,group_rows=64,stages=3", "row_tile=64,column_tile=64,group_rows=64,stages=6"})
     check_registers(code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, chosen("wgmma_gemm," + std::string(tiles))},

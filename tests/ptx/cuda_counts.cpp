@@ -128,10 +128,10 @@ TEST_CASE("few queries of heads that share keys on CUDA read keys and values onc
   CHECK(sectors < 1.2 * once);
 }
 
-TEST_CASE("products on CUDA keep their sums in registers and load without conflicts", "[cuda]") {
+TEST_CASE("products by FMAs on CUDA keep their sums in registers and load without conflicts", "[cuda]") {
   load_driver();
   const ptx::Counts counts =
-      Counted("single_head", {.target = "cuda", .set = {"model=64", "depth=64", "value_depth=64"}}, "tokens=64,model=64,depth=64,value_depth=64").counts;
+      Counted("single_head", {.target = "cuda", .schedule = "gpu_gemm", .set = {"model=64", "depth=64", "value_depth=64"}}, "tokens=64,model=64,depth=64,value_depth=64").counts;
   for (const auto& [instruction, count] : counts.instructions) CHECK_THAT(instruction, !Catch::Contains(".local"));
   CHECK(10 * counts.bank_conflicts < counts.shared_accesses);
 }

@@ -61,9 +61,9 @@ struct Row {
 /// out [rows x columns] = a [rows x over] b [over x columns], in place of a variant.
 constexpr const char* product = "product";
 KernelCase case_of(const Row& row) {
-  // Some kernels of attention are another schedule's unless it is asked for, also beside products.
+  // Some kernels of attention are another schedule's unless it is asked for.
   const std::string_view wanted = row.schedule;
-  const std::string schedule(wanted.ends_with("online_softmax") || wanted.ends_with("split_keys") ? wanted : wanted == "gpu_gemm" ? "gpu_online_softmax" : "");
+  const std::string schedule(wanted.ends_with("online_softmax") || wanted.ends_with("split_keys") ? wanted : "");
   if (row.variant != std::string(product)) return KernelCase(row.variant, {.target = "cuda", .types = row.types, .schedule = schedule, .set = row.set});
   auto& g = *new Graph;
   const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");
@@ -100,7 +100,9 @@ const Row rows[] = {
     {"f32, depth 128", "scaled_dot_product", "mma_online_softmax", "f32", {depth_128, values_128}, "queries=5,keys=37", 24},
     {"f32, causal, depth 64", "causal", "mma_online_softmax", "f32", {depth_64, values_64}, "queries=5,keys=37"},
     {"f32, causal, depth 128", "causal", "mma_online_softmax", "f32", {depth_128, values_128}, "queries=5,keys=37", 24},
-    {"products", "single_head", "gpu_gemm", "f32", {"model=64", "depth=64", "value_depth=64"}, "tokens=5"},
+    {"products", product, "gpu_gemm", "f32", {}, "rows=8,columns=8,over=8"},
+    {"f32 products", product, "mma_gemm", "f32", {}, "rows=8,columns=8,over=8"},
+    {"f32 products with bf16", product, "mma_gemm", "f32,b=bf16", {}, "rows=8,columns=8,over=8"},
     {"bf16 products", product, "mma_gemm", "bf16", {}, "rows=8,columns=8,over=8"},
     {"bf16 products, on compute capability 9.0", product, "wgmma_gemm", "bf16", {}, "rows=8,columns=8,over=8"},
 };
@@ -109,7 +111,6 @@ std::string table() {
   std::string text = "| kernel | schedule | registers of a thread | spilled | memory that a block shares |\n| --- | --- | --- | --- | --- |\n";
   for (const Row& row : rows) {
     INFO(row.kernel);
-    // Products are what a layer's other stages are: with attention beside them, their needs are the most of both, so that the schedule is all there is.
     const KernelCase kernel = case_of(row);
     const Needs needs = needs_of(kernel, row.shape);
     CHECK(needs.spilled_bytes <= row.most_spilled);

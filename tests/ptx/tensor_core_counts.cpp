@@ -57,13 +57,13 @@ ptx::Counts product_counts(const KernelCase& kernel, std::int64_t rows, std::int
   CHECK(kernel.difference(extents, inputs) == "");
   return counts_of([&] { kernel.outputs(extents, inputs); });
 }
-KernelCase product_case(const std::string& schedule) {
+KernelCase product_case(const std::string& schedule, const std::string& types = "bf16") {
   load_driver();
   auto& g = *new Graph;
   const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");
   g.output("out", matmul(g.input("a", {rows, over}), g.input("b", {columns, over}), over), {rows, columns});
   g.finish();
-  return KernelCase(g, "product", {.target = "cuda", .types = "bf16", .schedule = schedule});
+  return KernelCase(g, "product", {.target = "cuda", .types = types, .schedule = schedule});
 }
 
 }  // namespace
@@ -202,6 +202,27 @@ TEST_CASE("products by tensor cores load each fragment once for all that a warp 
   CHECK(in_chunk("cp.async.cg.shared.global") * 32 * 8 == 2 * 128 * 32);
   CHECK(in_chunk("bar.sync") == 4);
   CHECK(more.bank_conflicts == 0);
+}
+
+TEST_CASE("products of f32 by tensor cores take three products for one, or two beside 16 bits, and a warp splits each number once", "[cuda]") {
+  struct Case {
+    const char* types;
+    std::uint64_t products, bytes, split;  // of a product; of a chunk of 16 contracted elements: of all rows and columns, and numbers of a warp's
+  };
+  for (const Case& of : {Case{"f32", 3, 16 * (128 + 64) * 4, 16 * (64 + 32)}, Case{"f32,a=bf16", 2, 16 * (128 * 2 + 64 * 4), 16 * 32}}) {
+    CAPTURE(of.types);
+    const KernelCase kernel = product_case("mma_gemm,row_tile=128,column_tile=64,warp_rows=64,warp_columns=32", of.types);
+    const ptx::Counts some = product_counts(kernel, 128, 64, 128), more = product_counts(kernel, 128, 64, 144);
+    const auto in_chunk = [&](std::string_view begin) { return count(more, begin) - count(some, begin); };
+    CHECK(in_chunk("mma.sync.aligned.m16n8k8.") == 4 * of.products * 2 * 4 * 4);
+    // A chunk is added to the sums once; a low part is what is left of a number.
+    CHECK(in_chunk("add.f32") == 4 * 64 * 32 / 32);
+    CHECK(in_chunk("sub.f32") == 4 * of.split / 32);
+    CHECK(in_chunk("cp.async.cg.shared.global") * 32 * 16 == of.bytes);
+    CHECK(in_chunk("bar.sync") == 4);
+    CHECK(more.bank_conflicts == 0);
+    for (const auto& [instruction, times] : more.instructions) CHECK_THAT(instruction, !Catch::Contains(".local"));
+  }
 }
 
 TEST_CASE("products by warpgroups load no fragment, and store what lies side by side at once", "[cuda]") {

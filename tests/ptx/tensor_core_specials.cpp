@@ -144,4 +144,38 @@ TEST_CASE("a query of tensor cores that sees no key gives zeros", "[cuda]") {
   }
 }
 
+TEST_CASE("products by tensor cores of infinities, NaN and the largest numbers are those of f32", "[cuda]") {
+  load_driver();
+  Graph g;
+  const Dim rows = g.dim("rows"), columns = g.dim("columns"), over = g.dim("over");
+  g.output("out", matmul(g.input("a", {rows, over}), g.input("b", {over, columns}), over), {rows, columns});
+  g.finish();
+  for (const char* types : {"f32", "f32,b=bf16"})
+    for (const char* shape : {"rows=37,columns=40,over=72", "rows=5,columns=37,over=129"}) {
+      CAPTURE(types, shape);
+      const KernelCase kernel(*new Graph(g), "product", {.target = "cuda", .types = types});
+      const Shape extents = fill_shape(kernel.graph(), parse_shape(shape, "shape").extents).extents;
+      Arrays inputs = random_inputs(kernel.graph(), extents, 7);
+      const std::int64_t over_count = extents.at("over"), column_count = extents.at("columns");
+      const auto a = [&](std::int64_t row, std::int64_t at) -> double& { return inputs.at("a").data[static_cast<std::size_t>(row * over_count + at)]; };
+      const auto b = [&](std::int64_t at, std::int64_t column) -> double& { return inputs.at("b").data[static_cast<std::size_t>(at * column_count + column)]; };
+      a(0, 1) = endless;
+      a(1, over_count - 1) = std::nan("");
+      a(2, 3) = 0x1.ffep127;  // no number of TF32, which the nearest one is infinite of
+      for (std::int64_t n = 0; n < column_count; ++n) b(3, n) = n % 2 == 0 ? 0.5 : -0.25;
+      b(5, 4) = -endless;
+      b(1, 6) = 1;          // an infinity times a number without a low part
+      b(1, 7) = 0;          // and times zero
+      a(4, 5) = 1 + 0x1p-20;
+      const std::vector<double> out = kernel.outputs(extents, inputs).at("out");
+      const auto at = [&](std::int64_t row, std::int64_t column) { return out[static_cast<std::size_t>(row * column_count + column)]; };
+      CHECK(kernel.difference(extents, inputs) == "");
+      CHECK((at(0, 6) == endless && std::isnan(at(0, 7)) && at(4, 4) == -endless));
+      for (std::int64_t n = 0; n < column_count; ++n) {
+        CHECK(std::isnan(at(1, n)));
+        if (n != 4) CHECK((std::isfinite(at(2, n)) && std::isfinite(at(3, n))));
+      }
+    }
+}
+
 }  // namespace attune

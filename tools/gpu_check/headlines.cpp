@@ -117,6 +117,14 @@ void add_headlines(const std::string& target, std::vector<KernelSpec>& specs) {
   Headline products = at_least(0.6, "fma");
   products.shape = product_shape;
   specs.push_back(graph_spec(target, product(), products));
+  if (target == "cuda") {  // where the default is by tensor cores
+    KernelSpec& exact = specs.emplace_back(graph_spec(target, product(), products));
+    exact.name += "_by_fma";
+    exact.options.schedule = "gpu_gemm";
+  }
+  Headline layer;
+  layer.shape = "batch=4,tokens=1024,heads=16,model=1024";
+  specs.push_back(attention_spec(target, "multi_head", "f32", 64, layer));
 }
 
 /// By tensor cores, where the target has them: about four fifths of what an H100 reached (docs/performance.md).
