@@ -1,4 +1,4 @@
-// expect: line 14: rename: the extent of tokens follows from [a] already, and follows from [b] here; a dim of another name is right
+// expect: line 15: rename: the extent of tokens follows from [a] already, and follows from [b] here; a dim of another name is right
 #include "dsl/graph.h"
 
 using namespace attune;
@@ -11,7 +11,8 @@ struct Example {
 #ifdef VALID
     g.output("out", rename(x, a, tokens), {tokens});
 #else
-    g.output("out", rename(x, a, tokens) + rename(y, b, tokens), {tokens});
+    const Value first = rename(x, a, tokens);
+    g.output("out", first + rename(y, b, tokens), {tokens});
 #endif
   }
 };

@@ -87,7 +87,7 @@ int row_width(const ProductCase& product, const Machine& machine) {
     std::map<std::string, int> extents;
     for (const Halide::Internal::Bound& bound : function.schedule().bounds())
       if (const auto extent = Halide::Internal::as_const_int(bound.extent)) extents[bound.var] = static_cast<int>(*extent);
-    if (name.starts_with("sums") && extents["i"] == 1) return extents["j"];
+    if (name.starts_with("sums") && extents["i-"] == 1) return extents["j-"];
   }
   return 0;
 }

@@ -138,8 +138,11 @@ TEST_CASE("schedules of a device are tuned on it", "[tuning]") {
 TEST_CASE("a tuning run that cannot try anything says so, and one that finds nothing writes nothing", "[tuning]") {
   if (host_target().empty()) return skip("this CPU is none of the targets");
   const Folder folder;
-  CHECK(tune_problem({"--budget", "1e-3s", "--out", folder / "tuned.json"}) ==
-        "attune: --budget 1e-3s: is over before the kernel by the default schedules is compiled and called; give several times as much\n");
+  const std::string too_short = tune_problem({"--budget", "1e-3s", "--out", folder / "tuned.json"});
+  CAPTURE(too_short);
+  // the latter where the kernel's codes are kept
+  CHECK((too_short == "attune: --budget 1e-3s: is over before the kernel by the default schedules is compiled and called; give several times as much\n" ||
+         too_short.find("attune: --budget 1e-3s: is too short for one candidate: the kernel by the default schedules took 0") == 0));
   CHECK(folder.size() == 0);
   // The first candidates are defaults of other targets, of which none is faster than the default for all of 1500 queries;
   // if one is on some machine, there is a file.
