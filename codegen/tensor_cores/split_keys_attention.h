@@ -58,6 +58,8 @@ class SplitKeysAttention : public WarpProducts {
   Values joined(const Values& a, const Values& b) const;
   /// Of all warps, for the first one.
   void merge_warps(Values& state) const;
+  /// Where in memory of states the lane has number `at` of the one with that number.
+  mlir::Value place_of_state(mlir::Value states, mlir::Value number, std::size_t at) const;
   mlir::Value shared_state(mlir::Value slot, std::size_t at) const;
 
   /// The numbers of a state that are of a row of the thread: the greatest score, the total and the sums.

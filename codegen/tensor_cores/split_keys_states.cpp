@@ -57,17 +57,16 @@ void SplitKeysAttention::merge_warps(Values& state) const {
   }
 }
 
-Value SplitKeysAttention::shared_state(Value slot, std::size_t at) const {
+Value SplitKeysAttention::place_of_state(Value states, Value number, std::size_t at) const {
   constexpr int lane_bytes = 4, number_bytes = 32 * lane_bytes;
-  const Value place = code_.add(code_.multiply(slot, static_cast<std::int64_t>(state_size()) * number_bytes), code_.multiply(lane_, lane_bytes));
-  return code_.behind(code_.behind(shared_, place), static_cast<std::int64_t>(at) * number_bytes);
+  const Value place = code_.add(code_.multiply(number, static_cast<std::int64_t>(state_size()) * number_bytes), code_.multiply(lane_, lane_bytes));
+  return code_.behind(code_.behind(states, place), static_cast<std::int64_t>(at) * number_bytes);
 }
 
+Value SplitKeysAttention::shared_state(Value slot, std::size_t at) const { return place_of_state(shared_, slot, at); }
+
 Value SplitKeysAttention::stored_state(Value split, std::size_t at) const {
-  constexpr int lane_bytes = 4, number_bytes = 32 * lane_bytes;
-  const Value number = code_.add(first_state_, code_.multiply(split, row_blocks_));
-  const Value place = code_.add(code_.multiply(number, static_cast<std::int64_t>(state_size()) * number_bytes), code_.multiply(lane_, lane_bytes));
-  return code_.behind(code_.behind(states_, place), static_cast<std::int64_t>(at) * number_bytes);
+  return place_of_state(states_, code_.add(first_state_, code_.multiply(split, row_blocks_)), at);
 }
 
 void SplitKeysAttention::store_state(const Values& state) const {
