@@ -62,7 +62,12 @@ Emitted operator||(const Emitted& a, const Emitted& b);
 Emitted operator!(const Emitted& a);
 Emitted select(const Emitted& condition, const Emitted& a, const Emitted& b);
 
-// Functions of a real; an integer becomes real. They are operations of the dialect math, which codegen/tensor_cores/ptx.cpp computes by polynomials.
+/// An instruction of f32 that LLVM has as an intrinsic of NVIDIA's GPUs.
+mlir::Value instruction(Builder& builder, llvm::StringRef name, mlir::Value x);
+inline constexpr llvm::StringLiteral exp2_approx = "llvm.nvvm.ex2.approx.ftz.f32";  ///< 2^x within 2 ulp; results below 2^-126 are 0
+
+// Functions of a real; an integer becomes real. Those without a formula of their own are operations of the dialect math, which
+// codegen/tensor_cores/ptx.cpp computes by polynomials.
 Emitted exp(const Emitted& x);
 Emitted log(const Emitted& x);
 Emitted sqrt(const Emitted& x);

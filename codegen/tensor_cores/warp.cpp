@@ -35,11 +35,7 @@ Value Code::both(Value a, Value b) const { return builder.createOrFold<arith::An
 Value Code::select(Value condition, Value a, Value b) const { return builder.createOrFold<arith::SelectOp>(condition, a, b); }
 Value Code::greatest(Value a, Value b) const { return arith::MaxNumFOp::create(builder, a, b); }
 Value Code::fused(Value a, Value b, Value c) const { return mlir::math::FmaOp::create(builder, a, b, c); }
-Value Code::power_of_2(Value x) const {
-  auto call =
-      llvm_ops::CallIntrinsicOp::create(builder, builder.getF32Type(), builder.getStringAttr("llvm.nvvm.ex2.approx.ftz.f32"), mlir::ValueRange{x});
-  return call.getResult(0);
-}
+Value Code::power_of_2(Value x) const { return instruction(builder, exp2_approx, x); }
 void Code::when(Value condition, const std::function<void()>& body) const {
   auto branch = mlir::scf::IfOp::create(builder, condition, /*withElseRegion=*/false);
   const mlir::OpBuilder::InsertionGuard guard(builder);

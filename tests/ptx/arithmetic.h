@@ -39,6 +39,11 @@ constexpr auto multiply = [](auto a, auto b) { return static_cast<decltype(a)>(a
 constexpr auto multiply_add = [](auto a, auto b, auto c) { return static_cast<decltype(a)>(a * b + c); };
 constexpr auto divide = [](float a, float b) { return a / b; };
 constexpr auto reciprocal = [](float a) { return 1 / a; };
+/// .ftz: subnormal numbers are zeros, as an operand and as the result.
+constexpr auto flushed_reciprocal = [](float a) {
+  const auto flushed = [](float x) { return std::abs(x) < std::numeric_limits<float>::min() ? std::copysign(0.F, x) : x; };
+  return flushed(1 / flushed(a));
+};
 constexpr auto fused = [](float a, float b, float c) { return std::fma(a, b, c); };
 /// The machine's lies within 2 ulp. Operands and results below 2^-126 are 0.
 constexpr auto power_of_2 = [](float a) {

@@ -116,6 +116,10 @@ TEST_CASE("reals are rounded once, and NaN is the other one's of a minimum", "[p
   check("add.f32", 16777216.0F, 16777216.0F, 1.0F);
   check("div.rn.f32", 1.0F / 3, 1.0F, 3.0F);
   check("rcp.rn.f32", infinity, 0.0F);
+  check("rcp.approx.ftz.f32", 0.25F, 4.0F);
+  check("rcp.approx.ftz.f32", 0.0F, infinity);
+  check("rcp.approx.ftz.f32", -infinity, -0x1p-130F);
+  check("rcp.approx.ftz.f32", 0.0F, 0x1p127F);
   check("sqrt.rn.f32", 1.5F, 2.25F);
   check("ex2.approx.ftz.f32", 0.125F, -3.0F);
   check("ex2.approx.ftz.f32", 0x1p-126F, -126.0F);

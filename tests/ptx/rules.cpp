@@ -108,6 +108,7 @@ constexpr Rule rules[] = {
     {"or.pred", 2, of<u64, either>},
     {"pair of mov.b32", 2, [](const u64* x) { return (x[1] & 0xffff) << 16 | (x[0] & 0xffff); }},
     {"pair of mov.b64", 2, [](const u64* x) { return x[1] << 32 | (x[0] & 0xffffffff); }},
+    {"rcp.approx.ftz.f32", 1, of<float, flushed_reciprocal>},
     {"rcp.rn.f32", 1, of<float, reciprocal>},
     {"rem.s32", 2, of<s32, remainder_of>},
     {"rem.s64", 2, of<s64, remainder_of>},
