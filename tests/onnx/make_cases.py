@@ -8,78 +8,20 @@ Each case is a folder as docs/onnx.md describes. The reference runs in the type 
 """
 
 import argparse
-import json
 import pathlib
 
-import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
-from onnx.reference import ReferenceEvaluator
 
-DTYPES = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "float64": np.float64}
-PROTO = {"float32": TensorProto.FLOAT, "float16": TensorProto.FLOAT16, "bfloat16": TensorProto.BFLOAT16, "float64": TensorProto.DOUBLE,
-         "bool": TensorProto.BOOL, "int64": TensorProto.INT64, "int32": TensorProto.INT32, "int8": TensorProto.INT8}
-
-
-def name_of(array):
-    return next((n for n, t in DTYPES.items() if array.dtype == t), str(array.dtype))
-
-
-class Case:
-    """A node with its inputs by formal name, None where one is left out; `outputs` are the formal names wanted, None likewise."""
-
-    def __init__(self, op, opset, attributes, inputs, outputs, domain=""):
-        self.op, self.opset, self.attributes, self.inputs, self.outputs, self.domain = op, opset, attributes, inputs, outputs, domain
-
-    def model(self):
-        node = helper.make_node(self.op, [n if a is not None else "" for n, a in self.inputs.items()], [n or "" for n in self.outputs], domain=self.domain,
-                                **{k: v for k, v in self.attributes.items()})
-        given = [helper.make_tensor_value_info(n, PROTO[name_of(a)], a.shape) for n, a in self.inputs.items() if a is not None]
-        made = [helper.make_tensor_value_info(n, PROTO[name_of(self.inputs[next(iter(self.inputs))])], None) for n in self.outputs if n]
-        opsets = [helper.make_opsetid("", 26 if self.domain else self.opset)] + ([helper.make_opsetid(self.domain, 1)] if self.domain else [])
-        return helper.make_model(helper.make_graph([node], "case", given, made), opset_imports=opsets)
-
-    def write(self, folder):
-        model = self.model()
-        evaluator = ReferenceEvaluator(model)
-        with np.errstate(all="ignore"):
-            results = evaluator.run(None, {n: a for n, a in self.inputs.items() if a is not None})
-        results = dict(zip([n for n in self.outputs if n], results))
-        folder.mkdir(parents=True)
-        has_graph = any(isinstance(v, onnx.GraphProto) for v in self.attributes.values())
-        if has_graph:
-            onnx.save(model, folder / "model.onnx")
-
-        def tensors(names, arrays, prefix):
-            listed = []
-            for i, (name, array) in enumerate(zip(names, arrays)):
-                if array is None:
-                    listed.append(None)
-                    continue
-                array = np.asarray(array)
-                file = f"{prefix}{i}_{name}.npy"
-                np.save(folder / file, array.view(np.uint16) if array.dtype == ml_dtypes.bfloat16 else array)
-                listed.append({"name": name, "file": file, "dtype": name_of(array), "shape": list(array.shape)})
-            return listed
-
-        numbers = {k: v for k, v in self.attributes.items() if not isinstance(v, onnx.GraphProto)}
-        case = {"case": folder.name, "op": self.op, "domain": self.domain, "opset": self.opset, "attributes": numbers,
-                "inputs": tensors(self.inputs.keys(), self.inputs.values(), "in"),
-                "outputs": tensors(self.outputs, [results.get(n) for n in self.outputs], "out"), "rtol": 1e-3, "atol": 1e-7}
-        (folder / "case.json").write_text(json.dumps(case, indent=1))
+from onnx_case import DTYPES, Case
 
 
 def some(rng, *choices):
     return choices[rng.integers(len(choices))]
 
 
-def attention(rng):
-    opset = int(some(rng, 23, 24, 25))
-    dtype = DTYPES[some(rng, "float32", "float32", "float32", "float16", "bfloat16")]
-    batch, kv_heads, group = int(rng.integers(1, 4)), int(rng.integers(1, 4)), int(some(rng, 1, 1, 2, 3))
-    queries, fresh, depth, value_depth = (int(rng.integers(1, n)) for n in (8, 8, 10, 10))
-    heads = kv_heads * group
+def attention_attributes(rng, opset, dtype):
     attributes = {}
     if rng.random() < 0.5:
         attributes["is_causal"] = 1
@@ -93,6 +35,31 @@ def attention(rng):
         for side in ("left_window_size", "right_window_size"):
             if rng.random() < 0.6:
                 attributes[side] = int(rng.integers(-1, 4))
+    return attributes
+
+
+def attention_mask(rng, scores, is_causal, dtype):
+    """Of scores of that shape, of which it may lack dims, keys or all but one of a dim: truth values, or reals, of which some may hide."""
+    shape = [n if rng.random() < 0.7 else 1 for n in scores[:3]] + [scores[3]]
+    if is_causal:
+        shape[2] = scores[2]  # the reference takes the number of queries from the mask
+    if rng.random() < 0.3:
+        shape[3] = int(rng.integers(1, scores[3] + 1))
+    shape = shape[int(rng.integers(0, 3 if is_causal else 4)):]
+    kind = some(rng, "bool", "real", "hiding")
+    mask = rng.random(shape) < 0.7 if kind == "bool" else rng.standard_normal(shape).astype(dtype)
+    if kind == "hiding":
+        mask[rng.random(shape) < 0.3] = -np.inf
+    return mask
+
+
+def attention(rng):
+    opset = int(some(rng, 23, 24, 25))
+    dtype = DTYPES[some(rng, "float32", "float32", "float32", "float16", "bfloat16")]
+    batch, kv_heads, group = int(rng.integers(1, 4)), int(rng.integers(1, 4)), int(some(rng, 1, 1, 2, 3))
+    queries, fresh, depth, value_depth = (int(rng.integers(1, n)) for n in (8, 8, 10, 10))
+    heads = kv_heads * group
+    attributes = attention_attributes(rng, opset, dtype)
 
     def normal(*shape):
         return (rng.standard_normal(shape) * some(rng, 1, 1, 3)).astype(dtype)
@@ -110,18 +77,7 @@ def attention(rng):
     elif opset >= 24 and rng.random() < 0.5:
         inputs["nonpad_kv_seqlen"] = rng.integers(0, keys + 1, batch).astype(np.int64)
     if rng.random() < 0.6:
-        whole = [batch, heads, queries, keys]
-        shape = [n if rng.random() < 0.7 else 1 for n in whole[:3]] + [keys]
-        if "is_causal" in attributes:
-            shape[2] = queries  # the reference takes the number of queries from the mask
-        if rng.random() < 0.3:
-            shape[3] = int(rng.integers(1, keys + 1))
-        shape = shape[int(rng.integers(0, 3 if "is_causal" in attributes else 4)):]
-        kind = some(rng, "bool", "real", "hiding")
-        mask = rng.random(shape) < 0.7 if kind == "bool" else rng.standard_normal(shape).astype(dtype)
-        if kind == "hiding":
-            mask[rng.random(shape) < 0.3] = -np.inf
-        inputs["attn_mask"] = mask
+        inputs["attn_mask"] = attention_mask(rng, [batch, heads, queries, keys], "is_causal" in attributes, dtype)
     outputs = ["Y", None, None, None]
     if inputs.get("nonpad_kv_seqlen") is None and inputs["past_key"] is not None:
         outputs[1:3] = ["present_key", "present_value"]

@@ -154,9 +154,7 @@ class Operators(Model):
         np.save(folder / f"{self.name}.out.npy", np.concatenate([np.asarray(result).astype(np.float32).ravel() for result in results]))
 
 
-def operators(folder, rng):
-    """Elementwise operators, reductions, running sums, the greatest elements and parts."""
-    m = Operators("operators", rng)
+def add_elementwise(m):
     x, y, i, j = m.x, m.y, m.i, m.j
     one = [("Abs", {}), ("Ceil", {}), ("Celu", {}), ("Celu", {"alpha": 0.5}), ("Cos", {}), ("Cosh", {}), ("Elu", {}), ("Elu", {"alpha": 2.0}), ("Erf", {}), ("Exp", {}), ("Floor", {}),
            ("Gelu", {}), ("Gelu", {"approximate": "tanh"}), ("HardSigmoid", {}), ("HardSigmoid", {"alpha": 0.5, "beta": 0.25}), ("HardSwish", {}),
@@ -177,6 +175,9 @@ def operators(folder, rng):
     m.result(m.node("Mod", i, j, fmod=1), "fmod")
     m.result(m.node("BitwiseNot", i), "BitwiseNot")
 
+
+def add_reductions(m):
+    x, i = m.x, m.i
     axes = {name: m.constant(f"axes_{name}", np.array(numbers, np.int64)) for name, numbers in (("last", [-1]), ("first", [0]), ("both", [0, 1]))}
     positive = m.node("Exp", x)
     for op in ("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "ReduceSumSquare"):
@@ -190,6 +191,10 @@ def operators(folder, rng):
     wide = m.node("Expand", m.node("ReduceMin", x, axes["first"]), m.constant("wide", np.array([4, 6], np.int64)))
     m.result(m.node("Sub", x, m.node("ReduceSum", wide, axes["first"])), "ReduceSum_of_expanded")
 
+
+def add_rows(m):
+    """Running sums, and the greatest elements."""
+    x, i = m.x, m.i
     for number, attributes in enumerate([{}, {"exclusive": 1}, {"reverse": 1}, {"exclusive": 1, "reverse": 1}]):
         m.result(m.node("CumSum", x, m.constant(f"along_{number}", np.int64(number % 2)), **attributes), f"CumSum_{number}")
         m.result(m.node("CumSum", i, m.constant(f"along_{number}_too", np.int64(-1)), **attributes), f"integer_CumSum_{number}")
@@ -201,11 +206,14 @@ def operators(folder, rng):
             m.result(values, f"{name}TopK_values_{number}")
             m.result(positions, f"{name}TopK_positions_{number}")
 
+
+def add_parts(m):
     def parts(outputs, *inputs, **attributes):
         names = [f"part_{len(m.nodes)}_{n}" for n in range(outputs)]
         m.nodes.append(helper.make_node("Split", list(inputs), names, **attributes))
         return names
 
+    x = m.x
     a, b, c = parts(3, x, axis=1, num_outputs=3)
     m.result(m.node("Sub", m.node("Mul", c, b), a), "Split_equal")
     a, b = parts(2, x, m.constant("two_of_four", np.array([2, 2], np.int64)))
@@ -214,6 +222,13 @@ def operators(folder, rng):
     m.result(m.node("Concat", c, a, b, axis=1), "Split_unequal")
     a, b = parts(2, x, axis=1, num_outputs=2)
     m.result(m.node("Sub", b, a), "Split_without_lengths")
+
+
+def operators(folder, rng):
+    """Elementwise operators, reductions, running sums, the greatest elements and parts."""
+    m = Operators("operators", rng)
+    for add in (add_elementwise, add_reductions, add_rows, add_parts):
+        add(m)
     m.write(folder)
 
 
