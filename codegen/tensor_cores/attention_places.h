@@ -42,8 +42,8 @@ class AttentionPlaces {
   void find_thread();
   /// The coordinates of a batch along these dims.
   void set_batch(const std::vector<std::string>& dims, mlir::Value number);
-  /// The number of the block of queries, the last one first, and that of the batch. The last has the most keys under a causal mask, so that with masks
-  /// the blocks of several batches, whose keys and values stay in the L2 cache, are taken by turns, and short ones end the launch.
+  /// The number of the block of queries, the last one first, and that of the batch. The last has the most keys under a causal mask, so that with
+  /// masks the blocks of several batches, whose keys and values stay in the L2 cache, are taken by turns, and short ones end the launch.
   std::pair<mlir::Value, mlir::Value> block_and_batch(mlir::Value query_blocks) const;
   const Emitted& extent(std::string_view dim) const { return arguments_.extents().find(dim)->second; }
   Emitted index(mlir::Value value) const { return {&builder_, value, index_range}; }

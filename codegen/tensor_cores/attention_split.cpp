@@ -25,7 +25,8 @@ Scores WarpProducts::split_products(const SharedTile& queries, const SharedTile&
       const auto operands = keys.second_operands_by_columns(code_.number(0), key, code_.number(0), column, lane_);
       for (std::size_t half = 0; half < 2; ++half) {
         const std::array second{split_key(operands[2 * half]), split_key(operands[2 * half + 1])};
-        for (std::size_t m = 0; m < first.size(); ++m) add_product(code_, first[m], second, sums[m][static_cast<std::size_t>(key / column_block) + half]);
+        for (std::size_t m = 0; m < first.size(); ++m)
+          add_product(code_, first[m], second, sums[m][static_cast<std::size_t>(key / column_block) + half]);
       }
     }
   }
@@ -35,8 +36,8 @@ Scores WarpProducts::split_products(const SharedTile& queries, const SharedTile&
   return scores;
 }
 
-// A thread has weights of keys 2 (lane % 4) and the next of every 8. The sum over keys has any order: these are columns lane % 4 and lane % 4 + 4 of the
-// first operand, and the same rows of the second.
+// A thread has weights of keys 2 (lane % 4) and the next of every 8. The sum over keys has any order: these are columns lane % 4 and lane % 4 + 4 of
+// the first operand, and the same rows of the second.
 void WarpProducts::add_split_values(const Scores& weights, const SharedTile& values, Values& state) const {
   const Splitter split(code_, is_careful_);
   const Value first_key = code_.multiply(code_.remainder(lane_, 4), 2);
@@ -54,7 +55,8 @@ void WarpProducts::add_split_values(const Scores& weights, const SharedTile& val
       const std::vector<Value> even = row(0), odd = row(1);
       for (std::size_t i = 0; i < even.size(); ++i) {
         const std::array second{split(even[i]), split(odd[i])};
-        for (std::size_t m = 0; m < weights.size(); ++m) add_product(code_, first[m][static_cast<std::size_t>(key / column_block)], second, sums[m][i]);
+        for (std::size_t m = 0; m < weights.size(); ++m)
+          add_product(code_, first[m][static_cast<std::size_t>(key / column_block)], second, sums[m][i]);
       }
     }
     for (std::size_t m = 0; m < weights.size(); ++m)

@@ -58,8 +58,8 @@ void GemmBuilder::multiply_split(Value stage, Code::Values& sums) const {
   }
 }
 
-// The small parts are summed before the others, from 0 on: tensor cores round towards zero, which then is little of the small parts, and twice of the sum
-// over the chunk's 16 elements. That is added to the sums before by FADD, which rounds to the nearest.
+// The small parts are summed before the others, from 0 on: tensor cores round towards zero, which then is little of the small parts, and twice of the
+// sum over the chunk's 16 elements. That is added to the sums before by FADD, which rounds to the nearest.
 void GemmBuilder::add_block(const std::array<Rows, steps>& rows, const Columns& columns, int block, Code::Values& sums) const {
   const Value zero = code_.real(0);
   std::vector<Sums> products(rows[0].size(), Sums{zero, zero, zero, zero});

@@ -19,8 +19,8 @@ struct GemmStage {
   bool is_split() const { return a.element == Element::f32 || a.element != b.element; }
   /// In 16 bytes of each operand.
   int aligned_elements() const { return std::max(chunk_elements(a.element), chunk_elements(b.element)); }
-  /// Dims whose extents are multiples of a chunk where chunks of 16 bytes that follow each other in an operand lie side by side: the innermost of several
-  /// that lie behind one another.
+  /// Dims whose extents are multiples of a chunk where chunks of 16 bytes that follow each other in an operand lie side by side: the innermost of
+  /// several that lie behind one another.
   std::vector<std::string> aligned_dims() const;
 };
 

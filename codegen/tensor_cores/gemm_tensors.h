@@ -36,8 +36,8 @@ struct GemmSide {
   bool is_by_own;
 };
 
-/// Which of 16 contracted elements a row of a tile is, so that rows that a fragment's lanes read at once are every other one, in banks of their own: lane
-/// t of four multiplies elements 4 t to 4 t + 3, as it loads them at once where they lie side by side.
+/// Which of 16 contracted elements a row of a tile is, so that rows that a fragment's lanes read at once are every other one, in banks of their own:
+/// lane t of four multiplies elements 4 t to 4 t + 3, as it loads them at once where they lie side by side.
 mlir::Value contracted_of_row(const Code& code, mlir::Value row);
 
 class GemmTensors {
@@ -52,8 +52,8 @@ class GemmTensors {
   /// Of the batch's products this one from here on.
   void take_product(mlir::Value number);
 
-  /// All threads bring a block of an operand into a tile, whose rows run along its own dims, or along those contracted if it is by its own (in the order
-  /// of contracted_of_row, where operands are split); what is beyond the last is 0.
+  /// All threads bring a block of an operand into a tile, whose rows run along its own dims, or along those contracted if it is by its own (in the
+  /// order of contracted_of_row, where operands are split); what is beyond the last is 0.
   enum class Loads {
     of_elements,  ///< one by one, wherever they lie
     of_chunks,    ///< asynchronous copies of 16 bytes, where chunks of 8 elements lie so (GemmStage::aligned_dims)

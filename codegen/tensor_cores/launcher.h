@@ -25,8 +25,8 @@ struct Launch {
   int aligned_elements = 8;  ///< in 16 bytes
 
   /// Blocks that split a dim: as many splits as make up `blocks`, of `least` elements at least, one if there are fewer. The number of a split runs
-  /// behind that of the batch and before that of the last of `tiled`. Each block has memory for its state, whose address and the number of splits are the
-  /// last arguments of the kernels. If there are several, a second kernel merges their states: by the name of the first one and `merge`.
+  /// behind that of the batch and before that of the last of `tiled`. Each block has memory for its state, whose address and the number of splits are
+  /// the last arguments of the kernels. If there are several, a second kernel merges their states: by the name of the first one and `merge`.
   struct Splits {
     std::string dim;
     int least = 1, blocks = 1, state_bytes = 0, merge_threads = 32;
@@ -42,9 +42,9 @@ struct LaunchedImage {
 };
 
 /// An object that defines SYMBOL_argv and SYMBOL_shared_bytes; or an internal problem. `on_9_0`, if there is one, has an aligned kernel alone, whose
-/// blocks have their shared memory from the launch: calls on devices of compute capability 9.0 whose tensors are aligned as it says take it, where the
-/// driver can launch it (driver_launch.h). SYMBOL_shared_bytes speaks of the other kernels: the runtime compares it with what blocks have on a device
-/// unless more is asked for, and any device of compute capability 9.0 gives up to 227 kB.
+/// blocks have their shared memory from the launch: calls on devices of compute capability 9.0 whose tensors are aligned as it says take it, where
+/// the driver can launch it (driver_launch.h). SYMBOL_shared_bytes speaks of the other kernels: the runtime compares it with what blocks have on a
+/// device unless more is asked for, and any device of compute capability 9.0 gives up to 227 kB.
 CodeAnswer launcher_object(const CodeRequest& request, const std::string& symbol, const LaunchedImage& on_all, const LaunchedImage* on_9_0);
 
 }  // namespace attune::tensor_cores

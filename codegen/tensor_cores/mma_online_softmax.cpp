@@ -14,15 +14,19 @@ AttentionTiles attention_tiles(const std::vector<Parameter>& parameters) {
   return {value("query_tile"), value("key_tile"), value("warp_rows"), value("kept_queries") != 0, value("resident_blocks")};
 }
 
-/// Sums of 32 rows and more than 64 columns, and queries as long, do not stay in registers, nor do addresses for each pair beside those of 64: a warp has
-/// 16 rows then. The parts of f32 take twice as many: queries stay in shared memory, and leave room there for 32 keys at once, or 16.
+/// Sums of 32 rows and more than 64 columns, and queries as long, do not stay in registers, nor do addresses for each pair beside those of 64: a warp
+/// has 16 rows then. The parts of f32 take twice as many: queries stay in shared memory, and leave room there for 32 keys at once, or 16.
 void keep_in_registers(const CodeRequest& request, std::vector<Parameter>& parameters) {
   constexpr std::int64_t most = 64, few_rows = 16;
   const AttentionStage stage = attention_of(request);
   const bool is_wide = std::max(stage.depth, stage.value_columns) > most;
   std::map<std::string_view, std::int64_t> kept;
   if (stage.element == Element::f32)
-    kept = {{"warp_rows", few_rows}, {"query_tile", 4 * few_rows}, {"key_tile", is_wide ? 16 : 32}, {"kept_queries", 0}, {"resident_blocks", is_wide ? 2 : 1}};
+    kept = {{"warp_rows", few_rows},
+            {"query_tile", 4 * few_rows},
+            {"key_tile", is_wide ? 16 : 32},
+            {"kept_queries", 0},
+            {"resident_blocks", is_wide ? 2 : 1}};
   else if (is_wide || stage.reads_for_pairs)
     kept = {{"warp_rows", few_rows}};
   for (Parameter& parameter : parameters)

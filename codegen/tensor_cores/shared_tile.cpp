@@ -122,7 +122,8 @@ std::vector<Value> SharedTile::reals(Value row, int below, Value column, int bes
   for (const Value& pair : loaded)
     for (const int half : {0, 1}) {
       if (element_ == Element::bf16) {
-        reals.push_back(half == 0 ? builder.createOrFold<arith::ShLIOp>(pair, code_.number(16)) : builder.createOrFold<arith::AndIOp>(pair, code_.number(-0x10000)));
+        reals.push_back(half == 0 ? builder.createOrFold<arith::ShLIOp>(pair, code_.number(16))
+                                  : builder.createOrFold<arith::AndIOp>(pair, code_.number(-0x10000)));
         continue;
       }
       const Value halves = mlir::LLVM::BitcastOp::create(builder, mlir::VectorType::get(2, builder.getF16Type()), pair);

@@ -1,6 +1,6 @@
 /// A block of rows in shared memory, as chunks of 16 bytes that are exchanged by rows: eight rows that are read at one column, and eight chunks of a
-/// row, lie in different banks. Chunk c of row r stands at place c ^ (r % 8) of its row of 128 or more bytes, at c ^ (r / 2 % 4) of one of 64 and at c ^ (r / 4 % 2) of one of
-/// 32.
+/// row, lie in different banks. Chunk c of row r stands at place c ^ (r % 8) of its row of 128 or more bytes, at c ^ (r / 2 % 4) of one of 64 and at
+/// c ^ (r / 4 % 2) of one of 32.
 #pragma once
 
 #include "codegen/tensor_cores/step_arguments.h"
@@ -26,8 +26,8 @@ using ElementAt = std::function<GlobalElement(mlir::Value row, mlir::Value colum
 
 class SharedTile {
  public:
-  /// `rows` rows of `columns` columns, whole chunks, behind a place in shared memory; `pitch` elements from a row to the next: those of 32 or 64 bytes
-  /// or of a multiple of 128.
+  /// `rows` rows of `columns` columns, whole chunks, behind a place in shared memory; `pitch` elements from a row to the next: those of 32 or 64
+  /// bytes or of a multiple of 128.
   SharedTile(const Code& code, Element element, mlir::Value place, int rows, int columns, int pitch)
       : code_(code), element_(element), place_(place), rows_(rows), columns_(columns), pitch_(pitch) {}
 
@@ -37,7 +37,8 @@ class SharedTile {
   void load(const StepArguments& arguments, std::size_t tensor, mlir::Value thread, int threads, const ElementAt& element_at) const;
 
   // 16 rows of two chunks, or 2 chunks of rows of 16, as fragments of `multiplied`, four registers. Rows are row + below, columns column + beside, of
-  // which `below` and `beside` are multiples of 16 and of a chunk that are constants of the code, and `row` and `column` multiples of 8 and of a chunk.
+  // which `below` and `beside` are multiples of 16 and of a chunk that are constants of the code,
+  // and `row` and `column` multiples of 8 and of a chunk.
   /// A first operand: rows of the tile are its rows, or, of 16 bits, its columns.
   std::array<mlir::Value, 4> first_operand(mlir::Value row, int below, mlir::Value column, int beside, mlir::Value lane) const;
   std::array<mlir::Value, 4> first_operand_by_columns(mlir::Value row, int below, mlir::Value column, int beside, mlir::Value lane) const;
@@ -46,8 +47,8 @@ class SharedTile {
   std::array<mlir::Value, 4> second_operands_by_columns(mlir::Value row, int below, mlir::Value column, int beside, mlir::Value lane) const;
   std::array<mlir::Value, 4> second_operands(mlir::Value row, int below, mlir::Value column, int beside, mlir::Value lane) const;
 
-  /// `count` elements side by side of a row for each thread, 2 or 4 of 32 bits or 4 of 16, as the words that they fill. `column` is a multiple of it and
-  /// less than a line's columns, `beside` one of 8 `count` that is a constant of the code, as `below` is; their places in a line share no bit.
+  /// `count` elements side by side of a row for each thread, 2 or 4 of 32 bits or 4 of 16, as the words that they fill. `column` is a multiple of it
+  /// and less than a line's columns, `beside` one of 8 `count` that is a constant of the code, as `below` is; their places in a line share no bit.
   std::vector<mlir::Value> words(mlir::Value row, int below, mlir::Value column, int beside, int count) const;
   /// Four elements so, each as a word of f32.
   std::vector<mlir::Value> reals(mlir::Value row, int below, mlir::Value column, int beside) const;

@@ -10,8 +10,8 @@
 
 namespace attune::tensor_cores {
 
-/// All `query_tile` rows are each of `key_warps` warps', a power of 2; of each `stages` blocks of `key_tile` rows, keys or values, are in shared memory
-/// at once.
+/// All `query_tile` rows are each of `key_warps` warps', a power of 2; of each `stages` blocks of `key_tile` rows, keys or values, are in shared
+/// memory at once.
 struct SplitKeysTiles : AttentionTiles {
   int key_warps = 4, stages = 3;
   int block_threads() const { return 32 * key_warps; }

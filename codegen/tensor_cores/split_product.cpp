@@ -21,7 +21,9 @@ constexpr double largest_tf32 = 0x1.ffcp127;
 
 Splitter::Splitter(const Code& code, bool is_careful, bool is_of_this_turn) : code_(code) {
   half_ = is_of_this_turn ? code.number_of_this_turn(half_of_last) : code.number(half_of_last);
-  if (is_careful) largest_ = is_of_this_turn ? real_of(code, code.number_of_this_turn(std::bit_cast<std::int32_t>(static_cast<float>(largest_tf32)))) : code.real(largest_tf32);
+  if (is_careful)
+    largest_ = is_of_this_turn ? real_of(code, code.number_of_this_turn(std::bit_cast<std::int32_t>(static_cast<float>(largest_tf32))))
+                               : code.real(largest_tf32);
 }
 
 Split Splitter::operator()(Value given) const {

@@ -5,14 +5,14 @@
 
 namespace attune::tensor_cores {
 
-/// real = high + low but for 2^-23 of it, both of TF32 (8 bits of exponent, 11 of the number), where the low 13 bits of low do not count. A number that
-/// is of TF32 itself, as those of bf16 and f16 are, has no low part.
+/// real = high + low but for 2^-23 of it, both of TF32 (8 bits of exponent, 11 of the number), where the low 13 bits of low do not count. A number
+/// that is of TF32 itself, as those of bf16 and f16 are, has no low part.
 struct Split {
   mlir::Value high, low;  ///< words
 };
 
-/// Splits reals, rounding high to the nearest. Of reals of 2^128 - 2^116 and more high is infinite; of these and of NaN low is infinite or NaN, and so
-/// all their products are NaN. A *careful* splitter takes two instructions more, and its products are as those of f32: high is finite and an
+/// Splits reals, rounding high to the nearest. Of reals of 2^128 - 2^116 and more high is infinite; of these and of NaN low is infinite or NaN, and
+/// so all their products are NaN. A *careful* splitter takes two instructions more, and its products are as those of f32: high is finite and an
 /// infinity or NaN is in low, where it is multiplied with no zero beside another number.
 class Splitter {
  public:

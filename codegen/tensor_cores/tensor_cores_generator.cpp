@@ -49,7 +49,8 @@ StepScheduleAnswer scheduled(const CodeRequest& request, const CoreSchedule& cor
   schedule.is_made_for_size = info.made_for && *info.made_for == request.size;
   if (schedule.is_made_for_size) {
     const auto& roles = std::get<OnlineSoftmaxRoles>(request.step.roles);
-    schedule.limits = limits_of_few(request.plan.before_renames(std::string(roles.queries)), request.plan.before_renames(std::string(roles.keys)), small_up_to);
+    schedule.limits =
+        limits_of_few(request.plan.before_renames(std::string(roles.queries)), request.plan.before_renames(std::string(roles.keys)), small_up_to);
   }
   schedule.devices = info.some_devices;
   return made;
@@ -57,11 +58,12 @@ StepScheduleAnswer scheduled(const CodeRequest& request, const CoreSchedule& cor
 
 bool is_for_stage(const CoreSchedule& core, const CodeRequest& request) { return mma_schedule(core.name).stage == request.step.kind(); }
 
-/// Of the schedules for all devices the one that the command line names, or that is made for calls of the size unless it names another one, or that is
-/// for all sizes; null if there is none for the stage.
+/// Of the schedules for all devices the one that the command line names, or that is made for calls of the size unless it names another one, or that
+/// is for all sizes; null if there is none for the stage.
 const CoreSchedule* schedule_for_all(const CodeRequest& request) {
   const CoreSchedule* found = nullptr;
-  const bool is_named = std::ranges::any_of(cores::core_schedules(), [&](const CoreSchedule* core) { return core->name == request.choice.name && is_for_stage(*core, request); });
+  const bool is_named = std::ranges::any_of(
+      cores::core_schedules(), [&](const CoreSchedule* core) { return core->name == request.choice.name && is_for_stage(*core, request); });
   for (const CoreSchedule* core : cores::core_schedules()) {
     const ScheduleInfo info = mma_schedule(core->name);
     if (!is_for_stage(*core, request) || !info.some_devices.empty()) continue;

@@ -102,7 +102,8 @@ Value Code::in_any_warp(Value condition, Value shared, Value warp, Value lane, i
   const Value found = builder.createOrFold<arith::ExtUIOp>(word, in_any_lane(condition));
   const auto place = [&](Value of) { return behind(shared, multiply(of, 4)); };
   barrier();
-  when(builder.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, lane, number(0)), [&] { llvm_ops::StoreOp::create(builder, found, place(warp)); });
+  when(builder.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, lane, number(0)),
+       [&] { llvm_ops::StoreOp::create(builder, found, place(warp)); });
   barrier();
   Value all = number(0);
   for (int of = 0; of < warps; ++of) all = builder.createOrFold<arith::OrIOp>(all, llvm_ops::LoadOp::create(builder, word, place(number(of))));

@@ -51,8 +51,8 @@ class Code {
   void warp_barrier() const;
   /// What is loaded behind this place is not loaded before it, which bounds what waits in registers. No instruction for a warp that is together.
   void loads_end() const { warp_barrier(); }
-  /// 16 bytes from global to shared memory, of which so many are read, all of them without a number, and the others are zeros; there after end_copies,
-  /// wait_for_copies and a barrier.
+  /// 16 bytes from global to shared memory, of which so many are read, all of them without a number, and the others are zeros; there after
+  /// end_copies, wait_for_copies and a barrier.
   void copy(mlir::Value shared, mlir::Value global, mlir::Value bytes) const;
   void end_copies() const;
   /// All of this thread's but those before its last `pending` ends.

@@ -65,7 +65,8 @@ class WarpgroupGemm {
     first_row_ = code_.multiply(code_.add(first_row, code_.remainder(in_band, band_rows)), tiles_.row_tile);
     first_column_ = code_.multiply(code_.divide(in_band, band_rows), tiles_.column_tile);
     tensors_.take_product(code_.divide(block, of_product));
-    is_inside_ = code_.both(is_inside(first_row_, tiles_.row_tile, tensors_.rows()), is_inside(first_column_, tiles_.column_tile, tensors_.columns()));
+    is_inside_ =
+        code_.both(is_inside(first_row_, tiles_.row_tile, tensors_.rows()), is_inside(first_column_, tiles_.column_tile, tensors_.columns()));
   }
 
   // --- operands: panels of the first one, then of the second one, for each stage ---
@@ -76,10 +77,11 @@ class WarpgroupGemm {
     if (!side.is_by_own)
       return tensors_.load({code_, stage_.a.element, place, tile, chunk, chunk}, side, first_own, first_over, thread_, tiles_.threads(), loads);
     for (int own = 0; own < tile; own += Panels::columns)
-      tensors_.load({code_, stage_.a.element, code_.behind(place, own * Panels::row_bytes), chunk, Panels::columns, Panels::columns}, side, code_.add(first_own, own),
-                    first_over, thread_, tiles_.threads(), loads);
+      tensors_.load({code_, stage_.a.element, code_.behind(place, own * Panels::row_bytes), chunk, Panels::columns, Panels::columns}, side,
+                    code_.add(first_own, own), first_over, thread_, tiles_.threads(), loads);
   }
-  /// Copies of what is there whole take a third of the instructions, for which products leave threads little room: their sums take the registers' ports.
+  /// Copies of what is there whole take a third of the instructions, for which products leave threads little room:
+  /// their sums take the registers' ports.
   void load(Value number, Value stage) const {
     const Value place = stage_place(stage), first_over = code_.multiply(number, chunk);
     const Value is_whole = code_.both(is_inside_, is_inside(first_over, chunk, tensors_.over()));

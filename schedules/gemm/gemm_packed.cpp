@@ -165,7 +165,11 @@ void PackedGemm::schedule_sums() {
     stage.split(j_, vector, lane, tile_.lanes).vectorize(lane).unroll(vector).unroll(row);
     return stage;
   };
-  sums_.compute_at(result_, RVar(loops_[io_loop_].name())).bound_extent(j_, width_).bound_extent(i_, tile_.rows).bound_extent(jo_, 1).bound_extent(io_, 1);
+  sums_.compute_at(result_, RVar(loops_[io_loop_].name()))
+      .bound_extent(j_, width_)
+      .bound_extent(i_, tile_.rows)
+      .bound_extent(jo_, 1)
+      .bound_extent(io_, 1);
   tile(sums_, i_).reorder(lane, vector, i_);
   int update = 0;
   const auto products = [&](const RDom& domain, const Halide::VarOrRVar& row) {

@@ -59,7 +59,8 @@ class PackedGemm {
   const bool columns_in_place_;
   std::vector<std::string> own_batch_;  ///< the batch dims that b lacks: all their products read the same columns
 
-  // k counts a vector's lanes along the contraction, kb its blocks, ko what the other contracted dims are at; i and j count in a tile, io and jo tiles.
+  // k counts a vector's lanes along the contraction, kb its blocks, ko what the other contracted dims are at;
+  // i and j count in a tile, io and jo tiles.
   Halide::Var k_{"k-"}, kb_{"kb-"}, ko_{"ko-"}, i_{"i-"}, io_{"io-"}, j_{"j-"}, jo_{"jo-"};
   Halide::Func row_panel_{"row_panel"};          // [batch.., row tile, outer over, block, row, lane]
   Halide::Func column_panel_{"column_panel"};    // [batch.., column tile, outer over, block, lane, column]

@@ -12,11 +12,11 @@ using Halide::Var;
 namespace attune {
 namespace {
 
-/// So many elements of a row are read between prefetching one and reading it, then as many at the start of the next rows: prefetchers follow a row only
-/// once some of it was read, and never from one page to another.
+/// So many elements of a row are read between prefetching one and reading it, then as many at the start of the next rows: prefetchers follow a row
+/// only once some of it was read, and never from one page to another.
 constexpr int prefetched_elements = 256;
-/// Where b's rows lie along the columns, so many rows are read between prefetching a panel's part of one and reading it, then as many of the next panel:
-/// that part is a few lines, on a page of its own.
+/// Where b's rows lie along the columns, so many rows are read between prefetching a panel's part of one and reading it, then as many of the next
+/// panel: that part is a few lines, on a page of its own.
 constexpr int prefetched_rows = 32;
 /// Panels of a few pages are not worth a task of their own.
 constexpr int elements_per_packing_task = 64 * 1024;
@@ -41,7 +41,8 @@ void PackedGemm::define_column_panel() {
   const Expr element = Halide::cast<float>(body_.b.at(at));
   if (p_.b_along_over) {
     column_source_(with_batch(std::vector<Var>{k_, j_, kb_, ko_, jo_}, body_.b)) = after(prefetch_ahead(), element);
-    column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = column_source_(with_batch(std::vector<Expr>{k_, j_, kb_, ko_, jo_}, body_.b));
+    column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) =
+        column_source_(with_batch(std::vector<Expr>{k_, j_, kb_, ko_, jo_}, body_.b));
   } else {
     column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = after(prefetch_rows_ahead(), element);
   }

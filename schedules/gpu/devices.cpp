@@ -22,8 +22,16 @@ struct DeviceRow {
   std::int64_t shared_bytes;  // that every such device grants a block without being asked for more
 };
 constexpr DeviceRow rows[] = {
-    {Device::cuda, [](const Expr& x) { return call("llvm.nvvm.ex2.approx.ftz.f", {x}); }, [](const Expr& a, const Expr& b) { return call("llvm.maxnum.f32", {a, b}); }, 48 << 10},
-    {Device::opencl, [](const Expr& x) { return call("native_exp2", {x}); }, [](const Expr& a, const Expr& b) { return call("fmax", {a, b}); }, 32 << 10},
+    {Device::cuda, [](const Expr& x) { return call("llvm.nvvm.ex2.approx.ftz.f", {x}); },
+     [](const Expr& a, const Expr& b) {
+       return call("llvm.maxnum.f32", {a, b});
+     },
+     48 << 10},
+    {Device::opencl, [](const Expr& x) { return call("native_exp2", {x}); },
+     [](const Expr& a, const Expr& b) {
+       return call("fmax", {a, b});
+     },
+     32 << 10},
     // Its exponential has the base e.
     {Device::vulkan, [](const Expr& x) { return Halide::exp(x * ln_2); }, [](const Expr& a, const Expr& b) { return Halide::max(a, b); }, 32 << 10},
 };

@@ -106,13 +106,22 @@ class GpuGemm {
     const Var y("y-"), of_thread("of_thread-");
     const RVar vectors("vectors-"), in_vector("in_vector-"), chunk = chunks_.y;
     sums_.update().split(chunks_.x, vectors, in_vector, gpu_vector).split(row_, y, of_thread, threads_.thread_rows);
-    sums_.update().reorder(in_vector, number_, of_thread, vectors, thread_, y, chunk).unroll(in_vector).unroll(number_).unroll(of_thread).gpu_threads(thread_, y);
+    sums_.update()
+        .reorder(in_vector, number_, of_thread, vectors, thread_, y, chunk)
+        .unroll(in_vector)
+        .unroll(number_)
+        .unroll(of_thread)
+        .gpu_threads(thread_, y);
     stage(a_, body_.a, row_, body_.rows, tile_rows(), chunk);
     stage(b_, body_.b, column_, body_.columns, tile_columns(), chunk);
   }
 
   void stage(Func& staged, const Piece& operand, const Var& outer, const std::vector<std::string>& dims, int extent, const RVar& chunk) {
-    staged.compute_at(sums_, chunk).bound_extent(outer, extent).bound_extent(chunk_number_, 1).bound_extent(block_, 1).align_storage(in_chunk_, chunk_ + row_padding);
+    staged.compute_at(sums_, chunk)
+        .bound_extent(outer, extent)
+        .bound_extent(chunk_number_, 1)
+        .bound_extent(block_, 1)
+        .align_storage(in_chunk_, chunk_ + row_padding);
     stage_in_block(staged, operand, in_chunk_, chunk_, outer, dims.empty() ? std::string() : dims.back(), threads_);
   }
 
@@ -154,7 +163,9 @@ std::string gpu_gemm_problem(const Machine& machine, const std::vector<Parameter
 }
 
 Stored gpu_gemm(const Gemm& body, const Extents& extents, const Machine&, const std::vector<Parameter>& values) {
-  return GpuGemm(body, extents, threads_from(values), static_cast<int>(value_of(values, "thread_columns")), static_cast<int>(value_of(values, "over_chunk"))).build();
+  return GpuGemm(body, extents, threads_from(values), static_cast<int>(value_of(values, "thread_columns")),
+                 static_cast<int>(value_of(values, "over_chunk")))
+      .build();
 }
 
 }  // namespace attune

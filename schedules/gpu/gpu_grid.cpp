@@ -52,7 +52,8 @@ void run_on_gpu(Func func, const GpuGrid& grid, const Extents& extents, const Gp
   const Var block_x("block_x-"), block_y("block_y-"), in_x("in_x-"), in_y("in_y-"), element_x("element_x-"), element_y("element_y-");
   std::vector<VarOrRVar> threads{thread_x};
   std::vector<VarOrRVar> order{element_x}, blocks{block_x};
-  const auto cut = [&func](const std::string& dim, const Var& block, const Var& in, const Var& thread, const Var& element, int block_size, int thread_size) {
+  const auto cut = [&func](const std::string& dim, const Var& block, const Var& in, const Var& thread, const Var& element, int block_size,
+                           int thread_size) {
     func.split(Var(dim), block, in, block_size * thread_size, TailStrategy::GuardWithIf).split(in, thread, element, thread_size).unroll(element);
   };
   cut(grid.columns, block_x, in_x, thread_x, element_x, tile.block_columns, tile.thread_columns);

@@ -9,7 +9,8 @@ using Halide::Var;
 namespace attune {
 
 /// What prefetches the keys that follow the next ones, one cache line per square, so that memory brings them while these are turned. (On
-/// Zen 4 packing keys that come from memory takes 0.6 of the time with these lines in the second-level cache; in the first, from 4 to 16 kB ahead, 1.)
+/// Zen 4 packing keys that come from memory takes 0.6 of the time with these lines in the second-level cache;
+/// in the first, from 4 to 16 kB ahead, 1.)
 Expr SoftmaxStage::prefetch_key(const Exprs& panel) {
   const std::string& last = body_.over.back();
   Coordinates at = panel_coordinates();

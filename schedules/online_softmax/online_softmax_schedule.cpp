@@ -207,7 +207,8 @@ void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
   pass.sum_by_lane.update().vectorize(lane_).unroll(pass.row_vectors.x);
 }
 
-/// Rows of weights are a panel further apart than they are long: at distances of 1 or 2 kB their elements would share few sets of the first-level cache.
+/// Rows of weights are a panel further apart than they are long:
+/// at distances of 1 or 2 kB their elements would share few sets of the first-level cache.
 void SoftmaxStage::keep_rows_apart(Func& f, const SoftmaxPass& pass) const {
   const int panels = pass.key_tile / tiles_.panel();
   f.bound_extent(panel_, panels).bound_storage(panel_, panels + 1);
@@ -244,7 +245,10 @@ void SoftmaxStage::schedule_partial(SoftmaxPass& pass) {
     partial.bound_extent(vector_, vectors_).split(vector_, vector_group_, vector_in_group, vectors_in_group());
     partial.reorder(lane_, vector_in_group, row_, vector_group_, row_group_).unroll(vector_in_group).unroll(row_);
     Func& sums = pass.group_sums;
-    sums.compute_at(partial, vector_group_).bound_extent(lane_, tiles_.lanes).bound_extent(vector_, vectors_in_group()).bound_extent(row_, tiles_.rows);
+    sums.compute_at(partial, vector_group_)
+        .bound_extent(lane_, tiles_.lanes)
+        .bound_extent(vector_, vectors_in_group())
+        .bound_extent(row_, tiles_.rows);
     sums.vectorize(lane_).unroll(vector_).unroll(row_);
     sums.update().reorder(lane_, vector_, row_, pass.whole[0], pass.whole[1]).vectorize(lane_).unroll(vector_).unroll(row_);
     return;

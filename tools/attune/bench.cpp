@@ -57,8 +57,8 @@ double peak_gflops(const Prepared& prepared, const TargetInfo& target, int threa
   return is_bf16 ? bf16_peak_gflops(target.features, threads, seconds) : fma_peak_gflops(target.features, threads, seconds);
 }
 
-/// Calls the kernel on either tensors for at least half a second and 10 times, in turn. The peak is measured in the same stretch of time, several times
-/// between calls and in runs as long as a call, so that both see the same clock and the same neighbours.
+/// Calls the kernel on either tensors for at least half a second and 10 times, in turn. The peak is measured in the same stretch of time, several
+/// times between calls and in runs as long as a call, so that both see the same clock and the same neighbours.
 Measurement measure(std::vector<StoredArray> arrays, const Kernel& kernel, const std::function<double(double seconds)>& peak) {
   constexpr int peaks_a_stretch = 5;
   using Clock = std::chrono::steady_clock;
@@ -203,7 +203,8 @@ int bench(const BenchOptions& options) {
   double bytes = 0;
   for (const StoredArray& array : arrays) bytes += static_cast<double>(array.bytes.size());
   const Measurement measured = device != nullptr ? measure_on_device(arrays, *open.kernel, target)
-                                                 : measure(std::move(arrays), *open.kernel, [&](double seconds) { return peak_gflops(prepared, target, num_threads(), seconds); });
+                                                 : measure(std::move(arrays), *open.kernel,
+                                                           [&](double seconds) { return peak_gflops(prepared, target, num_threads(), seconds); });
   if (!measured.problem.empty()) return refuse(measured.problem);
 
   Figures figures = figures_of(measured, work, device);

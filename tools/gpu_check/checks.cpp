@@ -51,8 +51,8 @@ PackedCall call_of(const Json& json) {
   PackedCall call;
   call.input_count = json.at("inputs");
   for (const Json& tensor : json.at("tensors")) {
-    PackedTensor& added = call.tensors.emplace_back(
-        PackedTensor{tensor.at("name"), storage_named(tensor.at("storage")), tensor.at("extents"), tensor.value("values", ""), tensor.value("expected", ""), {}});
+    PackedTensor& added = call.tensors.emplace_back(PackedTensor{
+        tensor.at("name"), storage_named(tensor.at("storage")), tensor.at("extents"), tensor.value("values", ""), tensor.value("expected", ""), {}});
     if (tensor.contains("allowed")) added.allowed = allowance_of(tensor.at("allowed"));
   }
   return call;

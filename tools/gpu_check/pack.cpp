@@ -34,7 +34,8 @@ struct Compiled {
 Compiled compile(const KernelSpec& spec, const Prepared& prepared, const fs::path& folder) {
   const ScratchFolder scratch(folder);
   if (!scratch.exists()) return {{}, no_scratch_folder(scratch)};
-  const KernelFile made = compile_kernel(prepared, {.name = spec.name, .directory = scratch.path().string(), .is_shared = true, .has_machine_code = true});
+  const KernelFile made =
+      compile_kernel(prepared, {.name = spec.name, .directory = scratch.path().string(), .is_shared = true, .has_machine_code = true});
   if (!made.problem.empty()) return {{}, made.problem};
   const fs::path place = folder / (spec.name + ".so");
   fs::rename(made.files.back(), place);
@@ -92,7 +93,8 @@ std::string pack_check(const Prepared& prepared, const Kernel& kernel, const Ker
     const StoredArray& array = trial.arrays[i];
     if (i < call.input_count) {
       tensor.values = file + ".npy";
-      if (const Result<void> written = write_npy(folder / tensor.values, {npy_type_of(array.storage), array.extents, array.bytes}); !written) return written.error().message;
+      if (const Result<void> written = write_npy(folder / tensor.values, {npy_type_of(array.storage), array.extents, array.bytes}); !written)
+        return written.error().message;
     }
     if (std::ranges::count(trial.results, i) == 0) continue;
     tensor.expected = file + "_expected.npy";

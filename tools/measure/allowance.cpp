@@ -64,7 +64,8 @@ Judge judge(const Graph& graph, const Arrays& inputs, const Storages& storages) 
   for (const auto& [name, expected] : rounded.outputs) {
     const Array& moved = rounded.moved.at(name);
     const auto stored = storages.find(name);
-    Measured of = expected.type.kind == Kind::real ? measured(expected, moved, stored == storages.end() ? attune_f32 : stored->second) : measured_exact(moved);
+    Measured of =
+        expected.type.kind == Kind::real ? measured(expected, moved, stored == storages.end() ? attune_f32 : stored->second) : measured_exact(moved);
     const auto elements = static_cast<double>(expected.data.size());
     if (static_cast<double>(of.unsettled) > std::max(1.0, most_unsettled * elements))
       result.problem = "output '" + name + "' cannot be compared for these inputs: rounding to f32 alone moves " + std::to_string(of.unsettled) + " of its " +

@@ -180,8 +180,8 @@ bool is_made_of_product(const Graph& graph, int node) {
          (is_pointwise(of.op) && std::ranges::any_of(of.operands(), [&](int operand) { return is_made_of_product(graph, operand); }));
 }
 
-/// Weights are of pairs of queries and keys, as stages of weighted sums take them, where they share heads or sequences with the values, or a mask depends on
-/// both. The features of a hidden layer are the same for all rows: what is put to 0 there hides no pair.
+/// Weights are of pairs of queries and keys, as stages of weighted sums take them, where they share heads or sequences with the values, or a mask
+/// depends on both. The features of a hidden layer are the same for all rows: what is put to 0 there hides no pair.
 bool are_of_pairs(const Graph& graph, int weights, int value, Name keys, const PeeledScore& peeled) {
   const Names own = graph.node(weights).type.dims.without({keys}), queries = own.without(graph.node(value).type.dims);
   const auto is_of_both = [&](const MaskPredicate& predicate) {
@@ -202,7 +202,9 @@ std::vector<int> nodes_with_masks(const Graph& graph) {
     if (matmul == nullptr || matmul->over.size() != 1) continue;
     for (std::size_t i = 0; i < 2; ++i) {
       const PeeledScore peeled = peel_masks(graph, node.inputs[i], 0);
-      if (!peeled.predicates.empty() && is_made_of_product(graph, peeled.score) && are_of_pairs(graph, node.inputs[i], node.inputs[1 - i], matmul->over[0], peeled)) nodes.insert(node.inputs[i]);
+      if (!peeled.predicates.empty() && is_made_of_product(graph, peeled.score) &&
+          are_of_pairs(graph, node.inputs[i], node.inputs[1 - i], matmul->over[0], peeled))
+        nodes.insert(node.inputs[i]);
     }
   }
   return {nodes.begin(), nodes.end()};

@@ -71,8 +71,8 @@ class AttentionBuilder {
     if (shape_.is_grouped()) return split(g.input("Q", {batch, query_heads, queries, depth}), query_heads, {heads, groups});
     return g.input("Q", {batch, heads, queries, depth});
   }
-  /// K by heads, along `fresh`. The widths of grouped 3-D ones are other multiples of depth than those of Q: both would say what depth is, so that K is
-  /// declared with its last axis taken apart.
+  /// K by heads, along `fresh`. The widths of grouped 3-D ones are other multiples of depth than those of Q: both would say what depth is, so that K
+  /// is declared with its last axis taken apart.
   Value key_heads() {
     if (!shape_.is_3d) return g.input("K", {batch, heads, fresh, depth});
     if (!shape_.is_grouped()) return split(g.input("K", {batch, fresh, model}), model, {{heads, shape_.heads}, depth});
@@ -86,7 +86,8 @@ class AttentionBuilder {
   }
   /// The rows of a cache and the fresh ones behind them, along `keys`.
   Value with_past(Name past_name, Name present_name, Value rows, Dim width) {
-    const Value present = node_.has(past_name) ? concat({{g.input(past_name, {batch, heads, past, width}), past}, {rows, fresh}}, keys) : rename(rows, fresh, keys);
+    const Value present =
+        node_.has(past_name) ? concat({{g.input(past_name, {batch, heads, past, width}), past}, {rows, fresh}}, keys) : rename(rows, fresh, keys);
     if (node_.wants(present_name)) g.output(present_name, present, {batch, heads, keys, width});
     return present;
   }
@@ -141,7 +142,8 @@ class AttentionBuilder {
   void write_y(Value y) {
     const Dim joined = g.dim("joined");
     if (shape_.is_3d)
-      return g.output("Y", shape_.is_grouped() ? merge(y, {heads, group, value_depth}, joined) : merge(y, {heads, value_depth}, joined), {batch, queries, joined});
+      return g.output("Y", shape_.is_grouped() ? merge(y, {heads, group, value_depth}, joined) : merge(y, {heads, value_depth}, joined),
+                      {batch, queries, joined});
     if (shape_.is_grouped()) return g.output("Y", merge(y, {heads, group}, joined), {batch, joined, queries, value_depth});
     g.output("Y", y, {batch, heads, queries, value_depth});
   }
@@ -162,7 +164,8 @@ NodeGraph attention_graph(const OnnxNode& node) {
   return none.problem.empty() ? AttentionBuilder(node, shape).graph() : std::move(none);
 }
 
-constexpr OnnxInput attention_inputs[] = {{"Q", true}, {"K", true}, {"V", true}, {"attn_mask"}, {"past_key"}, {"past_value"}, {"nonpad_kv_seqlen", false, 24}};
+constexpr OnnxInput attention_inputs[] = {
+    {"Q", true}, {"K", true}, {"V", true}, {"attn_mask"}, {"past_key"}, {"past_value"}, {"nonpad_kv_seqlen", false, 24}};
 constexpr std::string_view attention_outputs[] = {"Y", "present_key", "present_value", "qk_matmul_output"};
 constexpr OnnxAttributeRule attention_attributes[] = {{"is_causal", OnnxAttributeKind::integer, 0, 1},
                                                       {"kv_num_heads", OnnxAttributeKind::integer, 1, 1 << 20},

@@ -5,7 +5,9 @@
 namespace attune {
 namespace {
 
-std::string said(const OnnxNode& node, std::string_view input) { return fmt::format("'{}' is {}", input, shape_text(node.inputs.find(input)->second.extents)); }
+std::string said(const OnnxNode& node, std::string_view input) {
+  return fmt::format("'{}' is {}", input, shape_text(node.inputs.find(input)->second.extents));
+}
 
 std::string rank_problem(const OnnxNode& node) {
   const std::size_t rank = node.inputs.at("Q").rank();

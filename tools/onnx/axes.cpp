@@ -84,7 +84,8 @@ bool AxisTable::unify(const Axis& a, const Axis& b) {
     const int x = left.back(), y = right.back();
     const std::int64_t of_x = entries_[static_cast<std::size_t>(x)].extent, of_y = entries_[static_cast<std::size_t>(y)].extent;
     if (of_x == of_y) {
-      const bool are_values = entries_[static_cast<std::size_t>(x)].bound == Bound::value && entries_[static_cast<std::size_t>(y)].bound == Bound::value;
+      const bool are_values =
+          entries_[static_cast<std::size_t>(x)].bound == Bound::value && entries_[static_cast<std::size_t>(y)].bound == Bound::value;
       if (of_x != 1 || !are_values) unite(x, y);  // positions that there is one of broadcast
       left.pop_back(), right.pop_back();
       continue;
@@ -121,7 +122,8 @@ void AxisTable::name_all() {
     Entry& entry = entries_[i];
     if (entry.same >= 0 || !entry.parts.empty()) continue;
     std::string name = entry.name.empty() ? "d" + std::to_string(count++) : entry.name;
-    for (int again = 2; names.contains(name); ++again) name = (entry.name.empty() ? "d" + std::to_string(count) : entry.name) + "_" + std::to_string(again);
+    for (int again = 2; names.contains(name); ++again)
+      name = (entry.name.empty() ? "d" + std::to_string(count) : entry.name) + "_" + std::to_string(again);
     names.insert(name);
     entry.name = name;
   }

@@ -24,7 +24,8 @@ class AxisTable {
   std::int64_t extent(const Axis& axis) const;
   std::int64_t extent(int dim) const { return entries_[root(dim)].extent; }
 
-  /// Says that both axes are the same positions. Where one has the extent 1 alone, it broadcasts and is dropped. False if their extents do not allow it.
+  /// Says that both axes are the same positions. Where one has the extent 1 alone, it broadcasts and is dropped.
+  /// False if their extents do not allow it.
   bool unify(const Axis& a, const Axis& b);
   /// Says that a dim of extent 1 is no dim, unless a value has it.
   void drop(const Axis& axis);

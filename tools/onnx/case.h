@@ -35,8 +35,8 @@ std::vector<std::filesystem::path> case_folders(const std::filesystem::path& fol
 /// The case in a folder. A graph of an attribute stands in case.json, or the whole node is that of the folder's model.onnx.
 OnnxCase read_case(const std::filesystem::path& folder);
 
-/// Fills `rounded` of a case whose arithmetic rounds to 16 bits: the graph is interpreted as it is, once with each result that ONNX's reference rounds rounded
-/// to nearest, and some times with each of them moved at random by up to a rounding. `inputs` are those of the graph.
+/// Fills `rounded` of a case whose arithmetic rounds to 16 bits: the graph is interpreted as it is, once with each result that ONNX's reference
+/// rounds rounded to nearest, and some times with each of them moved at random by up to a rounding. `inputs` are those of the graph.
 void find_rounding(OnnxCase& one, const Graph& graph, const Arrays& inputs);
 inline constexpr int rounding_lanes = 8;
 
@@ -51,6 +51,7 @@ struct OutputDifference {
   double worst = 0;  ///< the largest difference; infinite where one alone is finite
   std::string text;  ///< how it differs, in words; empty if it does not
 };
-OutputDifference output_difference(const OnnxCase& one, const std::string& output, const std::vector<std::int64_t>& extents, const std::vector<double>& got);
+OutputDifference output_difference(const OnnxCase& one, const std::string& output, const std::vector<std::int64_t>& extents,
+                                   const std::vector<double>& got);
 
 }  // namespace attune

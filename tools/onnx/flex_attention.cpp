@@ -25,7 +25,10 @@ class FlexBuilder {
 
  private:
   void build() {
-    const std::vector<Axis> axes = {{terms_.fresh(shape_.batch, "batch", AxisTable::Bound::value)}, head_axis(), {terms_.fresh(shape_.queries, "queries", AxisTable::Bound::value)}, {terms_.fresh(shape_.fresh, "keys", AxisTable::Bound::value)}};
+    const std::vector<Axis> axes = {{terms_.fresh(shape_.batch, "batch", AxisTable::Bound::value)},
+                                    head_axis(),
+                                    {terms_.fresh(shape_.queries, "queries", AxisTable::Bound::value)},
+                                    {terms_.fresh(shape_.fresh, "keys", AxisTable::Bound::value)}};
     if (terms_.emits()) declare();
     const Term scores = modified("score_mod", {Kind::real, axes, std::nullopt, {}, scores_});
     if (terms_.emits() && terms_.problem().empty()) weights_ = softmax(terms_.value_of(scores), keys);
@@ -40,7 +43,8 @@ class FlexBuilder {
 
   void declare() {
     const Dim query_heads = g.dim("query_heads");
-    const Value q = shape_.is_grouped() ? split(g.input("Q", {batch, query_heads, queries, depth}), query_heads, {heads, {group, shape_.group()}}) : g.input("Q", {batch, heads, queries, depth});
+    const Value q = shape_.is_grouped() ? split(g.input("Q", {batch, query_heads, queries, depth}), query_heads, {heads, {group, shape_.group()}})
+                                        : g.input("Q", {batch, heads, queries, depth});
     const Value k = g.input("K", {batch, heads, keys, depth});
     v_ = g.input("V", {batch, heads, keys, value_depth});
     const Value product = matmul(q, k, depth);
@@ -91,7 +95,8 @@ NodeGraph flex_graph(const OnnxNode& node) {
 
 constexpr OnnxInput flex_inputs[] = {{"Q", true}, {"K", true}, {"V", true}};
 constexpr std::string_view flex_outputs[] = {"Y"};
-constexpr OnnxAttributeRule flex_attributes[] = {{"prob_mod", OnnxAttributeKind::graph}, {"scale", OnnxAttributeKind::real}, {"score_mod", OnnxAttributeKind::graph}, {"softmax_precision"}};
+constexpr OnnxAttributeRule flex_attributes[] = {
+    {"prob_mod", OnnxAttributeKind::graph}, {"scale", OnnxAttributeKind::real}, {"score_mod", OnnxAttributeKind::graph}, {"softmax_precision"}};
 
 }  // namespace
 

@@ -30,8 +30,9 @@ struct Imported {
   std::string problem;
 };
 
-/// A node of an operator that attune knows is its graph. From any other the graph goes back, through what Translator knows, to the product over a softmax, to
-/// the product that gives its scores, and on to what only reshapes, scales or shifts by a constant an operand of these; tensors before that are its inputs.
+/// A node of an operator that attune knows is its graph. From any other the graph goes back, through what Translator knows, to the product over a
+/// softmax, to the product that gives its scores, and on to what only reshapes, scales or shifts by a constant an operand of these;
+/// tensors before that are its inputs.
 Imported import_node(const OnnxModel& model, const ImportRequest& request);
 
 }  // namespace attune

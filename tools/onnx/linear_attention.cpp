@@ -70,7 +70,9 @@ LinearShape linear_shape(const OnnxNode& node) {
   const OnnxTensor &query = node.inputs.at("query"), &value = node.inputs.at("value");
   shape.batch = query.extent(0), shape.tokens = query.extent(1);
   shape.depth = query.extent(2) / shape.query_heads, shape.value_depth = value.extent(2) / shape.heads;
-  const auto width = [&](const char* input) { return node.has(input) && node.inputs.at(input).rank() == 3 ? node.inputs.at(input).extent(2) : shape.heads; };
+  const auto width = [&](const char* input) {
+    return node.has(input) && node.inputs.at(input).rank() == 3 ? node.inputs.at(input).extent(2) : shape.heads;
+  };
   shape.has_channel_decay = width("decay") != shape.heads, shape.has_shared_beta = width("beta") == 1;
   shape.problem = agreement_problem(node, shape);
   return shape;
@@ -104,7 +106,8 @@ class LinearBuilder {
   Value queries() {
     const Dim q_model = g.dim("q_model");
     const Value query = g.input("query", {batch, tokens, q_model});
-    return is_grouped() ? split(query, q_model, {{heads, shape_.heads}, {group, shape_.group()}, depth}) : split(query, q_model, {{heads, shape_.heads}, depth});
+    return is_grouped() ? split(query, q_model, {{heads, shape_.heads}, {group, shape_.group()}, depth})
+                        : split(query, q_model, {{heads, shape_.heads}, depth});
   }
   /// Declared with its last axis taken apart: the width of query says already what depth is.
   Value by_heads(Name name) {
@@ -119,7 +122,8 @@ class LinearBuilder {
   }
   void write(Value y) {
     const Dim joined = g.dim("joined");
-    g.output("output", is_grouped() ? merge(y, {heads, group, value_depth}, joined) : merge(y, {heads, value_depth}, joined), {batch, tokens, joined});
+    g.output("output", is_grouped() ? merge(y, {heads, group, value_depth}, joined) : merge(y, {heads, value_depth}, joined),
+             {batch, tokens, joined});
   }
 
   const OnnxNode& node_;
@@ -147,8 +151,10 @@ constexpr OnnxAttributeRule linear_attributes[] = {{"chunk_size", OnnxAttributeK
 
 }  // namespace
 
-/// Opset 27: state = exp(decay) state + key (value - what the state has for the key)^T by the update rule, output = scale state^T query. `chunk_size` is a
-/// hint to implementations, and changes nothing.
-OnnxOperator linear_attention_operator() { return {"LinearAttention", "", 27, linear_inputs, linear_outputs, linear_attributes, linear_graph, OnnxRounding::of_results}; }
+/// Opset 27: state = exp(decay) state + key (value - what the state has for the key)^T by the update rule, output = scale state^T query. `chunk_size`
+/// is a hint to implementations, and changes nothing.
+OnnxOperator linear_attention_operator() {
+  return {"LinearAttention", "", 27, linear_inputs, linear_outputs, linear_attributes, linear_graph, OnnxRounding::of_results};
+}
 
 }  // namespace attune

@@ -123,7 +123,8 @@ OnnxDeclared declared_of(const onnx::ValueInfoProto& value) {
 }
 
 OnnxOperation operation_of(const onnx::NodeProto& node) {
-  OnnxOperation operation{node.name(), node.op_type(), node.domain(), {node.input().begin(), node.input().end()}, {node.output().begin(), node.output().end()}, {}};
+  OnnxOperation operation{
+      node.name(), node.op_type(), node.domain(), {node.input().begin(), node.input().end()}, {node.output().begin(), node.output().end()}, {}};
   for (const onnx::AttributeProto& attribute : node.attribute()) operation.attributes.emplace(attribute.name(), attribute_of(attribute));
   return operation;
 }
@@ -151,7 +152,8 @@ ModelAnswer read_model(const std::string& path) {
   google::protobuf::io::CodedInputStream coded(&bytes);
   google::protobuf::SetLogHandler(nullptr);  // what is wrong is said here
   onnx::ModelProto model;
-  if (!model.ParsePartialFromCodedStream(&coded) || !coded.ConsumedEntireMessage() || model.graph().node().empty()) return refused("is no ONNX model, or has no nodes");
+  if (!model.ParsePartialFromCodedStream(&coded) || !coded.ConsumedEntireMessage() || model.graph().node().empty())
+    return refused("is no ONNX model, or has no nodes");
   if (const std::string problem = names_problem(model.graph()); !problem.empty()) return refused(problem);
   ModelAnswer answer;
   for (const auto& opset : model.opset_import()) answer.model.opsets[opset.domain() == "ai.onnx" ? "" : opset.domain()] = opset.version();

@@ -70,7 +70,9 @@ struct OnnxNode {
   bool wants(std::string_view output) const;
   /// A numeric attribute, or `missing` if it is not set.
   double number(std::string_view attribute, double missing = 0) const;
-  std::int64_t integer(std::string_view attribute, std::int64_t missing = 0) const { return integer_of(number(attribute, static_cast<double>(missing))); }
+  std::int64_t integer(std::string_view attribute, std::int64_t missing = 0) const {
+    return integer_of(number(attribute, static_cast<double>(missing)));
+  }
   /// An attribute that is a text, or `missing` if it is not set.
   std::string text(std::string_view attribute, std::string_view missing) const;
   bool is_set(std::string_view attribute) const { return attributes.find(attribute) != attributes.end(); }

@@ -9,7 +9,8 @@ Term no_term(Translator& t, std::string problem) {
   return {};
 }
 
-std::optional<std::vector<std::int64_t>> integers_at(Translator& t, const OnnxOperation& operation, Given given, std::size_t place, std::string_view attribute) {
+std::optional<std::vector<std::int64_t>> integers_at(Translator& t, const OnnxOperation& operation, Given given, std::size_t place,
+                                                     std::string_view attribute) {
   if (given.size() <= place || given[place] == nullptr) {
     std::vector<std::int64_t> integers = integers_of(operation, attribute);
     return integers.empty() ? std::nullopt : std::optional(integers);

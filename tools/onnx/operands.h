@@ -10,7 +10,8 @@ using Given = std::span<const Term* const>;
 /// Nothing, and the problem.
 Term no_term(Translator& t, std::string problem);
 /// The integers of an operand, or of the attribute that older opsets have in its place; nothing where neither is there.
-std::optional<std::vector<std::int64_t>> integers_at(Translator& t, const OnnxOperation& operation, Given given, std::size_t place, std::string_view attribute);
+std::optional<std::vector<std::int64_t>> integers_at(Translator& t, const OnnxOperation& operation, Given given, std::size_t place,
+                                                     std::string_view attribute);
 /// An axis counted from the end where it is negative; 0 and a problem where there is none.
 std::size_t place_of(Translator& t, std::int64_t axis, std::size_t rank);
 /// Positions start, start + step .. of an axis; what they are taken apart into further is split off. A problem where `from` is several dims in a row.

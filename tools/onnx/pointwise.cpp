@@ -84,7 +84,8 @@ constexpr Pointwise rows[] = {
     {"Cos", 1, 1, Gives::real, [](Numbers x) { return std::cos(x[0]); }, [](Values x) { return cos(x[0]); }},
     {"Cosh", 1, 1, Gives::real, [](Numbers x) { return std::cosh(x[0]); }, [](Values x) { return 0.5 * (exp(x[0]) + exp(-x[0])); }},
     {"Div", 2, 2, Gives::same, nullptr, quotient},
-    {"Equal", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] == x[1]); }, [](Values x) { return kind_of(x[0]) == Kind::boolean ? (x[0] && x[1]) || (!x[0] && !x[1]) : x[0] == x[1]; }},
+    {"Equal", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] == x[1]); },
+     [](Values x) { return kind_of(x[0]) == Kind::boolean ? (x[0] && x[1]) || (!x[0] && !x[1]) : x[0] == x[1]; }},
     {"Erf", 1, 1, Gives::real, [](Numbers x) { return std::erf(x[0]); }, [](Values x) { return erf(x[0]); }},
     {"Exp", 1, 1, Gives::real, [](Numbers x) { return std::exp(x[0]); }, [](Values x) { return exp(x[0]); }},
     {"Floor", 1, 1, Gives::real, [](Numbers x) { return std::floor(x[0]); }, [](Values x) { return floor(x[0]); }},
@@ -95,25 +96,31 @@ constexpr Pointwise rows[] = {
     {"Less", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] < x[1]); }, [](Values x) { return x[0] < x[1]; }},
     {"LessOrEqual", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] <= x[1]); }, [](Values x) { return x[0] <= x[1]; }},
     {"Log", 1, 1, Gives::real, [](Numbers x) { return std::log(x[0]); }, [](Values x) { return log(x[0]); }},
-    {"Max", 1, max_operands, Gives::same, [](Numbers x) { return *std::ranges::max_element(x); }, [](Values x) { return folded_over(x, [](Value a, Value b) { return maximum(a, b); }); }},
-    {"Mean", 1, max_operands, Gives::real, [](Numbers x) { return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size()); }, [](Values x) { return folded_over(x, [](Value a, Value b) { return a + b; }) / static_cast<double>(x.size()); }},
-    {"Min", 1, max_operands, Gives::same, [](Numbers x) { return *std::ranges::min_element(x); }, [](Values x) { return folded_over(x, [](Value a, Value b) { return minimum(a, b); }); }},
+    {"Max", 1, max_operands, Gives::same, [](Numbers x) { return *std::ranges::max_element(x); },
+     [](Values x) { return folded_over(x, [](Value a, Value b) { return maximum(a, b); }); }},
+    {"Mean", 1, max_operands, Gives::real, [](Numbers x) { return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size()); },
+     [](Values x) { return folded_over(x, [](Value a, Value b) { return a + b; }) / static_cast<double>(x.size()); }},
+    {"Min", 1, max_operands, Gives::same, [](Numbers x) { return *std::ranges::min_element(x); },
+     [](Values x) { return folded_over(x, [](Value a, Value b) { return minimum(a, b); }); }},
     {"Mod", 2, 2, Gives::same, [](Numbers x) { return x[0] - std::floor(x[0] / x[1]) * x[1]; }, [](Values x) { return mod(x[0], x[1]); }},
     {"Mul", 2, 2, Gives::same, [](Numbers x) { return x[0] * x[1]; }, [](Values x) { return x[0] * x[1]; }},
     {"Neg", 1, 1, Gives::same, [](Numbers x) { return -x[0]; }, [](Values x) { return -x[0]; }},
     {"Not", 1, 1, Gives::boolean, [](Numbers x) { return double(x[0] == 0); }, [](Values x) { return !x[0]; }},
     {"Or", 2, 2, Gives::boolean, [](Numbers x) { return std::max(x[0], x[1]); }, [](Values x) { return x[0] || x[1]; }},
-    {"PRelu", 2, 2, Gives::real, [](Numbers x) { return x[0] < 0 ? x[0] * x[1] : x[0]; }, [](Values x) { return select(x[0] < 0, x[0] * x[1], x[0]); }},
+    {"PRelu", 2, 2, Gives::real, [](Numbers x) { return x[0] < 0 ? x[0] * x[1] : x[0]; },
+     [](Values x) { return select(x[0] < 0, x[0] * x[1], x[0]); }},
     {"Pow", 2, 2, Gives::real, [](Numbers x) { return std::pow(x[0], x[1]); }, [](Values x) { return pow(as_real(x[0]), as_real(x[1])); }},
     {"Reciprocal", 1, 1, Gives::real, [](Numbers x) { return 1 / x[0]; }, [](Values x) { return 1 / x[0]; }},
     {"Relu", 1, 1, Gives::same, [](Numbers x) { return std::max(x[0], 0.0); }, [](Values x) { return maximum(x[0], 0); }},
     {"Round", 1, 1, Gives::real, [](Numbers x) { return std::nearbyint(x[0]); }, [](Values x) { return round(x[0]); }},
     {"Sigmoid", 1, 1, Gives::real, [](Numbers x) { return 1 / (1 + std::exp(-x[0])); }, [](Values x) { return sigmoid(x[0]); }},
-    {"Sign", 1, 1, Gives::same, [](Numbers x) { return sign(x[0]); }, [](Values x) { return select(x[0] > 0, x[0] * 0 + 1, select(x[0] < 0, x[0] * 0 - 1, x[0])); }},
+    {"Sign", 1, 1, Gives::same, [](Numbers x) { return sign(x[0]); },
+     [](Values x) { return select(x[0] > 0, x[0] * 0 + 1, select(x[0] < 0, x[0] * 0 - 1, x[0])); }},
     {"Sin", 1, 1, Gives::real, [](Numbers x) { return std::sin(x[0]); }, [](Values x) { return sin(x[0]); }},
     {"Sqrt", 1, 1, Gives::real, [](Numbers x) { return std::sqrt(x[0]); }, [](Values x) { return sqrt(x[0]); }},
     {"Sub", 2, 2, Gives::same, [](Numbers x) { return x[0] - x[1]; }, [](Values x) { return x[0] - x[1]; }},
-    {"Sum", 1, max_operands, Gives::same, [](Numbers x) { return std::accumulate(x.begin(), x.end(), 0.0); }, [](Values x) { return folded_over(x, [](Value a, Value b) { return a + b; }); }},
+    {"Sum", 1, max_operands, Gives::same, [](Numbers x) { return std::accumulate(x.begin(), x.end(), 0.0); },
+     [](Values x) { return folded_over(x, [](Value a, Value b) { return a + b; }); }},
     {"Tan", 1, 1, Gives::real, [](Numbers x) { return std::tan(x[0]); }, [](Values x) { return sin(x[0]) / cos(x[0]); }},
     {"Tanh", 1, 1, Gives::real, [](Numbers x) { return std::tanh(x[0]); }, [](Values x) { return tanh(x[0]); }},
     {"Where", 3, 3, Gives::same, [](Numbers x) { return x[0] != 0 ? x[1] : x[2]; }, chosen},
@@ -152,9 +159,11 @@ Term pointwise(Translator& t, const OnnxOperation& operation, std::span<const Te
   Term result;
   result.kind = row.gives == Gives::same ? operands.back().kind : row.gives == Gives::real ? Kind::real : Kind::boolean;
   result.axes = t.broadcast(operands);
-  result.is_index = std::ranges::all_of(operands, [](const Term& operand) { return operand.is_index || (operand.numbers && operand.numbers->size() == 1); });
+  result.is_index =
+      std::ranges::all_of(operands, [](const Term& operand) { return operand.is_index || (operand.numbers && operand.numbers->size() == 1); });
   result.numbers = folded(t, row, operands, result.kind);
-  if (operation.op == "Identity") result.extents_of = operands[0].extents_of, result.constant = operands[0].constant, result.is_weights = operands[0].is_weights;
+  if (operation.op == "Identity")
+    result.extents_of = operands[0].extents_of, result.constant = operands[0].constant, result.is_weights = operands[0].is_weights;
   if (operation.op == "IsNaN" && operands[0].is_weights) result.numbers = {0};
   if (!t.emits() || !t.problem().empty() || (result.numbers && (result.numbers->size() != 1 || operation.op == "IsNaN"))) return result;
   std::vector<Value> values;

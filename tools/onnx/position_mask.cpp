@@ -14,14 +14,16 @@ std::int64_t rest_of(std::int64_t a, std::int64_t b) { return (a % b + b) % b; }
 /// What a matrix shows, and the masks that may be it.
 class MaskFinder {
  public:
-  MaskFinder(std::span<const double> numbers, std::int64_t rows, std::int64_t columns, double shown) : numbers_(numbers), rows_(rows), columns_(columns), shown_(shown) {}
+  MaskFinder(std::span<const double> numbers, std::int64_t rows, std::int64_t columns, double shown)
+      : numbers_(numbers), rows_(rows), columns_(columns), shown_(shown) {}
 
   /// The first of the masks that is the matrix: those with fewer parts come first.
   std::optional<PositionMask> found() const {
     const std::int64_t seen_rows = leading(rows_, columns_, [&](std::int64_t i, std::int64_t j) { return shows(i, j); });
     for (const std::int64_t rows : {std::int64_t{0}, seen_rows}) {
       const std::int64_t seen_columns = leading(columns_, rows_, [&](std::int64_t j, std::int64_t i) { return shows(i, j); });
-      for (const auto& [columns, sinks] : {std::array{std::int64_t{0}, std::int64_t{0}}, std::array{seen_columns, std::int64_t{0}}, std::array{std::int64_t{0}, sinks_behind(rows)}}) {
+      for (const auto& [columns, sinks] : {std::array{std::int64_t{0}, std::int64_t{0}}, std::array{seen_columns, std::int64_t{0}},
+                                           std::array{std::int64_t{0}, sinks_behind(rows)}}) {
         const PositionMask mask = fitted(rows, columns, sinks);
         if (is_matrix(mask)) return mask;
       }
@@ -75,8 +77,8 @@ class MaskFinder {
     return mask;
   }
 
-  /// The rule of the rows' ends, of which those that are no border of the matrix say what they are; nothing where none does. The same for all rows, one
-  /// further from row to row, or changing at multiples of a block: the first that all rows allow.
+  /// The rule of the rows' ends, of which those that are no border of the matrix say what they are; nothing where none does. The same for all rows,
+  /// one further from row to row, or changing at multiples of a block: the first that all rows allow.
   static std::optional<RowEnd> end_of(const std::vector<std::int64_t>& ends, std::int64_t rows, const auto& is_inside) {
     const auto inside = std::ranges::find_if(ends, [&](std::int64_t end) { return end >= 0 && is_inside(end); });
     if (inside == ends.end()) return std::nullopt;
@@ -116,7 +118,8 @@ bool PositionMask::shows(std::int64_t i, std::int64_t j) const {
   return is_behind_first && is_before_last && rest_of(i - j, step) == rest;
 }
 
-std::optional<PositionMask> position_mask(std::span<const double> numbers, std::int64_t row_count, std::int64_t column_count, double shown, double hidden) {
+std::optional<PositionMask> position_mask(std::span<const double> numbers, std::int64_t row_count, std::int64_t column_count, double shown,
+                                          double hidden) {
   if (!std::ranges::all_of(numbers, [&](double x) { return x == shown || x == hidden; })) return std::nullopt;
   return MaskFinder(numbers, row_count, column_count, shown).found();
 }
@@ -127,7 +130,9 @@ Value value_of_mask(const PositionMask& mask, Dim rows, Dim columns) {
   std::optional<Value> all;
   const auto also = [&](Value condition) { all = all ? *all && condition : condition; };
   if (mask.first) {
-    Value is_behind = mask.first->block == 0 ? j >= mask.first->offset : mask.first->block == 1 ? distance >= mask.first->offset : j >= end(*mask.first);
+    Value is_behind = mask.first->block == 0   ? j >= mask.first->offset
+                      : mask.first->block == 1 ? distance >= mask.first->offset
+                                               : j >= end(*mask.first);
     also(mask.sinks > 0 ? j < mask.sinks || is_behind : is_behind);
   }
   if (mask.last) also(mask.last->block == 0 ? j <= mask.last->offset : mask.last->block == 1 ? distance <= mask.last->offset : j <= end(*mask.last));

@@ -26,7 +26,8 @@ struct PositionMask {
 };
 
 /// The mask of a matrix of the extents, whose numbers are `shown` where it shows and `hidden` elsewhere; nothing if it is none of that form.
-std::optional<PositionMask> position_mask(std::span<const double> numbers, std::int64_t row_count, std::int64_t column_count, double shown, double hidden);
+std::optional<PositionMask> position_mask(std::span<const double> numbers, std::int64_t row_count, std::int64_t column_count, double shown,
+                                          double hidden);
 
 /// boolean [rows, columns], or of one of the dims
 Value value_of_mask(const PositionMask& mask, Dim rows, Dim columns);

@@ -19,7 +19,10 @@ Term matmul_of(Translator& t, const OnnxOperation&, std::span<const Term* const>
   };
   Axis rest_of_a = m;
   for (std::size_t i = 0; i + 2 < a.axes.size(); ++i) rest_of_a.insert(rest_of_a.end(), a.axes[i].begin(), a.axes[i].end());
-  if (t.axes.extent(k) != t.axes.extent(b_k)) return t.fail("sums " + std::to_string(t.axes.extent(k)) + " positions of one operand and " + std::to_string(t.axes.extent(b_k)) + " of the other"), result;
+  if (t.axes.extent(k) != t.axes.extent(b_k))
+    return t.fail("sums " + std::to_string(t.axes.extent(k)) + " positions of one operand and " + std::to_string(t.axes.extent(b_k)) +
+                  " of the other"),
+           result;
   t.rename_if(holds_any(t.axes.dims(a.axes), b_n), b, b_n);
   t.rename_if(holds_any(rest_of_a, b_k), b, b_k);
   if (!t.emits()) t.summed.push_back(k);
@@ -63,7 +66,8 @@ Term einsum_of(Translator& t, const OnnxOperation& operation, Given given, std::
     const auto same = axes.find(of_b[i]);
     const Axis other = same == axes.end() ? Axis{} : t.axes.dims(same->second);
     const Axis dims = t.axes.dims(b.axes[i]);
-    t.rename_if(std::ranges::any_of(dims, [&](int dim) { return std::ranges::count(dims_of_a, dim) != 0 && std::ranges::count(other, dim) == 0; }), b, b.axes[i]);
+    t.rename_if(std::ranges::any_of(dims, [&](int dim) { return std::ranges::count(dims_of_a, dim) != 0 && std::ranges::count(other, dim) == 0; }), b,
+                b.axes[i]);
     if (same == axes.end()) axes[of_b[i]] = b.axes[i];
     else if (!t.axes.unify(same->second, b.axes[i])) return no_term(t, std::string("has axes of different extents for the letter ") + of_b[i]);
     if (of_result.find(of_b[i]) != std::string::npos) continue;
@@ -71,7 +75,8 @@ Term einsum_of(Translator& t, const OnnxOperation& operation, Given given, std::
     summed.insert(summed.end(), b.axes[i].begin(), b.axes[i].end());
   }
   for (const char letter : of_a)
-    if (of_b.find(letter) == std::string::npos && of_result.find(letter) == std::string::npos) return no_term(t, std::string("sums over ") + letter + ", which one operand has alone");
+    if (of_b.find(letter) == std::string::npos && of_result.find(letter) == std::string::npos)
+      return no_term(t, std::string("sums over ") + letter + ", which one operand has alone");
   for (const char letter : of_result) {
     if (!axes.contains(letter)) return no_term(t, std::string("has no axis for the letter ") + letter);
     result.axes.push_back(axes[letter]);

@@ -34,7 +34,8 @@ std::string rotary_problem(const OnnxNode& node, const RotaryShape& shape) {
   const bool has_positions = node.has("position_ids");
   for (const char* cache : {"cos_cache", "sin_cache"}) {
     const OnnxTensor& table = node.inputs.at(cache);
-    const std::vector<std::int64_t> right = has_positions ? std::vector{table.extents.empty() ? 0 : table.extent(0), shape.turned / 2} : std::vector{shape.batch, shape.tokens, shape.turned / 2};
+    const std::vector<std::int64_t> right = has_positions ? std::vector{table.extents.empty() ? 0 : table.extent(0), shape.turned / 2}
+                                                          : std::vector{shape.batch, shape.tokens, shape.turned / 2};
     if (table.element->kind != Kind::real) return fmt::format("input '{}': is {}; it must be real", cache, table.element->name);
     if (table.extents != right)
       return fmt::format("input '{}': is {}; {} is right {} position_ids", cache, shape_text(table.extents), has_positions ? fmt::format("[positions x {}]", shape.turned / 2) : shape_text(right),
@@ -72,12 +73,14 @@ NodeGraph rotary_graph(const OnnxNode& node) {
   auto [half, pair, joined, turned, rest] = g.dims("half", "pair", "joined", "turned", "rest");
   const bool is_interleaved = node.number("interleaved") != 0, is_partial = shape.turned != shape.depth;
 
-  const Value x = shape.is_3d ? split(g.input("X", {batch, tokens, model}), model, {{heads, shape.heads}, depth}) : g.input("X", {batch, heads, tokens, depth});
+  const Value x =
+      shape.is_3d ? split(g.input("X", {batch, tokens, model}), model, {{heads, shape.heads}, depth}) : g.input("X", {batch, heads, tokens, depth});
   const Value first = is_partial ? slice(x, depth, {.start = 0, .step = 1, .count = shape.turned}, turned) : x;
   const Dim width = is_partial ? turned : depth;
   const Value pairs = is_interleaved ? split(first, width, {pair, {half, 2}}) : split(first, width, {{half, 2}, pair});
   const Value positions = node.has("position_ids") ? g.input("position_ids", {batch, tokens}, Kind::i64) : index(tokens);
-  const Value cos = at_positions(g, node.has("position_ids"), "cos_cache", positions), sin = at_positions(g, node.has("position_ids"), "sin_cache", positions);
+  const Value cos = at_positions(g, node.has("position_ids"), "cos_cache", positions),
+              sin = at_positions(g, node.has("position_ids"), "sin_cache", positions);
   const Value moved = rotated(g, pairs, half, cos, sin);
   const Dim whole = is_partial ? g.dim("moved") : joined;
   Value y = is_interleaved ? merge(moved, {pair, half}, whole) : merge(moved, {half, pair}, whole);
@@ -90,7 +93,9 @@ NodeGraph rotary_graph(const OnnxNode& node) {
 
 constexpr OnnxInput rotary_inputs[] = {{"X", true}, {"cos_cache", true}, {"sin_cache", true}, {"position_ids"}};
 constexpr std::string_view rotary_outputs[] = {"Y"};
-constexpr OnnxAttributeRule rotary_attributes[] = {{"interleaved", OnnxAttributeKind::integer, 0, 1}, {"num_heads", OnnxAttributeKind::integer, 0, 1 << 20}, {"rotary_embedding_dim", OnnxAttributeKind::integer, 0, 1 << 20}};
+constexpr OnnxAttributeRule rotary_attributes[] = {{"interleaved", OnnxAttributeKind::integer, 0, 1},
+                                                   {"num_heads", OnnxAttributeKind::integer, 0, 1 << 20},
+                                                   {"rotary_embedding_dim", OnnxAttributeKind::integer, 0, 1 << 20}};
 
 }  // namespace
 

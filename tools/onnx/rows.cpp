@@ -112,7 +112,8 @@ std::vector<Term> top_k_of(Translator& t, const OnnxOperation& operation, Given 
   if (!given[1]->numbers || given[1]->numbers->size() != 1) t.fail("its count must be a constant");
   if (!t.problem().empty()) return {};
   const std::int64_t count = integer_of(given[1]->numbers->front()), length = t.axes.extent(x.axes[place]);
-  if (count < 1 || count > length) return t.fail("takes " + std::to_string(count) + " of " + std::to_string(length) + " elements"), std::vector<Term>();
+  if (count < 1 || count > length)
+    return t.fail("takes " + std::to_string(count) + " of " + std::to_string(length) + " elements"), std::vector<Term>();
   Term values{x.kind, x.axes, std::nullopt}, positions{Kind::i64, x.axes, std::nullopt};
   if (!t.emits()) t.axes.keep(x.axes[place]);
   values.axes[place] = positions.axes[place] = {t.fresh(count, {}, AxisTable::Bound::value)};
@@ -124,7 +125,8 @@ std::vector<Term> top_k_of(Translator& t, const OnnxOperation& operation, Given 
   if (into.size() != 1) return t.fail("what it takes is reshaped into several axes"), std::vector<Term>();
   const Value ordered = number_of(operation, "largest", 1) != 0 ? of : kind_of(of) == Kind::real ? -of : -1 - of;
   const Dim taken = t.g.dim(into[0], count);
-  positions.value = number_of(operation, "sorted", 1) != 0 ? sorted_positions(ordered, *dim, count, taken) : top_k_positions(ordered, *dim, count, taken);
+  positions.value =
+      number_of(operation, "sorted", 1) != 0 ? sorted_positions(ordered, *dim, count, taken) : top_k_positions(ordered, *dim, count, taken);
   values.value = gather(of, *positions.value, *dim);
   return {values, positions};
 }

@@ -55,7 +55,9 @@ Term gather_of(Translator& t, const OnnxOperation& operation, Given given, std::
   if (!dim) return result;
   const Value numbers = t.value_of(ids);
   const bool is_known = ids.numbers && ids.numbers->size() == 1;
-  if (is_known) result.value = gather(t.value_of(table), constant(t.g, integer_of(ids.numbers->front()) + (ids.numbers->front() < 0 ? t.axes.extent(along) : 0)), *dim);
+  if (is_known)
+    result.value =
+        gather(t.value_of(table), constant(t.g, integer_of(ids.numbers->front()) + (ids.numbers->front() < 0 ? t.axes.extent(along) : 0)), *dim);
   else result.value = gather(t.value_of(table), select(numbers < 0, numbers + extent(*dim), numbers), *dim);
   return result;
 }
@@ -141,7 +143,8 @@ Term concat_of(Translator& t, const OnnxOperation& operation, Given given, std::
   std::vector<Term> parts;
   for (const Term* part : given) parts.push_back(*part);
   const std::size_t rank = parts[0].axes.size(), place = place_of(t, integer_of(number_of(operation, "axis", 0)), rank);
-  if (parts.size() > max_operands || !t.problem().empty()) return no_term(t, "joins " + std::to_string(parts.size()) + " tensors; up to " + std::to_string(max_operands) + " are possible");
+  if (parts.size() > max_operands || !t.problem().empty())
+    return no_term(t, "joins " + std::to_string(parts.size()) + " tensors; up to " + std::to_string(max_operands) + " are possible");
   std::int64_t sum = 0;
   for (Term& part : parts) {
     if (part.axes.size() != rank) return no_term(t, "joins tensors that have not as many axes");

@@ -25,7 +25,9 @@ Term converted(Translator& t, Given given, Kind kind) {
     for (double& x : *result.numbers) x = result.kind == Kind::boolean ? x != 0 : result.kind == Kind::i64 ? std::trunc(x) : x;
   if (!t.emits() || (result.numbers && result.numbers->size() != 1)) return result;
   const Value x = t.value_of(*given[0]);
-  result.value = result.kind == Kind::real ? to_real(x) : result.kind == Kind::i64 ? to_i64(x) : x != (given[0]->kind == Kind::real ? literal(&t.g, 0, Kind::real, Here::current()) : constant(t.g, 0));
+  result.value = result.kind == Kind::real  ? to_real(x)
+                 : result.kind == Kind::i64 ? to_i64(x)
+                                            : x != (given[0]->kind == Kind::real ? literal(&t.g, 0, Kind::real, Here::current()) : constant(t.g, 0));
   return result;
 }
 
@@ -41,7 +43,8 @@ Term constant_node(Translator& t, const OnnxOperation& operation, Given, std::in
   for (const auto& [name, value] : operation.attributes) {
     if (const auto* tensor = std::get_if<OnnxTensor>(&value)) return t.constant(operation.outputs[0], *tensor);
     if (const auto* number = std::get_if<double>(&value)) return t.numbers({*number}, name == "value_int" ? Kind::i64 : Kind::real);
-    if (const auto* numbers = std::get_if<std::vector<double>>(&value)) return along_one_axis(t, *numbers, name == "value_ints" ? Kind::i64 : Kind::real);
+    if (const auto* numbers = std::get_if<std::vector<double>>(&value))
+      return along_one_axis(t, *numbers, name == "value_ints" ? Kind::i64 : Kind::real);
   }
   return no_term(t, "has no value; a tensor or numbers are right");
 }
@@ -128,7 +131,8 @@ Term squeeze_of(Translator& t, const OnnxOperation& operation, Given given, std:
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < rank; ++i) {
     if (!goes[i]) axes.push_back(given[0]->axes[i]);
-    else if (t.axes.extent(given[0]->axes[i]) != 1) return no_term(t, "an axis that goes has " + std::to_string(t.axes.extent(given[0]->axes[i])) + " positions; it must have one");
+    else if (t.axes.extent(given[0]->axes[i]) != 1)
+      return no_term(t, "an axis that goes has " + std::to_string(t.axes.extent(given[0]->axes[i])) + " positions; it must have one");
     else t.axes.drop(given[0]->axes[i]);
   }
   return with_axes(t, *given[0], std::move(axes));
@@ -142,7 +146,9 @@ std::vector<Axis> axes_of(Translator& t, const Term& shape) {
     if (extent < 0) t.fail("has the extent " + std::to_string(extent) + "; extents are at least 0");
     const bool is_known = !shape.extents_of.empty() && shape.extents_of[i];
     // the same positions in two axes, as those of a square mask, are two dims
-    const bool is_there = t.decided(is_known && std::ranges::any_of(t.axes.dims(axes), [&, dims = t.axes.dims(*shape.extents_of[i])](int dim) { return std::ranges::count(dims, dim) != 0; }));
+    const bool is_there = t.decided(is_known && std::ranges::any_of(t.axes.dims(axes), [&, dims = t.axes.dims(*shape.extents_of[i])](int dim) {
+                                      return std::ranges::count(dims, dim) != 0;
+                                    }));
     if (is_known && !is_there) axes.push_back(*shape.extents_of[i]);
     else axes.push_back(extent == 1 ? Axis{} : Axis{t.fresh(extent)});
   }
@@ -171,7 +177,8 @@ Term constant_of_shape(Translator& t, const OnnxOperation& operation, Given give
   const double value = tensor == nullptr ? 0.0 : tensor->values[0];
   Kind kind = tensor == nullptr ? Kind::real : tensor->element->kind;
   if (kind != Kind::real && kind != Kind::boolean) kind = Kind::i64;
-  if (given[0]->numbers->size() == 1 && given[0]->numbers->front() >= 0 && given[0]->numbers->front() <= most_axes) return along_one_axis(t, std::vector(static_cast<std::size_t>(given[0]->numbers->front()), value), kind);
+  if (given[0]->numbers->size() == 1 && given[0]->numbers->front() >= 0 && given[0]->numbers->front() <= most_axes)
+    return along_one_axis(t, std::vector(static_cast<std::size_t>(given[0]->numbers->front()), value), kind);
   Term result = t.numbers({value}, kind);
   if (t.emits()) result.value = t.value_of(result);
   result.axes = axes_of(t, *given[0]);
@@ -206,7 +213,8 @@ Term trilu_of(Translator& t, const OnnxOperation& operation, Given given, std::i
   const std::size_t rank = result.axes.size();
   if (rank < 2) return no_term(t, "its operand must have 2 axes or more");
   const bool is_upper = number_of(operation, "upper", 1) != 0;
-  if (given.size() > 1 && given[1] != nullptr && (!given[1]->numbers || given[1]->numbers->size() != 1)) return no_term(t, "its diagonal must be a constant");
+  if (given.size() > 1 && given[1] != nullptr && (!given[1]->numbers || given[1]->numbers->size() != 1))
+    return no_term(t, "its diagonal must be a constant");
   const auto diagonal = given.size() > 1 && given[1] != nullptr ? integer_of(given[1]->numbers->front()) : 0;
   result.numbers.reset();
   if (!t.emits()) return result;

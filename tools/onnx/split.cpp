@@ -16,7 +16,8 @@ std::vector<std::int64_t> lengths_of(Translator& t, const OnnxOperation& operati
   }
   const bool are_whole = std::ssize(lengths) == count && std::ranges::all_of(lengths, [](std::int64_t length) { return length >= 0; }) &&
                          std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) == whole;
-  if (!are_whole) t.fail("has " + std::to_string(count) + " results of " + shape_text(lengths) + " positions, of " + std::to_string(whole) + " that there are");
+  if (!are_whole)
+    t.fail("has " + std::to_string(count) + " results of " + shape_text(lengths) + " positions, of " + std::to_string(whole) + " that there are");
   return lengths;
 }
 

@@ -15,7 +15,8 @@ namespace {
 /// The rule of an operator of the domain without a name; nullptr if there is none.
 const TermRule* rule_of(const OnnxOperation& operation) {
   if (!operation.domain.empty() && operation.domain != "ai.onnx") return nullptr;
-  for (const std::span<const TermRule> rules : {activation_rules(), pointwise_rules(), product_rules(), row_rules(), selection_rules(), shape_rules(), split_rules()})
+  for (const std::span<const TermRule> rules :
+       {activation_rules(), pointwise_rules(), product_rules(), row_rules(), selection_rules(), shape_rules(), split_rules()})
     for (const TermRule& rule : rules)
       if (rule.op == operation.op) return &rule;
   return nullptr;
@@ -243,12 +244,15 @@ bool Translator::knows(const OnnxOperation& operation) { return rule_of(operatio
 std::vector<Term> Translator::results(const OnnxOperation& operation, std::span<const Term* const> operands, std::int64_t opset) {
   if (!problem_.empty()) return {};
   const TermRule* rule = rule_of(operation);
-  const std::string who = fmt::format("node '{}' ({})", operation.name.empty() ? operation.outputs.empty() ? "" : operation.outputs[0] : operation.name, operation.op);
+  const std::string who =
+      fmt::format("node '{}' ({})", operation.name.empty() ? operation.outputs.empty() ? "" : operation.outputs[0] : operation.name, operation.op);
   const auto failed = [&](std::string problem) { return fail(std::move(problem)), std::vector<Term>(); };
   if (rule == nullptr) return failed(fmt::format("{}: the operator is not supported", who));
   const int count = static_cast<int>(operands.size());
-  const bool is_whole = std::ranges::none_of(operands.first(static_cast<std::size_t>(std::min(count, rule->least))), [](const Term* term) { return term == nullptr; });
-  if (count < rule->least || count > rule->most || !is_whole) return failed(fmt::format("{}: has {} inputs; {} to {} are right", who, count, rule->least, rule->most));
+  const bool is_whole =
+      std::ranges::none_of(operands.first(static_cast<std::size_t>(std::min(count, rule->least))), [](const Term* term) { return term == nullptr; });
+  if (count < rule->least || count > rule->most || !is_whole)
+    return failed(fmt::format("{}: has {} inputs; {} to {} are right", who, count, rule->least, rule->most));
   std::vector<Term> made;
   if (rule->apply != nullptr) made.push_back(rule->apply(*this, operation, operands, opset));
   else made = rule->apply_all(*this, operation, operands, opset);
@@ -282,7 +286,8 @@ Term Translator::run(const OnnxSubgraph& subgraph, const Term& input, std::int64
     if (!problem_.empty() || operation.outputs.empty()) break;
     std::vector<Term> made = results(operation, operands, opset);
     if (!problem_.empty()) break;
-    for (std::size_t i = 0; i < std::min(made.size(), operation.outputs.size()); ++i) terms.insert_or_assign(operation.outputs[i], std::move(made[i]));
+    for (std::size_t i = 0; i < std::min(made.size(), operation.outputs.size()); ++i)
+      terms.insert_or_assign(operation.outputs[i], std::move(made[i]));
   }
   const auto output = terms.find(subgraph.outputs[0].name);
   if (output == terms.end()) fail(fmt::format("graph '{}': nothing in it gives its output '{}'", subgraph.name, subgraph.outputs[0].name));

@@ -27,8 +27,8 @@ struct Term {
   bool is_weights = false;                           ///< of a softmax, which is never NaN for a row without a visible key
 };
 
-/// Translates twice: the first round finds which axes are the same dims and emits nothing, the second emits. `walk` is called for both and does the same
-/// in both. The first problem ends all.
+/// Translates twice: the first round finds which axes are the same dims and emits nothing, the second emits. `walk` is called for both and does the
+/// same in both. The first problem ends all.
 class Translator {
  public:
   Translator(Graph& graph, std::deque<std::string>& names, Arrays& constants) : g(graph), names_(names), constants_(constants) {}
