@@ -17,8 +17,9 @@ struct Rounding {
   static constexpr int fewest = 3;          ///< so often the whole graph is rounded; more often where an output has few elements
   std::uint64_t seed = 1;
 };
-/// What the rounding of a number to 16 bits moves it by as a rule, relative to it: half of what it does at most. (Its error is as likely anywhere up to half a
-/// step, whose mean square is a third of the greatest, and numbers are on the average one and a half times what half a step is relative to.)
+/// What the rounding of a number to 16 bits moves it by as a rule, relative to it: half of what it does at most. (Its error is as likely anywhere up
+/// to half a step, whose mean square is a third of the greatest,
+/// and numbers are on the average one and a half times what half a step is relative to.)
 inline constexpr double bf16_unit = 0x1p-9, f16_unit = 0x1p-12;
 
 /// The interpreter's outputs, and `moved`, of the same shape: the farthest that each element came in any of the random roundings (`distance`).
@@ -32,10 +33,12 @@ struct RoundedInterpretation {
 /// - r is 1, 0 for an x that f32 holds, or what the operation says of its kernels (`roundings`: 4 for the exponential);
 /// - where the result may be smaller than parts that are rounded (log_sum_exp), it moves by r d of their size (`rounded_size`);
 /// - an operation that carries its own results on (recurrence) moves each of them, by d of the size of what is summed (`rounded_reference`);
-/// - a sum of n products t (matmul, reduce_sum) moves by d sqrt(E), E = (n sum t^2 - s^2) / 6 + n s^2 / 3, s = sum t: the expected sum of the squares of
+/// - a sum of n products t (matmul, reduce_sum) moves by d sqrt(E), E = (n sum t^2 - s^2) / 6 + n s^2 / 3, s = sum t:
+/// the expected sum of the squares of
 ///   the partial sums when terms come in random order, each partial sum being rounded once (Higham, Accuracy and Stability of Numerical
 ///   Algorithms, 2nd ed., section 4.2);
-/// - before a product with values stored in 16 bits, weights of a softmax over scores whose operands both are so stored are rounded as they are: u sqrt(sum t^2)
+/// - before a product with values stored in 16 bits, weights of a softmax over scores whose operands both are
+/// so stored are rounded as they are: u sqrt(sum t^2)
 ///   more, with u = 2^-9 of bf16 and 2^-12 of f16;
 /// - weights of a softmax that are read more than once are off by what exp(x - log_sum_exp(x)) is, with a score x of its own: kernels store them so;
 /// - rows that are written in place of an input stored in 16 bits are rounded as they are;

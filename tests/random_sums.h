@@ -13,7 +13,8 @@ class RandomSums : protected virtual RandomValues {
     const std::optional<Drawn> first = real_with_dims();
     if (!first) return;
     const Drawn& a = *first;
-    const std::optional<Drawn> second = find([&](const Drawn& d) { return kind(d) == Kind::real && !shared(a, d).empty() && fits(dims(a), dims(d)); });
+    const std::optional<Drawn> second =
+        find([&](const Drawn& d) { return kind(d) == Kind::real && !shared(a, d).empty() && fits(dims(a), dims(d)); });
     const Drawn b = second ? *second : add_input(Kind::real, {some_dim(dims(a))});
     const Names over = shared(a, b);
     if (over.empty()) return;
@@ -49,7 +50,8 @@ class RandomSums : protected virtual RandomValues {
   /// Sums along a dim, or its greatest elements where no rounding decides which they are.
   void ordered() {
     const bool is_sum = below(2) == 0;
-    const std::optional<Drawn> found = find([&](const Drawn& d) { return kind(d) != Kind::boolean && !dims(d).empty() && (is_sum || kind(d) != Kind::real || d.is_input); });
+    const std::optional<Drawn> found =
+        find([&](const Drawn& d) { return kind(d) != Kind::boolean && !dims(d).empty() && (is_sum || kind(d) != Kind::real || d.is_input); });
     if (!found) return;
     const Drawn& a = *found;
     const Name over = some_dim(dims(a));
@@ -63,7 +65,8 @@ class RandomSums : protected virtual RandomValues {
     if (below(2) == 0) return keep(top_k(a.value, dim(over), count), 1);
     const Dim into = fresh(2);
     g().dim(into.name, 2);
-    if (fits(dims(a), {into.name})) keep(is_other_way ? sorted_positions(a.value, dim(over), count, into) : top_k_positions(a.value, dim(over), count, into), 8);
+    if (fits(dims(a), {into.name}))
+      keep(is_other_way ? sorted_positions(a.value, dim(over), count, into) : top_k_positions(a.value, dim(over), count, into), 8);
   }
   void softmaxed() {
     const std::optional<Drawn> found = real_with_dims();

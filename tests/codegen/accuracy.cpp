@@ -24,7 +24,8 @@ struct AccuracyCall {
 
   AccuracyCall(const KernelCase& masked, std::int64_t query_count, std::int64_t key_count, std::int64_t width)
       : kernel(masked), queries(query_count), keys(key_count), depth(width) {
-    const std::string shape = "batch=1,heads=1,queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys) + ",depth=" + std::to_string(depth);
+    const std::string shape =
+        "batch=1,heads=1,queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys) + ",depth=" + std::to_string(depth);
     extents = fill_shape(kernel.graph(), parse_shape(shape, "shape").extents).extents;
     inputs = random_inputs(kernel.graph(), extents, 3);
     std::ranges::fill(inputs.at("mask").data, 1.0);
@@ -37,7 +38,8 @@ struct AccuracyCall {
   void ramp(double size) {
     std::vector<double>&q = inputs.at("q").data, &k = inputs.at("k").data;
     for (std::int64_t i = 0; i < queries; ++i) q[static_cast<std::size_t>(i * depth)] = std::sqrt(static_cast<double>(depth));
-    for (std::int64_t j = 0; j < keys; ++j) k[static_cast<std::size_t>(j * depth)] = size * (2.0 * static_cast<double>(j) / static_cast<double>(keys) - 1);
+    for (std::int64_t j = 0; j < keys; ++j)
+      k[static_cast<std::size_t>(j * depth)] = size * (2.0 * static_cast<double>(j) / static_cast<double>(keys) - 1);
   }
   /// Hides the first keys from every other query.
   void hide_first(std::int64_t count) {

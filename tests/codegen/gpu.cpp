@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* devices[] = {"opencl", "vulkan"};
 
-void check(const std::string& target, const std::function<KernelCase(const KernelOptions&)>& compiled, const KernelOptions& given, std::initializer_list<const char*> shapes) {
+void check(const std::string& target, const std::function<KernelCase(const KernelOptions&)>& compiled, const KernelOptions& given,
+           std::initializer_list<const char*> shapes) {
   CAPTURE(target);
   if (const std::string problem = device_problem(target); !problem.empty()) return skip(problem);
   KernelOptions options = given;
@@ -100,8 +101,9 @@ TEST_CASE("sums, maxima, softmax, gather and concat of nothing on devices agree 
   g.output("gathered", gather(before, index(rows) - 1, past), {rows, columns});
   g.output("product", matmul(x, before, columns), {rows, past});
   g.finish();
-  check_on_devices(g, "nothing", {"rows=1,columns=1,past=1", "rows=5,columns=37,past=0", "rows=0,columns=37,past=5", "rows=5,columns=0,past=1", "rows=0,columns=0,past=0",
-                                  "rows=37,columns=129,past=3"});
+  check_on_devices(g, "nothing",
+                   {"rows=1,columns=1,past=1", "rows=5,columns=37,past=0", "rows=0,columns=37,past=5", "rows=5,columns=0,past=1",
+                    "rows=0,columns=0,past=0", "rows=37,columns=129,past=3"});
 }
 
 }  // namespace attune

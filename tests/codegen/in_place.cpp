@@ -69,8 +69,9 @@ TEST_CASE("rows are written where they belong, and beyond the ends of the memory
     c.g.output_in_place(c.cache, c.updated(wraps));
     const Graph graph = c.finished();
     const KernelCase kernel(graph, "write");
-    for (const char* shape : {"batch=2,rows=1,tokens=1,depth=1", "batch=2,rows=37,tokens=5,depth=129", "batch=2,rows=5,tokens=5,depth=64", "batch=2,rows=5,tokens=13,depth=5",
-                              "batch=2,rows=129,tokens=37,depth=16", "batch=2,rows=7,tokens=0,depth=5", "batch=2,rows=0,tokens=3,depth=5", "batch=2,rows=7,tokens=2,depth=0"})
+    for (const char* shape : {"batch=2,rows=1,tokens=1,depth=1", "batch=2,rows=37,tokens=5,depth=129", "batch=2,rows=5,tokens=5,depth=64",
+                              "batch=2,rows=5,tokens=13,depth=5", "batch=2,rows=129,tokens=37,depth=16", "batch=2,rows=7,tokens=0,depth=5",
+                              "batch=2,rows=0,tokens=3,depth=5", "batch=2,rows=7,tokens=2,depth=0"})
       for (const double start : {0.0, 3.0, 36.0, -2.0, 1e15, -1e15}) CHECK(difference_at(kernel, shape, {start, 1}) == "");
   }
 }
@@ -104,17 +105,20 @@ TEST_CASE("what reads the input comes before the write, what reads its result af
 TEST_CASE("rows that are made of what stands in the memory are read before it is written", "[in-place]") {
   Cache c;
   const Dim moved = c.g.dim("moved");
-  c.g.output_in_place(c.cache, write_rows(c.cache, c.rows, 2 * slice(c.cache, c.rows, {.start = 1}, moved), moved, c.start + extent(c.tokens) - extent(c.tokens)));
+  c.g.output_in_place(
+      c.cache, write_rows(c.cache, c.rows, 2 * slice(c.cache, c.rows, {.start = 1}, moved), moved, c.start + extent(c.tokens) - extent(c.tokens)));
   const Graph graph = c.finished();
   const KernelCase kernel(graph, "moved");
-  for (const char* shape : {"batch=2,rows=129,tokens=1,depth=64", "batch=2,rows=1,tokens=1,depth=1"}) CHECK(difference_at(kernel, shape, {0, 2}) == "");
+  for (const char* shape : {"batch=2,rows=129,tokens=1,depth=64", "batch=2,rows=1,tokens=1,depth=1"})
+    CHECK(difference_at(kernel, shape, {0, 2}) == "");
 }
 
 TEST_CASE("numbers of every storage are written as they are", "[in-place]") {
   for (const Kind kind : {Kind::i8, Kind::i64, Kind::boolean}) {
     Graph g;
     const Dim rows = g.dim("rows"), tokens = g.dim("tokens"), depth = g.dim("depth");
-    const Value cache = g.input("cache", {rows, depth}, kind), fresh = g.input("fresh", {tokens, depth}, kind), start = g.input("start", {}, Kind::i32);
+    const Value cache = g.input("cache", {rows, depth}, kind), fresh = g.input("fresh", {tokens, depth}, kind),
+                start = g.input("start", {}, Kind::i32);
     g.output_in_place(cache, write_rows(cache, rows, fresh, tokens, start));
     g.finish();
     const KernelCase kernel(g, "kinds");
@@ -138,7 +142,8 @@ TEST_CASE("a call writes the new rows and no others, even with what they hold", 
   std::vector<float> q(64, 1), row(64, 2), out(64);
   std::vector<std::int64_t> position{first};
   const Tensor new_row(row, {1, 1, 1, depth}), k(k_cache.data(), {1, 1, keys, depth}), v(v_cache.data(), {1, 1, keys, depth});
-  const Result<void> called = cached().kernel()(Tensor(q, {1, 1, 1, 1, depth}), new_row, new_row, k, v, Tensor(position, {1}), Tensor(out, {1, 1, 1, 1, depth}));
+  const Result<void> called =
+      cached().kernel()(Tensor(q, {1, 1, 1, 1, depth}), new_row, new_row, k, v, Tensor(position, {1}), Tensor(out, {1, 1, 1, 1, depth}));
   REQUIRE(called);
   CHECK(k_cache.data()[first * depth] == 2);
   CHECK(v_cache.data()[first * depth + depth - 1] == 2);
@@ -150,8 +155,9 @@ TEST_CASE("memory that is written in place is no other argument's", "[in-place]"
   std::vector<std::int64_t> position{0};
   const auto said = [&](const float* k_new, const float* k, const float* v) {
     const Tensor q(other, {1, 1, 1, 1, 16});
-    const Result<void> called = cached().kernel()(q, Tensor(k_new, {1, 1, 1, 16}), Tensor(k_new, {1, 1, 1, 16}), Tensor(const_cast<float*>(k), {1, 1, 8, 16}),
-                                                Tensor(const_cast<float*>(v), {1, 1, 8, 16}), Tensor(position, {1}), Tensor(out, {1, 1, 1, 1, 16}));
+    const Result<void> called =
+        cached().kernel()(q, Tensor(k_new, {1, 1, 1, 16}), Tensor(k_new, {1, 1, 1, 16}), Tensor(const_cast<float*>(k), {1, 1, 8, 16}),
+                          Tensor(const_cast<float*>(v), {1, 1, 8, 16}), Tensor(position, {1}), Tensor(out, {1, 1, 1, 1, 16}));
     return called ? std::string() : called.error().message;
   };
   const std::string who = "kernel 'cached': input ", own = " in memory; expected memory of its own";
@@ -160,7 +166,8 @@ TEST_CASE("memory that is written in place is no other argument's", "[in-place]"
   CHECK(said(&other[1024], &memory[0], &memory[100]) == who + "'k_cache' overlaps input 'v_cache'" + own);
   CHECK(said(&memory[8], &memory[0], &memory[1024]) == who + "'k_cache' overlaps input 'k'" + own);
   const Result<void> fixed = cached().kernel()(Tensor(other, {1, 1, 1, 1, 16}), Tensor(other, {1, 1, 1, 16}), Tensor(other, {1, 1, 1, 16}),
-                                             Tensor(static_cast<const float*>(memory.data()), {1, 1, 8, 16}), Tensor(&memory[1024], {1, 1, 8, 16}), Tensor(position, {1}), Tensor(out, {1, 1, 1, 1, 16}));
+                                               Tensor(static_cast<const float*>(memory.data()), {1, 1, 8, 16}), Tensor(&memory[1024], {1, 1, 8, 16}),
+                                               Tensor(position, {1}), Tensor(out, {1, 1, 1, 1, 16}));
   REQUIRE(!fixed);
   CHECK(fixed.error().message == who + "'k_cache' is read-only memory; expected memory to write to");
 }

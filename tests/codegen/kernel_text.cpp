@@ -36,7 +36,8 @@ TEST_CASE("one rule says which names kernels, functions and tensors may have", "
   for (const char* name : {"", "x.y", "a b", "3x", "../x", "a-b", "a\nb", "gr\xC3\xBC\xC3\x9F"})
     CHECK_THAT(name_problem("kernel", name), Catch::StartsWith("kernel '") && Catch::EndsWith("': is not a name; letters, digits and _ are, and no digit first"));
   CHECK_THAT(name_problem("kernel", "a\nb"), Catch::StartsWith("kernel 'a\\x0Ab': "));
-  for (const char* name : {"int", "xor_eq", "restrict", "co_await", "alignas"}) CHECK_THAT(name_problem("--name", name), Catch::Contains("is a keyword of C or C++"));
+  for (const char* name : {"int", "xor_eq", "restrict", "co_await", "alignas"})
+    CHECK_THAT(name_problem("--name", name), Catch::Contains("is a keyword of C or C++"));
   for (const char* name : {"linux", "NULL", "errno"}) CHECK_THAT(name_problem("--name", name), Catch::Contains("is a macro of C compilers"));
   for (const char* name : {"_x", "_Bool", "a__b", "__FILE__"}) CHECK_THAT(name_problem("input", name), Catch::Contains("is kept for compilers"));
   CHECK(name_problem("kernel", std::string(200, 'a')) == "");
@@ -52,7 +53,8 @@ TEST_CASE("a kernel's manifest is refused where the runtime or a C++ compiler wo
   m.variant = "x.y";
   CHECK_THAT(manifest_problem(m), Catch::StartsWith("variant 'x.y': is not a name"));
   m = copy();
-  while (m.tensors.size() < ATTUNE_MAX_TENSORS) m.tensors.insert(m.tensors.begin(), {"q" + std::to_string(m.tensors.size()), attune_f32, attune_input, {0}});
+  while (m.tensors.size() < ATTUNE_MAX_TENSORS)
+    m.tensors.insert(m.tensors.begin(), {"q" + std::to_string(m.tensors.size()), attune_f32, attune_input, {0}});
   CHECK(manifest_problem(m) == "");
   m.tensors.insert(m.tensors.begin(), {"more", attune_f32, attune_input, {0}});
   CHECK(manifest_problem(m) == "kernel 'copy': has 65 inputs and outputs; 64 are the most");

@@ -107,7 +107,8 @@ TEST_CASE("variants on tensors of an OpenCL device agree with the interpreter", 
     const KernelCase kernel(variant, {.target = "opencl"});
     for (const char* shape :
          {"batch=2,heads=2,queries=5,keys=7,tokens=5,depth=8,model=8", "batch=1,heads=1,queries=37,keys=1,tokens=37,depth=5,model=3"})
-      CHECK(difference_on_device(kernel.graph(), kernel.kernel_for(kernel.filled(fitting(shape, kernel.graph())).extents), fitting(shape, kernel.graph())) == "");
+      CHECK(difference_on_device(kernel.graph(), kernel.kernel_for(kernel.filled(fitting(shape, kernel.graph())).extents),
+                                 fitting(shape, kernel.graph())) == "");
   }
 }
 

@@ -11,14 +11,15 @@ std::string problem_of_plan(const Graph& graph, const StagePlan& plan) {
     if (is_anchor(graph.node(node))) loops.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, graph.node(node).op));
   using Loops = std::vector<std::string>;
   const std::string_view kind = plan.kind();
-  const bool is_right = kind == "pointwise" || kind == "write_rows" ? loops.empty()
-                        : kind == "gemm"        ? loops == Loops{"matmul"}
-                        : kind == "row_softmax" ? loops == Loops{"softmax"} || loops == Loops{"softmax", "log_sum_exp"} || loops == Loops{"log_sum_exp", "softmax"}
-                        : kind == "recurrence"  ? loops == Loops{"recurrence"} || loops == Loops{"recurrence_state"} || loops == Loops{"recurrence", "recurrence_state"} ||
-                                                     loops == Loops{"recurrence_state", "recurrence"}
-                        : kind == "row_walk"    ? loops == Loops{"cumulative_sum"} || loops == Loops{"top_k"}
-                        : kind == "reduce"      ? loops.size() == 1 && loops[0] != "matmul" && loops[0] != "softmax"
-                                                : loops.size() >= 2;
+  const bool is_right =
+      kind == "pointwise" || kind == "write_rows" ? loops.empty()
+      : kind == "gemm"                            ? loops == Loops{"matmul"}
+      : kind == "row_softmax" ? loops == Loops{"softmax"} || loops == Loops{"softmax", "log_sum_exp"} || loops == Loops{"log_sum_exp", "softmax"}
+      : kind == "recurrence"  ? loops == Loops{"recurrence"} || loops == Loops{"recurrence_state"} ||
+                                   loops == Loops{"recurrence", "recurrence_state"} || loops == Loops{"recurrence_state", "recurrence"}
+      : kind == "row_walk" ? loops == Loops{"cumulative_sum"} || loops == Loops{"top_k"}
+      : kind == "reduce"   ? loops.size() == 1 && loops[0] != "matmul" && loops[0] != "softmax"
+                           : loops.size() >= 2;
   std::string text = std::string(plan.kind()) + " of";
   for (const std::string& loop : loops) text += " " + loop;
   return is_right ? std::string() : text;

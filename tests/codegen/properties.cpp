@@ -138,7 +138,9 @@ TEST_CASE("kernels of 16 bits are at most twice as far from the exact result as 
     const KernelCase kernel("causal", {.types = type}), layer("multi_head", {.settings = {"weights=true"}, .types = type});
     for (const auto& [queries, keys] : sizes_of_each_kind) check_rounding(kernel, type, of_size(kernel, queries, keys));
     for (const std::int64_t tokens : {5, 129})
-      check_rounding(layer, type, fill_shape(layer.graph(), {{"batch", 1}, {"heads", 2}, {"tokens", tokens}, {"depth", 16}, {"value_depth", 16}, {"model", 37}}).extents);
+      check_rounding(
+          layer, type,
+          fill_shape(layer.graph(), {{"batch", 1}, {"heads", 2}, {"tokens", tokens}, {"depth", 16}, {"value_depth", 16}, {"model", 37}}).extents);
   }
 }
 

@@ -105,7 +105,9 @@ TEST_CASE("a record may choose another schedule than the default of a size", "[s
   TunedFile& file = choice.tuned.emplace_back();
   file.name = "mine.json";
   file.target = cpu().name;
-  insert(file, {"online_softmax", SizeClass::few, step.key.stage, step.key.types, step.key.extents, by_default.of.at(SizeClass::small).parameters, 3, {}}, step.key.body);
+  insert(file,
+         {"online_softmax", SizeClass::few, step.key.stage, step.key.types, step.key.extents, by_default.of.at(SizeClass::small).parameters, 3, {}},
+         step.key.body);
   const StepSchedules recorded = schedules_of(plan, step, cpu(), choice);
   CHECK(recorded.of.at(SizeClass::few).name == "online_softmax");
   CHECK(recorded.of.at(SizeClass::few).origin == "tuned: exact");

@@ -135,7 +135,10 @@ TEST_CASE("weights beside a result come from what the softmax divides by, not fr
 TEST_CASE("jobs give their bytes in their order, whatever the others do and however many run at once", "[steps]") {
   std::vector<std::function<JobResult()>> jobs;
   static int count = 0;
-  for (int i = 0; i < 7; ++i) jobs.emplace_back([i] { return JobResult{std::string(static_cast<std::size_t>(i) * 100000, static_cast<char>('a' + i)) + std::to_string(++count), {}}; });
+  for (int i = 0; i < 7; ++i)
+    jobs.emplace_back([i] {
+      return JobResult{std::string(static_cast<std::size_t>(i) * 100000, static_cast<char>('a' + i)) + std::to_string(++count), {}};
+    });
   jobs.emplace_back([] { return JobResult{{}, "a sentence"}; });
   jobs.emplace_back([]() -> JobResult { throw std::runtime_error("thrown"); });
   jobs.emplace_back([]() -> JobResult {

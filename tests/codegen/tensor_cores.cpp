@@ -242,13 +242,15 @@ TEST_CASE("kernels of tensor cores pass ptxas with at most 255 registers, and sp
   for (const char* schedule : {"mma_gemm,warp_columns=32", "mma_gemm,warp_rows=32", "mma_gemm,row_tile=64,column_tile=64,warp_rows=32,warp_columns=32"}) {
     const Planned of_f32(variant_graph("multi_head"), storing(Element::f32, 0));
     check_registers(
-        code_of({of_f32.plan, of_f32.plan.steps.at(0), *find_target("cuda"), SizeClass::large, chosen(schedule)}, "kernel", CodeForm::assembly).bytes);
+        code_of({of_f32.plan, of_f32.plan.steps.at(0), *find_target("cuda"), SizeClass::large, chosen(schedule)}, "kernel", CodeForm::assembly)
+            .bytes);
   }
   for (const char* tiles : {"row_tile=128,column_tile=256,group_rows=64,stages=4", "row_tile=256,column_tile=128,group_rows=128,stages=4",
                             "row_tile=256,column_tile=128,group_rows=64,stages=3", "row_tile=64,column_tile=64,group_rows=64,stages=6"})
-    check_registers(code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, chosen("wgmma_gemm," + std::string(tiles))},
-                            "kernel", CodeForm::assembly)
-                        .bytes);
+    check_registers(
+        code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, chosen("wgmma_gemm," + std::string(tiles))},
+                "kernel", CodeForm::assembly)
+            .bytes);
   for (const char* variant : {"grouped_query", "padded", "masked", "soft_cap"})
     for (const Element element : {Element::bf16, Element::f32}) {
       CAPTURE(variant, name_of(element));

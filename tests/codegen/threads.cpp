@@ -48,8 +48,9 @@ TEST_CASE("eight threads at once call kernels of two files with extents of their
     std::string problem;
     for (std::size_t call = 0; call < 6 && problem.empty(); ++call) {
       const std::string tokens = number(1 + 17 * caller + 5 * call);
-      problem = (caller + call) % 2 == 0 ? causal.difference("batch=1,queries=" + tokens + ",keys=" + number(37 + 13 * caller) + ",depth=16", caller + 1)
-                                         : layer.difference("batch=2,tokens=" + tokens + ",depth=" + number(1 + caller), call + 1);
+      problem = (caller + call) % 2 == 0
+                    ? causal.difference("batch=1,queries=" + tokens + ",keys=" + number(37 + 13 * caller) + ",depth=16", caller + 1)
+                    : layer.difference("batch=2,tokens=" + tokens + ",depth=" + number(1 + caller), call + 1);
     }
     return problem;
   });

@@ -86,7 +86,8 @@ TEST_CASE("no pass changes what a variant with known extents means", "[dialect]"
 struct RandomSum {
   Graph g;
   std::mt19937 random;
-  Dim batch = g.dim("batch"), heads = g.dim("heads"), queries = g.dim("queries"), keys = g.dim("keys"), depth = g.dim("depth"), hidden = g.dim("hidden");
+  Dim batch = g.dim("batch"), heads = g.dim("heads"), queries = g.dim("queries"), keys = g.dim("keys"), depth = g.dim("depth"),
+      hidden = g.dim("hidden");
   int inputs = 0;
 
   explicit RandomSum(unsigned seed) : random(seed) {
@@ -107,7 +108,8 @@ struct RandomSum {
     for (const Dim dim : dims)
       if (!(dim.name == batch.name || dim.name == heads.name) || below(3) > 0) names.add(dim.name);
     if (below(3) == 0 && names.size() == 4) names = Names{names[1], names[0], names[2], names[3]};
-    static constexpr std::array<std::string_view, 16> labels = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7", "i8", "i9", "ia", "ib", "ic", "id", "ie", "if"};
+    static constexpr std::array<std::string_view, 16> labels = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7",
+                                                                "i8", "i9", "ia", "ib", "ic", "id", "ie", "if"};
     return g.input(labels[static_cast<std::size_t>(inputs++)], names, Kind::real);
   }
   Value side(Dim of, Dim over) { return input({batch, heads, of, over}); }

@@ -43,7 +43,11 @@ TEST_CASE("cached writes new rows to its caches and sees them and what stands be
       const auto rows = [&](const Array& x) {
         return arranged({batch, heads, count, x.extents[3]}, [&](Place i) { return at(x, {i[0], i[1], first + i[2], i[3]}); });
       };
-      const Arrays inputs = {{"q", with_group(rows(all.at("q")))}, {"k", rows(all.at("k"))}, {"v", rows(all.at("v"))}, {"k_cache", k_cache}, {"v_cache", v_cache},
+      const Arrays inputs = {{"q", with_group(rows(all.at("q")))},
+                             {"k", rows(all.at("k"))},
+                             {"v", rows(all.at("v"))},
+                             {"k_cache", k_cache},
+                             {"v_cache", v_cache},
                              {"position", array({batch}, std::vector<double>(batch, static_cast<double>(first)))}};
       const Arrays got = outputs_of(build(Cached{.window = window}), inputs);
       check_close(got.at("out"), with_group(rows(wanted)), allowed);
@@ -88,9 +92,12 @@ TEST_CASE("paged finds the rows of a sequence by its table, whatever stands else
         return elsewhere;
       });
     };
-    const Arrays inputs = {{"q", with_group(all.at("q"))}, {"k_pages", in_pages(all.at("k"), quiet_nan)}, {"v_pages", in_pages(all.at("v"), 1e6)},
-                           {"table", arranged({batch, slots}, [&](Place i) { return static_cast<double>(table[static_cast<std::size_t>(i[0] * slots + i[1])]); })},
-                           {"lengths", array({batch}, {7, 3})}};
+    const Arrays inputs = {
+        {"q", with_group(all.at("q"))},
+        {"k_pages", in_pages(all.at("k"), quiet_nan)},
+        {"v_pages", in_pages(all.at("v"), 1e6)},
+        {"table", arranged({batch, slots}, [&](Place i) { return static_cast<double>(table[static_cast<std::size_t>(i[0] * slots + i[1])]); })},
+        {"lengths", array({batch}, {7, 3})}};
     check_close(out_of(Paged{.page = page, .layout = layout}, inputs), wanted, allowed);
   }
 }
@@ -137,11 +144,14 @@ TEST_CASE("mla is attention over keys and values that are made of latent vectors
   const Arrays inputs = {{"q", plain::random({batch, heads, queries, depth}, 1)},   {"q_rope", plain::random({batch, heads, queries, rope}, 2)},
                          {"latent", plain::random({batch, keys, width}, 3)},        {"k_rope", plain::random({batch, keys, rope}, 4)},
                          {"wk", plain::random({heads, depth, width}, 5, 0.5)},      {"wv", plain::random({heads, value_depth, width}, 6, 0.5)}};
-  const Array k = plain::projected(inputs.at("latent"), inputs.at("wk"), nullptr), v = plain::projected(inputs.at("latent"), inputs.at("wv"), nullptr);
-  const Array all_q = arranged({batch, heads, queries, depth + rope},
-                               [&](Place i) { return i[3] < depth ? at(inputs.at("q"), {i[0], i[1], i[2], i[3]}) : at(inputs.at("q_rope"), {i[0], i[1], i[2], i[3] - depth}); });
-  const Array all_k = arranged({batch, heads, keys, depth + rope},
-                               [&](Place i) { return i[3] < depth ? at(k, {i[0], i[1], i[2], i[3]}) : at(inputs.at("k_rope"), {i[0], i[2], i[3] - depth}); });
+  const Array k = plain::projected(inputs.at("latent"), inputs.at("wk"), nullptr),
+              v = plain::projected(inputs.at("latent"), inputs.at("wv"), nullptr);
+  const Array all_q = arranged({batch, heads, queries, depth + rope}, [&](Place i) {
+    return i[3] < depth ? at(inputs.at("q"), {i[0], i[1], i[2], i[3]}) : at(inputs.at("q_rope"), {i[0], i[1], i[2], i[3] - depth});
+  });
+  const Array all_k = arranged({batch, heads, keys, depth + rope}, [&](Place i) {
+    return i[3] < depth ? at(k, {i[0], i[1], i[2], i[3]}) : at(inputs.at("k_rope"), {i[0], i[2], i[3] - depth});
+  });
   const Array wanted = plain::attention(all_q, all_k, v, where([](Size, Size i, Size j) { return j <= i + keys - queries; })).out;
   for (const bool absorbed : {false, true}) check_close(out_of(Mla{.absorbed = absorbed}, inputs), wanted, 10 * allowed);
 }

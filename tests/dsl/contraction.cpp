@@ -102,7 +102,8 @@ Array softmaxed(const Array& x) {
 
 TEST_CASE("softmax of a row is its exponentials over their sum", "[softmax]") {
   const double total = 1 + std::exp(1) + std::exp(2);
-  check_elements(softmaxed(array({2, 3}, {0, 1, 2, 7, 7, 7})), {2, 3}, {1 / total, std::exp(1) / total, std::exp(2) / total, 1. / 3, 1. / 3, 1. / 3}, rounding());
+  check_elements(softmaxed(array({2, 3}, {0, 1, 2, 7, 7, 7})), {2, 3}, {1 / total, std::exp(1) / total, std::exp(2) / total, 1. / 3, 1. / 3, 1. / 3},
+                 rounding());
 }
 
 TEST_CASE("a softmax over several dims is one row of all of them", "[softmax]") {
@@ -116,7 +117,8 @@ TEST_CASE("a softmax over several dims is one row of all of them", "[softmax]") 
     g.output("one", softmax(x, {keys}), {queries, blocks, keys});
     g.output("same", softmax(x, keys), {queries, blocks, keys});
   });
-  check_elements(got.at("out"), {3, 2, 2}, {1 / total, e3 / total, e1 / total, e2 / total, 0, 0, 0, 0, quiet_nan, quiet_nan, quiet_nan, quiet_nan}, rounding());
+  check_elements(got.at("out"), {3, 2, 2}, {1 / total, e3 / total, e1 / total, e2 / total, 0, 0, 0, 0, quiet_nan, quiet_nan, quiet_nan, quiet_nan},
+                 rounding());
   check_close(got.at("one"), got.at("same"));
 }
 

@@ -53,7 +53,9 @@ TEST_CASE("rows without a visible key are zeros, as in ONNX, PyTorch and FlashAt
   inputs["mask"] = plain::zeros({batch, queries, keys});
   for (const double x : out_of(Masked{}, inputs).data) CHECK(x == 0);
   // A finite number in place of minus infinity is another convention: there the row is the mean of all values.
-  const auto finite = [](Graph& g, const Attention& a) { return select(g.input("mask", {a.batch, a.queries, a.keys}, Kind::boolean), a.scores(), -1e30); };
+  const auto finite = [](Graph& g, const Attention& a) {
+    return select(g.input("mask", {a.batch, a.queries, a.keys}, Kind::boolean), a.scores(), -1e30);
+  };
   const Array means = out_of_scores(finite, inputs);
   double mean = 0;
   for (Size j = 0; j < keys; ++j) mean += at(inputs["v"], {0, 0, j, 0}) / static_cast<double>(keys);
@@ -76,9 +78,12 @@ TEST_CASE("window_size of FlashAttention includes both of its ends", "[conventio
     for (const auto& [left, right] : {std::pair{2, 1}, std::pair{0, 0}, std::pair{-1, 1}, std::pair{2, -1}, std::pair{-1, -1}}) {
       const Arrays inputs = by_heads(query_count, key_count);
       const Size offset = key_count - query_count;
-      const auto visible = where([&](Size, Size i, Size j) { return (left < 0 || j >= i + offset - left) && (right < 0 || j <= i + offset + right); });
+      const auto visible =
+          where([&](Size, Size i, Size j) { return (left < 0 || j >= i + offset - left) && (right < 0 || j <= i + offset + right); });
       check_close(out_of(Window{.left = left, .right = right, .alignment = Alignment::bottom_right}, inputs), expected(inputs, visible).out, allowed);
-      const auto in_place = [&](Graph&, const Attention& a) { return mask(a.scores(), in_window(place_of(a, Alignment::bottom_right), a.keys, left, right)); };
+      const auto in_place = [&](Graph&, const Attention& a) {
+        return mask(a.scores(), in_window(place_of(a, Alignment::bottom_right), a.keys, left, right));
+      };
       check_close(out_of_scores(in_place, inputs), expected(inputs, visible).out, allowed);
     }
 }
@@ -98,10 +103,13 @@ TEST_CASE("ALiBi of FlashAttention is symmetric and aligned at the bottom right,
     Arrays inputs = by_heads(query_count, key_count);
     const auto slope = [](Size h) { return std::exp2(-8 * static_cast<double>(h + 1) / heads); };
     const Size offset = key_count - query_count;
-    check_close(out_of(Alibi{}, inputs), expected(inputs, [&](Size, Size h, Size i, Size j, double s) { return s + static_cast<double>(j - i) * slope(h); }).out, allowed);
+    check_close(out_of(Alibi{}, inputs),
+                expected(inputs, [&](Size, Size h, Size i, Size j, double s) { return s + static_cast<double>(j - i) * slope(h); }).out, allowed);
     inputs["slopes"] = array({heads}, {slope(0), slope(1), slope(2)});
-    check_close(out_of(Alibi{.symmetric = true, .slopes = true, .alignment = Alignment::bottom_right}, inputs),
-                expected(inputs, [&](Size, Size h, Size i, Size j, double s) { return s - slope(h) * std::abs(static_cast<double>(i + offset - j)); }).out, allowed);
+    check_close(
+        out_of(Alibi{.symmetric = true, .slopes = true, .alignment = Alignment::bottom_right}, inputs),
+        expected(inputs, [&](Size, Size h, Size i, Size j, double s) { return s - slope(h) * std::abs(static_cast<double>(i + offset - j)); }).out,
+        allowed);
   }
 }
 
@@ -109,10 +117,12 @@ TEST_CASE("soft-cap stands before the mask: a masked key stays hidden", "[conven
   const Arrays inputs = by_heads();
   const auto capped = [](double s) { return 2 * std::tanh(s / 2); };
   const plain::Result right = expected(inputs, [&](Size, Size, Size i, Size j, double s) { return j <= i ? capped(s) : -infinity; });
-  check_close(out_of_scores([](Graph&, const Attention& a) { return mask(2 * tanh(a.scores() / 2), index(a.keys) <= index(a.queries)); }, inputs), right.out, allowed);
+  check_close(out_of_scores([](Graph&, const Attention& a) { return mask(2 * tanh(a.scores() / 2), index(a.keys) <= index(a.queries)); }, inputs),
+              right.out, allowed);
   check_close(out_of(SoftCap{.cap = 2}, inputs), expected(inputs, [&](Size, Size, Size, Size, double s) { return capped(s); }).out, allowed);
   // The other order lets every key through with a score of -2.
-  const Array wrong = out_of_scores([](Graph&, const Attention& a) { return 2 * tanh(mask(a.scores(), index(a.keys) <= index(a.queries)) / 2); }, inputs);
+  const Array wrong =
+      out_of_scores([](Graph&, const Attention& a) { return 2 * tanh(mask(a.scores(), index(a.keys) <= index(a.queries)) / 2); }, inputs);
   CHECK(std::abs(at(wrong, {0, 0, 0, 0}) - at(right.out, {0, 0, 0, 0})) > 0.01);
 }
 
@@ -169,13 +179,19 @@ TEST_CASE("a mask of three dims is one by head in ONNX", "[conventions]") {
   inputs["mask"] = plain::zeros({heads, queries, keys});
   for (std::size_t n = 0; n < inputs["mask"].data.size(); ++n) inputs["mask"].data[n] = n % 4 < 2 ? 1 : 0;
   check_close(out_of(Masked{.batch = false, .heads = true}, inputs),
-              expected(inputs, [&](Size, Size h, Size i, Size j, double s) { return at(inputs["mask"], {h, i, j}) != 0 ? s : -infinity; }).out, allowed);
+              expected(inputs,
+                       [&](Size, Size h, Size i, Size j, double s) {
+                         return at(inputs["mask"], {h, i, j}) != 0 ? s : -infinity;
+                       })
+                  .out,
+              allowed);
 }
 
 TEST_CASE("GroupQueryAttention of ONNX Runtime has lengths minus one and a window that counts the query's own key", "[conventions]") {
   // equal scores; a capacity of 6 keys of which sequence 0 has 4 and sequence 1 has 6, two of them new
   const std::vector<double> values = {8, 4, 12, 16, 2, 30};
-  Arrays inputs = {{"q", plain::zeros({2, 1, 2, 1})}, {"k", plain::zeros({2, 1, 6, 1})}, {"v", plain::zeros({2, 1, 6, 1})}, {"seqlens_k", array({2}, {3, 5})}};
+  Arrays inputs = {
+      {"q", plain::zeros({2, 1, 2, 1})}, {"k", plain::zeros({2, 1, 6, 1})}, {"v", plain::zeros({2, 1, 6, 1})}, {"seqlens_k", array({2}, {3, 5})}};
   for (Size b = 0; b < 2; ++b)
     for (Size j = 0; j < 6; ++j) at(inputs["v"], {b, 0, j, 0}) = values[static_cast<std::size_t>(j)];
   const auto gqa = [&](std::int64_t window) {
@@ -183,7 +199,8 @@ TEST_CASE("GroupQueryAttention of ONNX Runtime has lengths minus one and a windo
       return mask(a.scores(), onnxruntime::is_visible(a.queries, a.keys, g.input("seqlens_k", {a.batch}, Kind::i64), window));
     }, inputs);
   };
-  check_close(gqa(-1), array({2, 1, 2, 1}, {mean_of_first(values, 3), mean_of_first(values, 4), mean_of_first(values, 5), mean_of_first(values, 6)}), allowed);
+  check_close(gqa(-1), array({2, 1, 2, 1}, {mean_of_first(values, 3), mean_of_first(values, 4), mean_of_first(values, 5), mean_of_first(values, 6)}),
+              allowed);
   check_close(gqa(2), array({2, 1, 2, 1}, {(4 + 12) / 2.0, (12 + 16) / 2.0, (16 + 2) / 2.0, (2 + 30) / 2.0}), allowed);
   check_close(gqa(1), array({2, 1, 2, 1}, {12, 16, 2, 30}), allowed);
 }
@@ -206,14 +223,23 @@ TEST_CASE("smooth softmax of ONNX Runtime divides by one more, as sink_logit doe
 
 TEST_CASE("position of cached is FlashAttention's cache_seqlens, and ONNX Runtime's seqlens_k + 1 - queries", "[conventions]") {
   // equal scores; rows of a cache for 6 keys, of which 2 are there before the call, and 2 new ones
-  Arrays inputs = {{"q", plain::zeros({1, 1, 1, 2, 1})}, {"k", plain::zeros({1, 1, 2, 1})}, {"v", array({1, 1, 2, 1}, {12, 16})}, {"k_cache", plain::zeros({1, 1, 6, 1})},
-                   {"v_cache", array({1, 1, 6, 1}, {8, 4, 99, 99, 99, 99})}, {"position", array({1}, {2})}};
+  Arrays inputs = {{"q", plain::zeros({1, 1, 1, 2, 1})},
+                   {"k", plain::zeros({1, 1, 2, 1})},
+                   {"v", array({1, 1, 2, 1}, {12, 16})},
+                   {"k_cache", plain::zeros({1, 1, 6, 1})},
+                   {"v_cache", array({1, 1, 6, 1}, {8, 4, 99, 99, 99, 99})},
+                   {"position", array({1}, {2})}};
   const Array out = outputs_of(build(Cached{}), inputs).at("out");
   CHECK(std::abs(out.data[0] - (8 + 4 + 12) / 3.0) < allowed);
   CHECK(std::abs(out.data[1] - (8 + 4 + 12 + 16) / 4.0) < allowed);
   // the same keys, written already: seqlens_k is 3
-  Arrays written = {{"q", plain::zeros({1, 1, 2, 1})}, {"k", plain::zeros({1, 1, 6, 1})}, {"v", array({1, 1, 6, 1}, {8, 4, 12, 16, 99, 99})}, {"seqlens_k", array({1}, {3})}};
-  const auto gqa = [](Graph& g, const Attention& a) { return mask(a.scores(), onnxruntime::is_visible(a.queries, a.keys, g.input("seqlens_k", {a.batch}, Kind::i64))); };
+  Arrays written = {{"q", plain::zeros({1, 1, 2, 1})},
+                    {"k", plain::zeros({1, 1, 6, 1})},
+                    {"v", array({1, 1, 6, 1}, {8, 4, 12, 16, 99, 99})},
+                    {"seqlens_k", array({1}, {3})}};
+  const auto gqa = [](Graph& g, const Attention& a) {
+    return mask(a.scores(), onnxruntime::is_visible(a.queries, a.keys, g.input("seqlens_k", {a.batch}, Kind::i64)));
+  };
   check_close(out_of_scores(gqa, written), array({1, 1, 2, 1}, {out.data[0], out.data[1]}), allowed);
 }
 

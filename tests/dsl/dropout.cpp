@@ -10,7 +10,8 @@ namespace {
 using Words = std::array<std::uint32_t, 4>;
 
 Array dropped(std::int64_t size, double rate, double seed, double offset) {
-  const Arrays inputs = {{"x", array({size}, std::vector<double>(static_cast<std::size_t>(size), 3))}, {"seed", scalar(seed)}, {"offset", scalar(offset)}};
+  const Arrays inputs = {
+      {"x", array({size}, std::vector<double>(static_cast<std::size_t>(size), 3))}, {"seed", scalar(seed)}, {"offset", scalar(offset)}};
   return result_of(inputs, [rate](Graph& g) {
     const Dim rows = g.dim("rows");
     const Value seed_of = g.input("seed", {}, Kind::i64), offset_of = g.input("offset", {}, Kind::i64);

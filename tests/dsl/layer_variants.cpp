@@ -95,7 +95,8 @@ TEST_CASE("a layer's weights may be (in x out), its result is added to the token
   };
   const Size width = heads * value_depth;
   Arrays wide = {{"x", plain::random({batch, tokens, width}, 4)}, {"wo", identity(width)}, {"bo", plain::zeros({width})}};
-  for (const char* weight : {"wq", "wk", "wv"}) wide[weight] = plain::random({heads, std::string_view(weight) == "wv" ? value_depth : depth, width}, 5, 0.3);
+  for (const char* weight : {"wq", "wk", "wv"})
+    wide[weight] = plain::random({heads, std::string_view(weight) == "wv" ? value_depth : depth, width}, 5, 0.3);
   for (const char* bias : {"bq", "bk", "bv"}) wide[bias] = inputs.at(bias);
   Array whole = out_of(MultiHead{.biases = true, .residual = true}, wide);
   wide.erase("wo"), wide.erase("bo");

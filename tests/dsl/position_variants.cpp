@@ -98,7 +98,8 @@ TEST_CASE("relative_bias clipped has a row for each distance, the ends standing 
   const auto before = [&](Size, Size h, Size i, Size j, double s) {
     return j <= i ? s + at(causal["bias"], {std::max<Size>(j - i, -2) + 2, h}) : -infinity;
   };
-  check_close(out_of(RelativeBias{.distances = Distances::clipped, .max_distance = 2, .causal = true}, causal), expected(causal, before).out, allowed);
+  check_close(out_of(RelativeBias{.distances = Distances::clipped, .max_distance = 2, .causal = true}, causal), expected(causal, before).out,
+              allowed);
 }
 
 TEST_CASE("relative_bias leaves the scores unscaled if T5 itself is wanted", "[variants]") {

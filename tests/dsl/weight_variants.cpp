@@ -45,7 +45,8 @@ Arrays one_query(double x) {
 
 TEST_CASE("sigmoid_attention weighs each key by itself", "[variants]") {
   const Arrays inputs = by_heads();
-  check_close(out_of(SigmoidAttention{.bias = -0.5}, inputs), weighted(inputs, [](Size, Size, Size, double s) { return sigmoid_of(s - 0.5); }), allowed);
+  check_close(out_of(SigmoidAttention{.bias = -0.5}, inputs), weighted(inputs, [](Size, Size, Size, double s) { return sigmoid_of(s - 0.5); }),
+              allowed);
   check_close(out_of(SigmoidAttention{.key_bias = true, .causal = true}, inputs),
               weighted(inputs, [](Size, Size i, Size j, double s) { return j <= i ? sigmoid_of(s - std::log(7.)) : 0; }), allowed);
   // sigmoid(0) = 1/2
@@ -65,12 +66,17 @@ TEST_CASE("relu_attention takes positive scores, over the number of keys", "[var
 TEST_CASE("retention decays by a factor of the head for each key in between", "[variants]") {
   Arrays inputs = by_heads();
   inputs["log_gamma"] = array({heads}, {std::log(0.5), std::log(0.9), 3});  // the last does not decay
-  const auto weight = [](Size h, Size i, Size j, double s) { return j > i ? 0 : s * std::pow(h == 0 ? 0.5 : h == 1 ? 0.9 : 1, static_cast<double>(i - j)); };
+  const auto weight = [](Size h, Size i, Size j, double s) {
+    return j > i ? 0 : s * std::pow(h == 0 ? 0.5 : h == 1 ? 0.9 : 1, static_cast<double>(i - j));
+  };
   check_close(out_of(Retention{}, inputs), weighted(inputs, weight), allowed);
   check_close(out_of(Retention{.normalised = true}, inputs),
               weighted(inputs, weight, [](double sum, double total) { return sum / std::max(std::abs(total), 1.); }), allowed);
   // two queries [1], [4]: the second sees the first key at half its score
-  const Arrays two = {{"q", array({1, 1, 2, 1}, {1, 4})}, {"k", array({1, 1, 2, 1}, {1, 2})}, {"v", array({1, 1, 2, 1}, {10, 100})}, {"log_gamma", array({1}, {std::log(0.5)})}};
+  const Arrays two = {{"q", array({1, 1, 2, 1}, {1, 4})},
+                      {"k", array({1, 1, 2, 1}, {1, 2})},
+                      {"v", array({1, 1, 2, 1}, {10, 100})},
+                      {"log_gamma", array({1}, {std::log(0.5)})}};
   check_elements(out_of(Retention{}, two), {1, 1, 2, 1}, {10, 2 * 10 + 8 * 100}, allowed);
   check_elements(out_of(Retention{.normalised = true}, two), {1, 1, 2, 1}, {10, (2 * 10 + 8 * 100) / 10.}, allowed);
 }
@@ -137,7 +143,8 @@ TEST_CASE("prob_weights multiplies the weights behind the softmax", "[variants]"
     for (Size h = 0; h < heads; ++h)
       for (Size i = 0; i < queries; ++i)
         for (Size j = 0; j < keys; ++j)
-          for (Size d = 0; d < value_depth; ++d) at(wanted, {b, h, i, d}) += at(weights, {b, h, i, j}) * at(factors, {b, h, i, j}) * at(inputs["v"], {b, h, j, d});
+          for (Size d = 0; d < value_depth; ++d)
+            at(wanted, {b, h, i, d}) += at(weights, {b, h, i, j}) * at(factors, {b, h, i, j}) * at(inputs["v"], {b, h, j, d});
   inputs["prob_weights"] = factors;
   check_close(out_of(ProbWeights{}, inputs), wanted, allowed);
 }

@@ -116,7 +116,8 @@ TEST_CASE("three words of width 4 give the published numbers", "[worked]") {
 }
 
 TEST_CASE("one head of 64 on tokens of 512 returns its weights", "[worked]") {
-  const Arrays inputs = {{"x", filled({2, 10, 512})}, {"wq", filled({64, 512}, 0.05)}, {"wk", filled({64, 512}, 0.05)}, {"wv", filled({64, 512}, 0.05)}};
+  const Arrays inputs = {
+      {"x", filled({2, 10, 512})}, {"wq", filled({64, 512}, 0.05)}, {"wk", filled({64, 512}, 0.05)}, {"wv", filled({64, 512}, 0.05)}};
   const Arrays out = outputs_of(build(SingleHead{.batched = true, .weights = true}), inputs);
   CHECK(out.at("out").extents == Extents{2, 10, 64});
   CHECK(out.at("weights").extents == Extents{2, 10, 10});

@@ -50,7 +50,10 @@ TEST_CASE("an f32 becomes the nearest f16, ties to even", "[f16]") {
   std::vector<float> values;
   // What lies halfway between two neighbours, and the next numbers on both sides.
   for (std::uint32_t bits = 0; bits < 0x7c00; ++bits) {
-    const auto value = [](std::uint32_t b) { return b >> 10 == 0 ? std::ldexp(static_cast<float>(b), -24) : std::ldexp(static_cast<float>(1024 + (b & 0x3ff)), static_cast<int>(b >> 10) - 25); };
+    const auto value = [](std::uint32_t b) {
+      return b >> 10 == 0 ? std::ldexp(static_cast<float>(b), -24)
+                          : std::ldexp(static_cast<float>(1024 + (b & 0x3ff)), static_cast<int>(b >> 10) - 25);
+    };
     const float half_way = (value(bits) + (bits + 1 < 0x7c00 ? value(bits + 1) : 65536.f)) / 2;
     for (const float x : {half_way, std::nextafter(half_way, 0.f), std::nextafter(half_way, 1e9f)}) values.push_back(bits % 2 == 0 ? x : -x);
   }

@@ -48,7 +48,9 @@ Buffer<float> run(int columns, int rows, bool is_prefetched) {
   Func sums("sums"), result("result");
   sums(y) = Call::make(Halide::Float(32), "attune_test_sum", {Halide::cast<float>(y)}, Call::Extern);
   result(x, y) = sums(y) * x;
-  result.split(y, block, row, rows_of_block, Halide::TailStrategy::GuardWithIf).split(x, vector, x, lanes, Halide::TailStrategy::GuardWithIf).vectorize(x);
+  result.split(y, block, row, rows_of_block, Halide::TailStrategy::GuardWithIf)
+      .split(x, vector, x, lanes, Halide::TailStrategy::GuardWithIf)
+      .vectorize(x);
   sums.compute_at(result, block);
   Halide::Pipeline pipeline(result);
   if (is_prefetched) attune::prefetch_results(pipeline, result, sums);

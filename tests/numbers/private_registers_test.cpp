@@ -15,7 +15,9 @@ using Halide::Expr;
 const Expr thread = Variable::make(Halide::Int(32), ".thread_id_x");
 
 Stmt store(const Expr& index, const Expr& value) { return Store::make("own", value, index, Halide::Parameter(), const_true(), ModulusRemainder()); }
-Expr load(const Expr& index) { return Load::make(Halide::Float(32), "own", index, Halide::Buffer<>(), Halide::Parameter(), const_true(), ModulusRemainder()); }
+Expr load(const Expr& index) {
+  return Load::make(Halide::Float(32), "own", index, Halide::Buffer<>(), Halide::Parameter(), const_true(), ModulusRemainder());
+}
 
 /// Threads of a block with registers of 64 elements.
 Stmt kernel(const std::vector<Stmt>& statements) {
@@ -67,7 +69,9 @@ TEST_CASE("registers of which a thread touches another's, or no known one, are r
 }
 
 TEST_CASE("a barrier at the end of a loop fences the memory that a block shares", "[private registers]") {
-  const auto barrier = [](int fence) { return Evaluate::make(Call::make(Halide::Int(32), Call::gpu_thread_barrier, {Expr(fence)}, Call::Intrinsic)); };
+  const auto barrier = [](int fence) {
+    return Evaluate::make(Call::make(Halide::Int(32), Call::gpu_thread_barrier, {Expr(fence)}, Call::Intrinsic));
+  };
   CHECK(rewritten(kernel({barrier(0)})).find("gpu_thread_barrier(2)") != std::string::npos);
   CHECK(rewritten(kernel({barrier(1)})).find("gpu_thread_barrier(1)") != std::string::npos);
 }

@@ -39,7 +39,8 @@ TEST_CASE("a device's loop is over the iterations that its condition lets in", "
 
 TEST_CASE("a condition of what a let names is one of its value", "[trimmed loops]") {
   const Expr named = Variable::make(Halide::Int(32), "first");
-  CHECK(has(rewritten(LetStmt::make("first", k * 4, Block::make(barrier(), IfThenElse::make(named < 10, store())))), "for<CUDA> (k, k.first, k.visited)"));
+  CHECK(has(rewritten(LetStmt::make("first", k * 4, Block::make(barrier(), IfThenElse::make(named < 10, store())))),
+            "for<CUDA> (k, k.first, k.visited)"));
 }
 
 TEST_CASE("a loop of which every iteration may do something stays as it is", "[trimmed loops]") {

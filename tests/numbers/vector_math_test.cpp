@@ -157,7 +157,8 @@ TEST_CASE("sin and cos are right to 2 ulp where little is left of the argument",
         float at = 0;
         for (std::size_t i = 0; i < x.size(); ++i)
           if (const double error = ulps(y[i], f.exact(x[i]), false); error > worst) worst = error, at = x[i];
-        INFO(f.name << " on " << target.to_string() << (way == &attune::take_rare_way ? " as on devices" : "") << ": worst at " << at << ": " << worst << " ulp");
+        INFO(f.name << " on " << target.to_string() << (way == &attune::take_rare_way ? " as on devices" : "") << ": worst at " << at << ": " << worst
+                    << " ulp");
         CHECK(worst <= 2);
       }
 }

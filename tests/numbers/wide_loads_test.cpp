@@ -15,13 +15,15 @@ const Expr place = Variable::make(Halide::Int(32), "place");
 const Expr neighbours = Ramp::make(place, 1, 4);
 
 Expr load(const std::string& name, Halide::Type type, const Expr& index) {
-  return Load::make(type.with_lanes(index.type().lanes()), name, index, Halide::Buffer<>(), Halide::Parameter(), const_true(index.type().lanes()), ModulusRemainder());
+  return Load::make(type.with_lanes(index.type().lanes()), name, index, Halide::Buffer<>(), Halide::Parameter(), const_true(index.type().lanes()),
+                    ModulusRemainder());
 }
 
 /// A block of threads that stores the value in memory that they share, in Halide's words.
 std::string rewritten(const Expr& value, ForType type = ForType::GPUBlock) {
   const int lanes = value.type().lanes();
-  const Stmt store = Store::make("shared", value, lanes == 1 ? Expr(0) : Ramp::make(0, 1, lanes), Halide::Parameter(), const_true(lanes), ModulusRemainder());
+  const Stmt store =
+      Store::make("shared", value, lanes == 1 ? Expr(0) : Ramp::make(0, 1, lanes), Halide::Parameter(), const_true(lanes), ModulusRemainder());
   const Stmt body = Allocate::make("shared", value.type().element_of(), Halide::MemoryType::GPUShared, {64}, const_true(), store);
   std::ostringstream out;
   out << with_wide_loads(For::make("block_id_x", 0, 16, type, Halide::Partition::Auto, Halide::DeviceAPI::CUDA, body));
@@ -41,7 +43,8 @@ TEST_CASE("neighbours in a device's memory are loaded at once where their place 
   CHECK(has(text, "let in.beyond = int32(((uint64)_halide_buffer_get_device((struct halide_buffer_t *)in.buffer)/(uint64)4) % (uint64)4)"));
   // Two operands have to be aligned both, and a place that a let names is looked up.
   const Expr other = Variable::make(Halide::Int(32), "other");
-  const Expr sum = Let::make("other", place * 2, load("in", Halide::Float(32), neighbours) + load("more", Halide::Float(32), Ramp::make(other, 1, 4)));
+  const Expr sum =
+      Let::make("other", place * 2, load("in", Halide::Float(32), neighbours) + load("more", Halide::Float(32), Ramp::make(other, 1, 4)));
   CHECK(has(rewritten(sum), "if (((bitwise_or(place, in.beyond) % 4) == 0) && ((bitwise_or(place*2, more.beyond) % 4) == 0)) {"));
 }
 
@@ -61,8 +64,9 @@ TEST_CASE("neighbours of 16 bits are loaded as one word", "[wide loads]") {
 }
 
 TEST_CASE("loads that are wide already, are apart, or are of a block's own memory stay as they are", "[wide loads]") {
-  for (const Expr& value : {load("in", Halide::Float(32), place), load("in", Halide::Float(32), Ramp::make(place, 2, 4)), load("shared", Halide::Float(32), neighbours),
-                            load("in", Halide::Float(32), Ramp::make(place, 1, 8)), load("in", Halide::Float(64), neighbours)})
+  for (const Expr& value :
+       {load("in", Halide::Float(32), place), load("in", Halide::Float(32), Ramp::make(place, 2, 4)), load("shared", Halide::Float(32), neighbours),
+        load("in", Halide::Float(32), Ramp::make(place, 1, 8)), load("in", Halide::Float(64), neighbours)})
     CHECK(!has(rewritten(value), "if ("));
   CHECK(!has(rewritten(load("in", Halide::Float(32), neighbours), ForType::Serial), "if ("));
 }

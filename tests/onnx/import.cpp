@@ -28,7 +28,8 @@ Array array_of(const std::filesystem::path& file, const std::vector<std::int64_t
   return array;
 }
 
-/// Checks the part against NAME.out.npy; the graph's inputs are NAME.IN.npy and the model's constants. f32 results are off by a few roundings of each.
+/// Checks the part against NAME.out.npy; the graph's inputs are NAME.IN.npy and the model's constants.
+/// f32 results are off by a few roundings of each.
 void check_part(const ExportedPart& part) {
   CAPTURE(part.model);
   const std::string path = ATTUNE_ONNX_MODELS "/" + part.model;
@@ -45,7 +46,8 @@ void check_part(const ExportedPart& part) {
   const Array expected = array_of(path + ".out.npy", read_npy(path + ".out.npy")->shape);
   CHECK(y.extents == expected.extents);
   double worst = 0, largest = 1;
-  for (std::size_t i = 0; i < y.data.size(); ++i) worst = std::max(worst, distance(y.data[i], expected.data[i])), largest = std::max(largest, std::abs(expected.data[i]));
+  for (std::size_t i = 0; i < y.data.size(); ++i)
+    worst = std::max(worst, distance(y.data[i], expected.data[i])), largest = std::max(largest, std::abs(expected.data[i]));
   CHECK(worst <= 16 * 0x1p-24 * largest);
   const KernelCase kernel(imported.node.graph, imported.name, {.set = known_extents(imported.node.graph, inputs)});
   CHECK(kernel.difference(kernel.extents_of(inputs), inputs) == "");
@@ -115,7 +117,8 @@ TEST_CASE("each operator gives what ONNX's reference gives", "[onnx]") {
 }
 
 TEST_CASE("a causal mask that is a constant, or made of one range, becomes one of positions", "[onnx]") {
-  for (const ExportedPart& part : {ExportedPart{"torch_with_past", "92"}, ExportedPart{"torch_repeated", "_unsafe_view_2", {{"s33", 2}, {"s0", 5}}}}) {
+  for (const ExportedPart& part :
+       {ExportedPart{"torch_with_past", "92"}, ExportedPart{"torch_repeated", "_unsafe_view_2", {{"s33", 2}, {"s0", 5}}}}) {
     const ModelAnswer model = read_model(ATTUNE_ONNX_MODELS "/" + part.model + ".onnx");
     const Imported imported = import_node(model.model, {part.node, {}, part.extents});
     CAPTURE(part.model, imported.problem);

@@ -141,7 +141,8 @@ TEST_CASE("a device whose blocks share less memory than a code needs is refused 
   ThreeTargets three;
   three.codes[0].shared_bytes = [] { return 100; };
   three.codes[1].shared_bytes = [] { return 1000; };  // for the CPU, which shares nothing
-  std::array<UsableTarget, 2> targets{UsableTarget{"cuda", attune_cuda, {{&three.codes[0], 1}}}, UsableTarget{"x86-64-v4", attune_cpu, {{&three.codes[1], 1}}}};
+  std::array<UsableTarget, 2> targets{UsableTarget{"cuda", attune_cuda, {{&three.codes[0], 1}}},
+                                      UsableTarget{"x86-64-v4", attune_cpu, {{&three.codes[1], 1}}}};
   CHECK(check_shared_memory(three.kernel, targets, device).has_value());
   three.codes[0].shared_bytes = [] { return 101; };
   CHECK(check_shared_memory(three.kernel, targets, device).error().message ==

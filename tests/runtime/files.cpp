@@ -102,7 +102,8 @@ TEST_CASE("a shared object without kernels is refused, with a trailer too", "[fi
   const Folder folder;
   CHECK(refusal(kernel_file(folder, "foreign")) ==
         "has no table of kernels: it lacks the symbol attune_library_v1; `attune compile --shared` writes one");
-  CHECK(refusal(kernel_file(folder, "newer")) == words("is of ABI version ", ATTUNE_ABI_VERSION + 1, "; this runtime reads version ", ATTUNE_ABI_VERSION));
+  CHECK(refusal(kernel_file(folder, "newer")) ==
+        words("is of ABI version ", ATTUNE_ABI_VERSION + 1, "; this runtime reads version ", ATTUNE_ABI_VERSION));
   CHECK(refusal(folder.write("text.so", sealed("no code"))) == "holds no machine code; this machine is x86-64");
 }
 

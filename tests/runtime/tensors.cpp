@@ -186,7 +186,8 @@ TEST_CASE("tensors on devices go through DLPack with their device and their plac
   for (const Tensor& tensor : {on_cuda, on_opencl}) {
     DLManagedTensorVersioned* managed = to_dlpack(tensor).value();
     const Tensor back = from_dlpack(*managed).value();
-    CHECK((back.device == tensor.device && back.device_number == tensor.device_number && back.data == tensor.data && back.byte_offset == tensor.byte_offset));
+    CHECK((back.device == tensor.device && back.device_number == tensor.device_number && back.data == tensor.data &&
+           back.byte_offset == tensor.byte_offset));
     managed->deleter(managed);
   }
 }

@@ -79,7 +79,8 @@ TEST_CASE("the dims that tell small calls from large ones are varied together", 
   CHECK(subject.row_dims.at(SizeClass::small) == std::vector<std::string>{"batch", "tokens"});  // of the layers' rows
   CHECK(subject.row_dims.at(SizeClass::tiny) == std::vector<std::string>{"tokens"});            // of attention's queries and keys
   const Shape extents = subject.with_rows(plan.calls[0].call, SizeClass::small, 7).extents;
-  for (const auto& [dim, extent] : {std::pair{"batch", 7}, std::pair{"tokens", 7}, std::pair{"heads", 3}, std::pair{"model", 16}}) CHECK(extents.at(dim) == extent);
+  for (const auto& [dim, extent] : {std::pair{"batch", 7}, std::pair{"tokens", 7}, std::pair{"heads", 3}, std::pair{"model", 16}})
+    CHECK(extents.at(dim) == extent);
 }
 
 TEST_CASE("of a code with several kernels that one is tuned which calls on the device take", "[tuning]") {
@@ -88,8 +89,8 @@ TEST_CASE("of a code with several kernels that one is tuned which calls on the d
   options.types = "bf16";
   options.targets = "cuda";
   const auto tuned_on = [&](std::string_view capability) {
-    const TunePlan plan = make_plan({{prepare(options), "single_head", {"single_head"}, {}, {}, {"tokens=16,model=16,depth=8"}, {}}}, *find_target("cuda"),
-                                    RecordsFor::stages, capability);
+    const TunePlan plan = make_plan({{prepare(options), "single_head", {"single_head"}, {}, {}, {"tokens=16,model=16,depth=8"}, {}}},
+                                    *find_target("cuda"), RecordsFor::stages, capability);
     REQUIRE(plan.problem == "");
     std::set<std::string> schedules;
     for (const TuneTask& task : plan.tasks) schedules.insert(task.schedule);
@@ -113,7 +114,8 @@ TEST_CASE("defaults are tuned by calls of all graphs that take them, of every sc
       if (info.is_for_gpu) continue;
       CAPTURE(info.name);
       CHECK(tuned.contains({std::string(info.name), info.made_for.value_or(SizeClass::large)}));
-      if (!info.made_for && std::ranges::find(info.limited, SizeClass::small) != info.limited.end()) CHECK(tuned.contains({std::string(info.name), SizeClass::small}));
+      if (!info.made_for && std::ranges::find(info.limited, SizeClass::small) != info.limited.end())
+        CHECK(tuned.contains({std::string(info.name), SizeClass::small}));
     }
     const TuneTask& attention = plan.tasks.front();
     CHECK(attention.title() == "online_softmax, large");
@@ -121,10 +123,13 @@ TEST_CASE("defaults are tuned by calls of all graphs that take them, of every sc
     CHECK(attention.keys.size() >= 3);  // dense, causal, window; of both depths
     CHECK(!attention.hints.empty());
     CHECK(attention.space.is_legal(attention.by_default));
-    const auto with = [&](const std::vector<Parameter>& changed) { return attention.space.point(with_values(attention.space.values(attention.by_default), changed)); };
+    const auto with = [&](const std::vector<Parameter>& changed) {
+      return attention.space.point(with_values(attention.space.values(attention.by_default), changed));
+    };
     CHECK(!attention.space.is_legal(with({{"register_rows", {}, 12}, {"register_vectors", {}, 4}})));  // 53 registers
     const bool is_known = caches_of_this_cpu().l2 > 0;
-    if (is_known && caches_of_this_cpu().l2 < 192 * 1024 * 4) CHECK(!attention.space.is_legal(with({{"query_tile", {}, 192}, {"key_tile", {}, 1024}})));
+    if (is_known && caches_of_this_cpu().l2 < 192 * 1024 * 4)
+      CHECK(!attention.space.is_legal(with({{"query_tile", {}, 192}, {"key_tile", {}, 1024}})));
   }
 }
 

@@ -91,5 +91,6 @@ TEST_CASE("powers of two with whole exponents are exact, and 0 where a weight wo
     return result();
   };
   for (const float n : {0.f, -1.f, -24.f, -100.f}) CHECK(power(n) == std::exp2(n));
-  for (const float n : {-101.f, -126.f, -127.f, -1000.f, std::numeric_limits<float>::lowest(), -std::numeric_limits<float>::infinity()}) CHECK(power(n) == 0.f);
+  for (const float n : {-101.f, -126.f, -127.f, -1000.f, std::numeric_limits<float>::lowest(), -std::numeric_limits<float>::infinity()})
+    CHECK(power(n) == 0.f);
 }

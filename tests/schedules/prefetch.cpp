@@ -50,7 +50,8 @@ TEST_CASE("the line of an element is prefetched into the cache that is named, an
     for (std::size_t at = text.find(instruction); at != std::string::npos; at = text.find(instruction, at + 1)) ++count;
     return count;
   };
-  for (const auto& [cache, instruction] : {std::pair{PrefetchInto::first_level, "prefetchnta"}, std::pair{PrefetchInto::second_level, "prefetcht1"}}) {
+  for (const auto& [cache, instruction] :
+       {std::pair{PrefetchInto::first_level, "prefetchnta"}, std::pair{PrefetchInto::second_level, "prefetcht1"}}) {
     const std::string text = prefetching(cache);
     CHECK(count(text, instruction) == 1);
     CHECK(count(text, "prefetch") == 1);

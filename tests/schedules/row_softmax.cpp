@@ -78,7 +78,8 @@ TEST_CASE("softmax of a vector", "[row_softmax]") {
   stage.compile(row_softmax({x->piece(), "keys", {"keys"}, {}}, stage.extents(), machine, row_softmax_parameters(machine, SizeClass::small)));
   for (const int keys : {0, 1, 5, 129}) {
     stage.run({1, 1, keys}, 3);
-    CHECK(stage.difference([&](const Index& index) { return softmax_of(stage, x, index).of(x->at(index)); }, [](const Index&) { return 3e-6; }) == "");
+    CHECK(stage.difference([&](const Index& index) { return softmax_of(stage, x, index).of(x->at(index)); }, [](const Index&) { return 3e-6; }) ==
+          "");
   }
 }
 

@@ -175,7 +175,8 @@ TEST_CASE("a schedule comes from its bucket, the nearest one, or the default", "
   CHECK(value_of(nearest.parameters, "row_tile") == 8);
   CHECK(value_of(chosen(key({{"d0", 512}}), choice).parameters, "row_tile") == 10);
 
-  const std::int64_t by_default = value_of(default_record(std::vector{built_in_tuned("x86-64-v4")}, "gemm", SizeClass::large).record->parameters, "row_tile");
+  const std::int64_t by_default =
+      value_of(default_record(std::vector{built_in_tuned("x86-64-v4")}, "gemm", SizeClass::large).record->parameters, "row_tile");
   for (const StageKey& other : {key({{"d0", 8}}), key({}), key({{"d0", 64}}, "bf16 -> f32"), StageKey{}}) {
     const auto fallback = chosen(other, choice);
     CHECK(fallback.origin == "default");

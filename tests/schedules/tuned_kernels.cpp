@@ -11,7 +11,8 @@ namespace {
 std::string tuned_file() {
   using nlohmann::json;
   const json stage = json::parse(attune_says({"explain", "causal", "--target", "x86-64-v3", "--json"}))["stages"][0];
-  const json measured = {{"shape", "keys=1"}, {"threads", 1}, {"default_ms", 1}, {"tuned_ms", 1}, {"cpu", "none"}, {"version", "0"}, {"date", "2025-01-31"}};
+  const json measured = {{"shape", "keys=1"}, {"threads", 1},   {"default_ms", 1},     {"tuned_ms", 1},
+                         {"cpu", "none"},     {"version", "0"}, {"date", "2025-01-31"}};
   const json parameters = {{"query_tile", 24}, {"key_tile", 128}, {"middle_tile", 64}, {"edge_tile", 32}, {"register_rows", 4},
                            {"register_vectors", 2}, {"copy_values", 0}, {"prefetch", 1}};
   const json record = {{"schedule", "online_softmax"}, {"size", "large"},         {"stage", stage["key"]},  {"types", stage["types"]},
@@ -51,7 +52,8 @@ TEST_CASE("a tuned file of a target that the kernel is not for is refused", "[tu
     CHECK(ran.status == 2);
     CHECK(ran.err == "attune: tuned file '" + tuned + "': is for target 'x86-64-v3'; the kernel is for x86-64-v4\n");
   }
-  attune_says({"compile", "causal", "--set", "queries=64,keys=64,depth=16", "--target", "x86-64-v4,x86-64-v3", "--tuned", tuned, "-o", folder / "both"});
+  attune_says(
+      {"compile", "causal", "--set", "queries=64,keys=64,depth=16", "--target", "x86-64-v4,x86-64-v3", "--tuned", tuned, "-o", folder / "both"});
 }
 
 TEST_CASE("a tuned file that is wrong is refused before anything is compiled", "[tuned]") {

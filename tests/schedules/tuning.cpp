@@ -88,7 +88,9 @@ TEST_CASE("a search proposes legal points once", "[tuning]") {
 TEST_CASE("a search takes an illegal step with one that makes it legal", "[tuning]") {
   // 16 by 4 rows: 6 rows divide none of its neighbours but 12, 24 and 48.
   const Space space{{{"tile", {12, 16, 24}, 0}, {"rows", {4, 6}, 0}, {"kind", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 0}},
-                    [](const std::vector<Parameter>& values) { return value_of(values, "tile") % value_of(values, "rows") == 0 ? std::string() : std::string("do not divide"); }};
+                    [](const std::vector<Parameter>& values) {
+                      return value_of(values, "tile") % value_of(values, "rows") == 0 ? std::string() : std::string("do not divide");
+                    }};
   Search search(space, {16, 4, 0}, 1, {}, {0, 0});
   std::set<Point> tried;
   run_search(
@@ -151,7 +153,12 @@ TEST_CASE("a search goes on after candidates that fail", "[tuning]") {
 TEST_CASE("a search ends with its budget", "[tuning]") {
   Search search(bowl_space(), {1, 16, 1, 1}, 1);
   int left = 5;
-  run_search(search, [](const Point& candidate, const Point&) { return Try{candidate, Outcome::lost, 2}; }, [&] { return left == 0; }, [&] { --left; });
+  run_search(
+      search,
+      [](const Point& candidate, const Point&) {
+        return Try{candidate, Outcome::lost, 2};
+      },
+      [&] { return left == 0; }, [&] { --left; });
   CHECK(search.tries().size() == 5);
 }
 

@@ -32,7 +32,8 @@ struct Run {
         tried += 1;
       }
     }
-    for (int races = tasks; races > 0; --races) now_s += std::min(std::max(budget.last_race_s(), budget.end_race_s(races)), std::max(budget.left_s(), 2 * budget.last_race_s()));
+    for (int races = tasks; races > 0; --races)
+      now_s += std::min(std::max(budget.last_race_s(), budget.end_race_s(races)), std::max(budget.left_s(), 2 * budget.last_race_s()));
     if (budget.has_limit_time()) now_s += budget.limit_s();
   }
 };

@@ -27,7 +27,8 @@ TEST_CASE("list names what there is", "[command line]") {
   CHECK(attune_says({"list"}) == attune_says({"list", "variants"}));
   CHECK_THAT(attune_says({"list", "ops"}), Catch::Contains("softmax ") && Catch::Contains("matmul ") && Catch::Contains("dropout "));
   CHECK_THAT(attune_says({"list", "schedules"}), Catch::Contains("online_softmax ") && Catch::Contains("query_tile") && Catch::Contains(", on GPUs"));
-  CHECK_THAT(attune_says({"list", "targets"}), Catch::Contains("x86-64-v3 ") && Catch::Contains("arm64 ") && Catch::Contains("cuda ") && Catch::Contains("This CPU: "));
+  CHECK_THAT(attune_says({"list", "targets"}),
+             Catch::Contains("x86-64-v3 ") && Catch::Contains("arm64 ") && Catch::Contains("cuda ") && Catch::Contains("This CPU: "));
 }
 
 TEST_CASE("codes of kernels that are called at once are kept where ATTUNE_CODES says", "[command line]") {
@@ -128,8 +129,9 @@ TEST_CASE("check says what is wrong with a shape before it compiles", "[command 
 
 TEST_CASE("bench in JSON has these members and no others", "[command line]") {
   const json one = json::parse(attune_says({"bench", "causal", "--json", "--threads", "1", "--shape", "batch=1,heads=2,queries=100,keys=100,depth=16"}));
-  CHECK(keys_of(one) == std::set<std::string>{"variant", "parameters", "target", "type", "shape", "threads", "milliseconds_min", "milliseconds_median", "milliseconds_min_unaligned", "gflops",
-                                              "peak_gflops", "peak_share", "visited_blocks", "all_blocks"});
+  CHECK(keys_of(one) == std::set<std::string>{"variant", "parameters", "target", "type", "shape", "threads", "milliseconds_min",
+                                              "milliseconds_median", "milliseconds_min_unaligned", "gflops", "peak_gflops", "peak_share",
+                                              "visited_blocks", "all_blocks"});
   CHECK(one["variant"] == "causal");
   CHECK(one["type"] == "f32");
   CHECK(one["threads"] == 1);
@@ -151,7 +153,8 @@ TEST_CASE("bench says parameters, and bytes where there is no product", "[comman
     words.insert(words.end(), shape.begin(), shape.end());
     return attune_says(words);
   };
-  CHECK_THAT(bench({"sliding_window", "--param", "window=7"}), Catch::StartsWith("sliding_window (window=7) for ") && Catch::Contains(" GFLOP/s of visible pairs"));
+  CHECK_THAT(bench({"sliding_window", "--param", "window=7"}),
+             Catch::StartsWith("sliding_window (window=7) for ") && Catch::Contains(" GFLOP/s of visible pairs"));
   CHECK(json::parse(bench({"sliding_window", "--param", "window=7", "--json"}))["parameters"] == "window=7");
   const Folder folder;
   std::ofstream(folder / "twice.mlir") << "func.func @twice(%x: !attn.tensor<queries, real> {attn.name = \"x\"}) -> !attn.tensor<queries, real> {\n"

@@ -14,8 +14,9 @@ using nlohmann::json;
 
 TEST_CASE("compile writes the same files in every process, of every kind of stage", "[command line]") {
   // products, attention, a softmax of stored weights, elementwise stages, a second result
-  for (const Words& words : {Words{"multi_head", "--param", "weights=true", "--type", "bf16"}, Words{"merge_partials"}, Words{"causal", "--schedule", "unfused"},
-                             Words{"additive"}, Words{"scaled_dot_product", "--param", "lse=true", "--target", "opencl"}}) {
+  for (const Words& words :
+       {Words{"multi_head", "--param", "weights=true", "--type", "bf16"}, Words{"merge_partials"}, Words{"causal", "--schedule", "unfused"},
+        Words{"additive"}, Words{"scaled_dot_product", "--param", "lse=true", "--target", "opencl"}}) {
     const Folder first, second;
     for (const Folder* folder : {&first, &second}) {
       Words all{"compile", "--name", "mine", "-o", *folder / "."};
@@ -73,7 +74,8 @@ TEST_CASE("a kernel's C header compiles as C and as C++", "[command line]") {
   const std::string include = "-I" + (folder / ".").string(), source = ATTUNE_SOURCE, halide = ATTUNE_HALIDE_INCLUDE;
   const std::string c = folder.write("use.c", "#include \"near.h\"\n"), cpp = folder.write("use.cpp", "#include \"near.hpp\"\n");
   CHECK(run_program({"cc", "-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", include, "-I" + source, c}).err == "");
-  CHECK(run_program({"c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", include, "-I" + source, "-isystem", halide, cpp}).err == "");
+  CHECK(run_program({"c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", include, "-I" + source, "-isystem", halide, cpp}).err ==
+        "");
 }
 
 TEST_CASE("codes of stages that a folder holds are taken, and others put there", "[command line]") {
@@ -95,7 +97,8 @@ TEST_CASE("codes of stages that a folder holds are taken, and others put there",
   const Ran ran = compile("gemm");
   CHECK(ran.status == 2);
   CHECK_THAT(ran.err, Catch::Contains("multi_head.o': cannot be written: 'ld' failed"));
-  CHECK(run_attune({"compile", "causal", "--codes", folder / "none"}).err == "attune: --codes '" + std::string(folder / "none") + "': is not a folder\n");
+  CHECK(run_attune({"compile", "causal", "--codes", folder / "none"}).err ==
+        "attune: --codes '" + std::string(folder / "none") + "': is not a folder\n");
 }
 
 TEST_CASE("nothing stays of a compilation that is refused", "[command line]") {

@@ -34,7 +34,8 @@ constexpr std::array all_storages = {attune_f32, attune_f64, attune_bf16, attune
 TEMPLATE_TEST_CASE("integers of every size become every kind that holds them", "[inputs]", std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
                    std::uint32_t, std::uint64_t) {
   for (const attune_storage storage : all_storages) CHECK(kept(file_of<TestType>({0, 1, 1, 0, 1}), storage) == std::vector<double>{0, 1, 1, 0, 1});
-  for (const attune_storage storage : {attune_f32, attune_i8, attune_i64}) CHECK(kept(file_of<TestType>({127, 3}), storage) == std::vector<double>{127, 3});
+  for (const attune_storage storage : {attune_f32, attune_i8, attune_i64})
+    CHECK(kept(file_of<TestType>({127, 3}), storage) == std::vector<double>{127, 3});
 }
 
 TEST_CASE("integers that do not fit are refused with their element", "[inputs]") {
@@ -43,7 +44,8 @@ TEST_CASE("integers that do not fit are refused with their element", "[inputs]")
   CHECK(problem_of(file_of<std::uint8_t>({0, 1, 2}), attune_boolean) == "element 2 is 2; input 'x' takes boolean, from 0 to 1");
   CHECK(problem_of(file_of<std::uint64_t>({1ULL << 63}), attune_i64) == "element 0 is 9223372036854775808; kernels take integers up to 2^63 - 1");
   CHECK(problem_of(file_of<std::int32_t>({16777216, 16777217}), attune_f32) == "element 1 is 16777217; input 'x' takes f32, which has no such number");
-  CHECK(problem_of(file_of<std::int64_t>({std::numeric_limits<std::int64_t>::max()}), attune_f64).find("which has no such number") != std::string::npos);
+  CHECK(problem_of(file_of<std::int64_t>({std::numeric_limits<std::int64_t>::max()}), attune_f64).find("which has no such number") !=
+        std::string::npos);
   CHECK(kept(file_of<std::uint16_t>({65535}), attune_i64) == std::vector<double>{65535});
 }
 

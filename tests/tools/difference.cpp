@@ -35,7 +35,8 @@ TEST_CASE("what is within the tolerance agrees, and its distance is told", "[dif
 
 TEST_CASE("special values agree with themselves alone", "[difference]") {
   CHECK(compare({nan, infinity, -infinity, 0}, table({nan, infinity, -infinity, -0.0}), {1e-5, 0, {}}).differing == 0);
-  for (const auto& [got, expected] : {std::pair{nan, 1.0}, {1.0, nan}, {infinity, nan}, {nan, infinity}, {infinity, -infinity}, {1e300, infinity}, {infinity, 0.0}}) {
+  for (const auto& [got, expected] :
+       {std::pair{nan, 1.0}, {1.0, nan}, {infinity, nan}, {nan, infinity}, {infinity, -infinity}, {1e300, infinity}, {infinity, 0.0}}) {
     const Difference d = compare({0, got}, table({0, expected}), {1e-5, 0, {}});
     INFO(got << " for " << expected);
     CHECK(d.differing == 1);

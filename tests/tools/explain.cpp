@@ -14,7 +14,8 @@ namespace attune {
 using nlohmann::json;
 
 TEST_CASE("explain in JSON tells the text's story", "[command line]") {
-  const json one = json::parse(attune_says({"explain", "causal", "--json", "--target", "x86-64-v3", "--shape", "batch=1,heads=2,queries=100,keys=100"}));
+  const json one =
+      json::parse(attune_says({"explain", "causal", "--json", "--target", "x86-64-v3", "--shape", "batch=1,heads=2,queries=100,keys=100"}));
   for (const char* key : {"variant", "parameters", "target", "type", "stages", "call"}) CHECK(one.contains(key));
   REQUIRE(one["stages"].size() == 1);
   CHECK(one["stages"][0]["kind"] == "online_softmax");
@@ -29,7 +30,8 @@ TEST_CASE("explain in JSON tells the text's story", "[command line]") {
   CHECK(one["call"]["pairs"][0] == json{{"visible", 10100}, {"all", 20000}, {"doubt", 0}});
   CHECK(one["call"]["visited_blocks"] <= one["call"]["all_blocks"]);
   CHECK(json::parse(attune_says({"explain", "causal", "--json"}))["call"].is_null());
-  CHECK_THAT(attune_says({"explain", "causal", "--shape", "batch=1,heads=2,queries=100,keys=100"}), Catch::Contains("10100 of 20000 visible (50.5 %)"));
+  CHECK_THAT(attune_says({"explain", "causal", "--shape", "batch=1,heads=2,queries=100,keys=100"}),
+             Catch::Contains("10100 of 20000 visible (50.5 %)"));
 }
 
 TEST_CASE("explain says why a stage is not computed by tensor cores", "[command line]") {

@@ -41,7 +41,8 @@ struct HeatCall {
 
 TEST_CASE("run draws the weights of any variant with a softmax", "[command line]") {
   const HeatCall call(3, 5);
-  const Ran computed = call.run("causal_offset", {"--interpret", "--heatmap", call.file("weights.png"), "--labels", call.file("three.txt"), "--key-labels", call.file("five.txt")});
+  const Ran computed = call.run("causal_offset", {"--interpret", "--heatmap", call.file("weights.png"), "--labels", call.file("three.txt"),
+                                                  "--key-labels", call.file("five.txt")});
   INFO(computed.err);
   CHECK(computed.status == 0);
   CHECK(call.is_drawn("weights.png"));
@@ -50,7 +51,9 @@ TEST_CASE("run draws the weights of any variant with a softmax", "[command line]
   INFO(output.err);
   CHECK(output.status == 0);
   CHECK(call.is_drawn("output.png"));
-  CHECK(call.run("scaled_dot_product", {"--param", "weights=true", "--interpret", "--heatmap", "weights=" + call.file("interpreted.png"), "--at", "heads=1,batch=0"}).status == 0);
+  CHECK(call.run("scaled_dot_product",
+                 {"--param", "weights=true", "--interpret", "--heatmap", "weights=" + call.file("interpreted.png"), "--at", "heads=1,batch=0"})
+            .status == 0);
   CHECK((contents(call.folder / "output.png") == contents(call.folder / "interpreted.png")));
 }
 
@@ -60,15 +63,19 @@ TEST_CASE("what is wrong with a heat map is said in words", "[command line]") {
   for (const auto& [words, sentence] : std::vector<std::pair<Words, std::string>>{
            {{"--labels", five}, "--labels: is for the heat map; --heatmap FILE.png draws it"},
            {{"--heatmap", picture, "--labels", five}, "--labels '" + five + "': has 5 labels; there are 3 queries"},
-           {{"--heatmap", picture, "--key-labels", call.file("three.txt")}, "--key-labels '" + call.file("three.txt") + "': has 3 labels; there are 5 keys"},
-           {{"--heatmap", picture, "--labels", call.file("none.txt")}, "--labels '" + call.file("none.txt") + "': cannot be read: No such file or directory"},
+           {{"--heatmap", picture, "--key-labels", call.file("three.txt")},
+            "--key-labels '" + call.file("three.txt") + "': has 3 labels; there are 5 keys"},
+           {{"--heatmap", picture, "--labels", call.file("none.txt")},
+            "--labels '" + call.file("none.txt") + "': cannot be read: No such file or directory"},
            {{"--heatmap", picture, "--labels", call.file("")}, "--labels '" + call.file("") + "': cannot be read: Is a directory"},
-           {{"--heatmap", picture, "--labels", call.file("wrong.txt")}, "--labels '" + call.file("wrong.txt") + "': line 2 is no text in UTF-8; each line is a label"},
+           {{"--heatmap", picture, "--labels", call.file("wrong.txt")},
+            "--labels '" + call.file("wrong.txt") + "': line 2 is no text in UTF-8; each line is a label"},
            {{"--heatmap", picture, "--labels", call.file("empty.txt")}, "--labels '" + call.file("empty.txt") + "': has no labels; each line is one"},
            {{"--heatmap", "=x.png"}, "--heatmap '=x.png': is neither FILE.png nor OUTPUT=FILE.png"},
            {{"--heatmap", "weights=" + picture}, "--heatmap 'weights=" + picture + "': the graph has no such output"},
            {{"--heatmap", picture, "--at", "heads=2"}, "--at heads=2: there are 2 positions; 0 to 1 are right"},
-           {{"--heatmap", picture, "--at", "keys=0"}, "--at keys=0: the weights have no dim 'keys' beside rows and columns; they are [batch x heads x queries x keys]"},
+           {{"--heatmap", picture, "--at", "keys=0"},
+            "--at keys=0: the weights have no dim 'keys' beside rows and columns; they are [batch x heads x queries x keys]"},
            {{"--heatmap", "/dev/null/x.png"}, "--heatmap '/dev/null/x.png': cannot be written: Not a directory"}}) {
     Words all{"--interpret"};
     all.insert(all.end(), words.begin(), words.end());

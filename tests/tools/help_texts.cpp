@@ -60,7 +60,8 @@ TEST_CASE("the examples of the help texts run", "[command line]") {
       // a tuning run need not find anything to write
       if (command == "tune" && example[0] != "tune" && !std::filesystem::exists(folder / "my.json")) continue;
       // the shapes of bench and tune are long sequences: their figures are not looked at here
-      for (const std::string& word : example) line += " '" + std::regex_replace(word, std::regex(command == "bench" || command == "tune" ? "=4096" : "^$"), "=64") + "'";
+      for (const std::string& word : example)
+        line += " '" + std::regex_replace(word, std::regex(command == "bench" || command == "tune" ? "=4096" : "^$"), "=64") + "'";
       if (example[0] == "tune") line += " --tries 1";
       const Ran ran = run_program({"sh", "-c", line});
       INFO(line << "\n" << ran.err);

@@ -61,7 +61,8 @@ void plant(Fault fault, const Evaluated& at, Array& out) {
     if (fault == Fault::sign) x = -x;
     if (fault == Fault::off_by_one) x += 1;
     if (fault == Fault::inverted) x = 1 - x;
-    if (fault == Fault::wrong_angle) x = std::holds_alternative<Sin>(op) ? std::sin(at.in[0][0].data[i] + 0.01) : std::cos(at.in[0][0].data[i] + 0.01);
+    if (fault == Fault::wrong_angle)
+      x = std::holds_alternative<Sin>(op) ? std::sin(at.in[0][0].data[i] + 0.01) : std::cos(at.in[0][0].data[i] + 0.01);
   }
 }
 
@@ -87,7 +88,8 @@ std::vector<Planted> planted_faults(const Graph& graph, const Shape& shape) {
         if (at.node == id) plant(fault, at, at.lanes[1]);
       });
       const auto op_name = std::visit([](const auto& op) { return op.name; }, nodes.node(id).op);
-      Planted planted{std::string(fault_names[static_cast<std::size_t>(fault)]) + " in node " + std::to_string(id) + ", " + std::string(op_name), false, false};
+      Planted planted{std::string(fault_names[static_cast<std::size_t>(fault)]) + " in node " + std::to_string(id) + ", " + std::string(op_name),
+                      false, false};
       for (const auto& [name, expected] : right.outputs) {
         const std::vector<double>& got = wrong.lanes[1].at(name).data;
         planted.is_found |= compare(got, expected, right.allowed.at(name)).differing > 0;
@@ -116,7 +118,8 @@ TEMPLATE_LIST_TEST_CASE("a fault in a variant is found", "[judge]", AnyVariant) 
 }
 
 TEST_CASE("a fault in a block of a decoder is found", "[judge]") {
-  check_faults(build(DecoderBlock{}), {{"batch", 1}, {"tokens", 37}, {"model", 48}, {"kv_heads", 2}, {"group", 2}, {"half", 8}, {"value_depth", 16}, {"hidden", 40}});
+  check_faults(build(DecoderBlock{}),
+               {{"batch", 1}, {"tokens", 37}, {"model", 48}, {"kv_heads", 2}, {"group", 2}, {"half", 8}, {"value_depth", 16}, {"hidden", 40}});
 }
 
 }  // namespace attune

@@ -21,11 +21,13 @@ TEST_CASE("show draws a mask, and the blocks that its schedule visits", "[comman
   CHECK_THAT(causal, Catch::StartsWith("causal\n\nthe same along batch, heads\n15 of 35 pairs visible (42.9 %)\n"));
   CHECK(drawing_of(causal) == " |#......|\n1 |##.....|\n2 |###....|\n3 |####...|\n4 |#####..|\n");
   const std::string window = attune_says(mask_of("sliding_window", {"--param", "window=40", "--shape", "batch=1,heads=1,queries=129,keys=129"}));
-  CHECK_THAT(window, Catch::Contains("4380 of 16641 pairs visible (26.3 %)") && Catch::Contains("online_softmax for large calls: ") && Catch::Contains("   |\n"));
+  CHECK_THAT(window, Catch::Contains("4380 of 16641 pairs visible (26.3 %)") && Catch::Contains("online_softmax for large calls: ") &&
+                         Catch::Contains("   |\n"));
   // The figures are those of explain.
   const std::string blocks = window.substr(window.find("calls: ") + 7), count = blocks.substr(0, blocks.find(" blocks"));
-  CHECK_THAT(attune_says({"explain", "sliding_window", "--target", "x86-64-v3", "--param", "window=40", "--shape", "batch=1,heads=1,queries=129,keys=129"}),
-             Catch::Contains("blocks      " + count + " visited"));
+  CHECK_THAT(
+      attune_says({"explain", "sliding_window", "--target", "x86-64-v3", "--param", "window=40", "--shape", "batch=1,heads=1,queries=129,keys=129"}),
+      Catch::Contains("blocks      " + count + " visited"));
 }
 
 TEST_CASE("show draws the masks of given inputs, one for each place that is asked for", "[command line]") {

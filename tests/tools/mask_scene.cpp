@@ -93,7 +93,8 @@ std::int64_t brute_count(const Scene& scene, const ScoreMask& mask, const IndexB
   return count;
 }
 
-void for_each_box(const Scene& scene, const ScoreMask& mask, std::int64_t rows, std::int64_t columns, const std::function<void(const IndexBox&)>& visit) {
+void for_each_box(const Scene& scene, const ScoreMask& mask, std::int64_t rows, std::int64_t columns,
+                  const std::function<void(const IndexBox&)>& visit) {
   std::vector<IndexBox> places{{{0, 0}, {0, 0}}};
   for (const Name dim : mask.outer()) {
     std::vector<IndexBox> more;

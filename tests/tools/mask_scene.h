@@ -39,6 +39,7 @@ struct Scene {
 std::int64_t brute_count(const Scene& scene, const ScoreMask& mask, const IndexBox& box);
 
 /// Visits boxes of `rows` queries and `columns` keys, those at the ends smaller, at every place of the outer dims.
-void for_each_box(const Scene& scene, const ScoreMask& mask, std::int64_t rows, std::int64_t columns, const std::function<void(const IndexBox&)>& visit);
+void for_each_box(const Scene& scene, const ScoreMask& mask, std::int64_t rows, std::int64_t columns,
+                  const std::function<void(const IndexBox&)>& visit);
 
 }  // namespace attune

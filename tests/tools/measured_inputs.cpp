@@ -32,7 +32,8 @@ std::string problem_of(const char* command, const std::string& in) {
 TEST_CASE("bench calls with the ids of a file", "[command line]") {
   const Folder folder;
   const auto visited = [&](std::int64_t length) {
-    const auto json = nlohmann::json::parse(attune_says({"bench", "document", "--json", "--threads", "1", "--shape", shape, "--in", "ids=" + ids_file(folder, length)}));
+    const auto json = nlohmann::json::parse(
+        attune_says({"bench", "document", "--json", "--threads", "1", "--shape", shape, "--in", "ids=" + ids_file(folder, length)}));
     CHECK(json["gflops"].get<double>() * json["milliseconds_min"].get<double>() * 1e6 == Approx(2.0 * 2 * 16 * 512 * static_cast<double>(length)));
     return json["visited_blocks"].get<double>() / json["all_blocks"].get<double>();
   };
@@ -56,7 +57,8 @@ TEST_CASE("explain counts what the ids of a file let through", "[command line]")
 TEST_CASE("tune measures calls with the ids of a file", "[tuning]") {
   const Folder folder;
   const std::string out = folder / "tuned.json";
-  const Ran ran = run_attune({"tune", "document", "--shape", shape, "--threads", "1", "--budget", "250s", "--tries", "1", "--in", "ids=" + ids_file(folder, 128), "--out", out, "--json"});
+  const Ran ran = run_attune({"tune", "document", "--shape", shape, "--threads", "1", "--budget", "250s", "--tries", "1", "--in",
+                              "ids=" + ids_file(folder, 128), "--out", out, "--json"});
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   CHECK(nlohmann::json::parse(ran.out)["stages"][0]["failed"] == 0);
@@ -72,7 +74,11 @@ TEST_CASE("tune takes a file for each shape, in their order", "[tuning]") {
   const std::string long_ids = save("long.npy", 300), short_ids = save("short.npy", 200);
   const auto said = [&](const Words& files) {
     // What follows the inputs is refused, too, so that nothing is measured here.
-    Words words{"tune", "document", "--budget", "1e-3s", "--out", folder / "tuned.json", "--shape", "batch=1,heads=1,queries=300,depth=16", "--shape", "batch=1,heads=1,queries=200,depth=16"};
+    Words words{"tune",     "document",
+                "--budget", "1e-3s",
+                "--out",    folder / "tuned.json",
+                "--shape",  "batch=1,heads=1,queries=300,depth=16",
+                "--shape",  "batch=1,heads=1,queries=200,depth=16"};
     for (const std::string& file : files) words.insert(words.end(), {"--in", file});
     const Ran ran = run_attune(words);
     CHECK(ran.status == 2);

@@ -25,7 +25,8 @@ struct Pixels {
   int width = 0, height = 0;
 
   explicit Pixels(const std::string& file) {
-    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> surface(cairo_image_surface_create_from_png(file.c_str()), cairo_surface_destroy);
+    const std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> surface(cairo_image_surface_create_from_png(file.c_str()),
+                                                                               cairo_surface_destroy);
     REQUIRE(cairo_surface_status(surface.get()) == CAIRO_STATUS_SUCCESS);
     width = cairo_image_surface_get_width(surface.get());
     height = cairo_image_surface_get_height(surface.get());
@@ -101,12 +102,14 @@ TEST_CASE("a picture that cannot be written or drawn is refused", "[picture]") {
   CHECK(draw({"causal", {causal_panel(3, true)}}, "/dev/null/mask.png", "--out").error().message.starts_with("--out '/dev/null/mask.png': cannot be written: "));
   std::vector<MaskPanel> panels;
   for (int i = 0; i < 300; ++i) panels.push_back(causal_panel(1024, false));
-  CHECK_THAT(draw({"causal", panels}, "mask.png", "--out").error().message, Catch::StartsWith("--out: the picture would be ") && Catch::Contains("; up to 32767 on a side"));
+  CHECK_THAT(draw({"causal", panels}, "mask.png", "--out").error().message,
+             Catch::StartsWith("--out: the picture would be ") && Catch::Contains("; up to 32767 on a side"));
 }
 
 TEST_CASE("a cell of a heat map has the colour of its weight", "[picture]") {
   const Folder folder;
-  const HeatMap map{"weights", "queries", "keys", 2, 3, {"a", "b"}, {"x", "y", "z"}, {{"heads 0", {1, 0, 0, 0.25, 0.5, 0.25}}, {"heads 1", {1, 0, 0, 0, 0, 1}}}};
+  const HeatMap map{"weights", "queries",  "keys",          2,
+                    3,         {"a", "b"}, {"x", "y", "z"}, {{"heads 0", {1, 0, 0, 0.25, 0.5, 0.25}}, {"heads 1", {1, 0, 0, 0, 0, 1}}}};
   REQUIRE(draw(map, folder / "weights.png", "--heatmap"));
   const Pixels pixels(folder / "weights.png");
   const int cell = 40 * 40;

@@ -58,7 +58,8 @@ TEST_CASE("random inputs give scores that a softmax does not make one-hot", "[ra
     CHECK((deviation > 0.5 && deviation < 2));
     std::vector<double> maxima;
     for (std::size_t row = 0; row < found.weights.size(); row += found.keys)
-      maxima.push_back(*std::max_element(found.weights.begin() + static_cast<std::ptrdiff_t>(row), found.weights.begin() + static_cast<std::ptrdiff_t>(row + found.keys)));
+      maxima.push_back(*std::max_element(found.weights.begin() + static_cast<std::ptrdiff_t>(row),
+                                         found.weights.begin() + static_cast<std::ptrdiff_t>(row + found.keys)));
     CHECK(median(maxima) < 0.5);
   }
 }

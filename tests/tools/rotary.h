@@ -15,6 +15,7 @@ struct Rotary {
     const attune::Value positions = g.input("positions", {batch, queries}, attune::Kind::i64);
     const attune::Value angles = to_real(positions) * exp(to_real(index(pairs)) * -9.210340371976184 / to_real(extent(pairs)));
     const attune::Value other = gather(x, 1 - index(side), half);
-    g.output("out", rename(x, half, side) * cos(angles) + select(index(side) == 0, -1.0 * other, other) * sin(angles), {batch, heads, queries, side, pairs});
+    g.output("out", rename(x, half, side) * cos(angles) + select(index(side) == 0, -1.0 * other, other) * sin(angles),
+             {batch, heads, queries, side, pairs});
   }
 };

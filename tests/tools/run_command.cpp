@@ -75,7 +75,8 @@ TEST_CASE("run computes the same from a variant, a kernel file, a header and the
   const std::string header = files.folder.write("reach.h", good_header);
   const NpyArray reach = files.run({header, "--struct", "Reach", "--param", "reach=1"});
   const NpyArray interpreted = files.run({header, "--struct", "Reach", "--param", "reach=1", "--interpret"});
-  for (std::size_t i = 0; i < 30; ++i) CHECK(static_cast<double>((*reach.values<float>())[i]) == Approx((*interpreted.values<double>())[i]).margin(1e-5));
+  for (std::size_t i = 0; i < 30; ++i)
+    CHECK(static_cast<double>((*reach.values<float>())[i]) == Approx((*interpreted.values<double>())[i]).margin(1e-5));
 }
 
 TEST_CASE("bf16 stands as uint16 in files", "[command line]") {

@@ -21,7 +21,9 @@ int count_lines(const std::string& text, const std::string& with) {
 }  // namespace
 
 TEST_CASE("show prints every step from the graph to the machine's instructions", "[command line]") {
-  const auto stage = [](const std::string& name) { return attune_says({"show", "causal", "--stage", name, "--target", "x86-64-v3", "--set", "depth=64"}); };
+  const auto stage = [](const std::string& name) {
+    return attune_says({"show", "causal", "--stage", name, "--target", "x86-64-v3", "--set", "depth=64"});
+  };
   CHECK(stage("graph") == attune_says({"show", "causal"}));
   CHECK_THAT(stage("graph"), Catch::Contains("= softmax(") && Catch::Contains("real [batch x heads x queries x keys]"));
   CHECK_THAT(stage("mlir"), Catch::Contains("func.func @causal(") && Catch::Contains("attn.mask") && !Catch::Contains("attn.stage"));
@@ -42,13 +44,14 @@ TEST_CASE("products of bf16 pairs are instructions in every pass over keys", "[c
 
 TEST_CASE("later keys and values are prefetched, each line once", "[command line]") {
   const auto prefetched = [](const std::string& depth, const std::string& type, const std::string& target, const std::vector<std::string>& schedule,
-                        const std::string& instruction = "prefetchnta") {
-    std::vector<std::string> words{"show", "grouped_query", "--type", type, "--target", target, "--set", "depth=" + depth, "--set", "value_depth=" + depth,
-                                   "--stage", "assembly", "--size"};
+                             const std::string& instruction = "prefetchnta") {
+    std::vector<std::string> words{"show",  "grouped_query",        "--type",  type,       "--target", target, "--set", "depth=" + depth,
+                                   "--set", "value_depth=" + depth, "--stage", "assembly", "--size"};
     words.insert(words.end(), schedule.begin(), schedule.end());
     return count_lines(attune_says(words), instruction);
   };
-  const std::vector<std::string> with{"few", "--schedule", "split_keys,size=few,prefetch=1"}, without{"few", "--schedule", "split_keys,size=few,prefetch=0"};
+  const std::vector<std::string> with{"few", "--schedule", "split_keys,size=few,prefetch=1"},
+      without{"few", "--schedule", "split_keys,size=few,prefetch=0"};
   CHECK(prefetched("64", "f32", "x86-64-v4", with) == 4 + 4);  // lines of a key, of a value
   CHECK(prefetched("64", "f32", "x86-64-v3", with) == 4 + 4);
   CHECK(prefetched("128", "f32", "x86-64-v4", with) == 8 + 8);
@@ -85,7 +88,8 @@ TEST_CASE("a last tile of few rows multiplies no more than these", "[command lin
 
 TEST_CASE("the memory of products is prefetched, of those between stages, too", "[command line]") {
   const auto prefetched = [](const std::string& schedule) {
-    return count_lines(attune_says({"show", "multi_head", "--target", "x86-64-v4", "--stage", "assembly", "--size", "large", "--schedule", schedule}), "prefetcht1");
+    return count_lines(attune_says({"show", "multi_head", "--target", "x86-64-v4", "--stage", "assembly", "--size", "large", "--schedule", schedule}),
+                       "prefetcht1");
   };
   CHECK(prefetched("gemm,prefetch=1") >= 3 * 4);  // of three codes of layers, four vectors of a row
   CHECK(prefetched("gemm,prefetch=0") == 0);

@@ -12,7 +12,8 @@ namespace attune {
 
 TEST_CASE("visible pairs are counted as the interpreter sees them", "[visible]") {
   for (const MaskCase& mask : mask_cases())
-    for (const Shape& shape : {Shape{}, Shape{{"queries", 1}, {"keys", 130}}, Shape{{"queries", 150}, {"keys", 131}}, Shape{{"queries", 0}}, Shape{{"keys", 0}}}) {
+    for (const Shape& shape :
+         {Shape{}, Shape{{"queries", 1}, {"keys", 130}}, Shape{{"queries", 150}, {"keys", 131}}, Shape{{"queries", 0}}, Shape{{"keys", 0}}}) {
       const Scene scene(mask.predicate, shape);
       const std::vector<VisiblePairs> counted = count_visible_pairs(scene.graph, scene.extents, scene.inputs);
       INFO(mask.name << ", " << scene.extent("queries") << " x " << scene.extent("keys"));

@@ -129,7 +129,8 @@ TEST_CASE("wrong variants, parameters, dims, types, targets and schedules are re
 
 TEST_CASE("no command takes a dim or a tensor that the graph lacks", "[command line]") {
   const std::string dims = "; it has batch, heads, queries, keys, depth, value_depth";
-  for (const char* command : {"show", "show --signature", "compile", "run", "run --interpret", "check", "explain", "bench --shape queries=3", "tune --shape queries=3"}) {
+  for (const char* command :
+       {"show", "show --signature", "compile", "run", "run --interpret", "check", "explain", "bench --shape queries=3", "tune --shape queries=3"}) {
     std::istringstream in(command);
     const Words begin(std::istream_iterator<std::string>(in), {});
     const auto refuses = [&](const char* option, const char* value, const std::string& sentence) {

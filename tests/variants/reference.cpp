@@ -1,4 +1,5 @@
-/// Variants against data/, which make_reference.py computed, and torch/, which is PyTorch's: the interpreter gives those values, and kernels what the interpreter gives.
+/// Variants against data/, which make_reference.py computed, and torch/, which is PyTorch's: the interpreter gives those values,
+/// and kernels what the interpreter gives.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -57,7 +58,8 @@ ReferenceCase read_case(const std::filesystem::path& folder) {
 /// The cases of a folder, "data" or "torch".
 std::vector<ReferenceCase> reference_cases(const char* folder) {
   std::vector<ReferenceCase> cases;
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(ATTUNE_REFERENCE) / folder)) cases.push_back(read_case(entry.path()));
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(ATTUNE_REFERENCE) / folder))
+    cases.push_back(read_case(entry.path()));
   std::ranges::sort(cases, {}, &ReferenceCase::name);
   return cases;
 }
