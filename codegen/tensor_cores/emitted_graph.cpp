@@ -70,6 +70,10 @@ Interval<Emitted> point(const Emitted& x) {
   return Interval<Emitted>::point(select(abs(x) < infinity, x, Emitted::real(builder, std::numeric_limits<double>::quiet_NaN())));
 }
 
+/// Operations whose result is elements of their operand at other coordinates.
+template <class Op>
+constexpr bool moves_elements = std::is_same_v<Op, Rename> || std::is_same_v<Op, Slice> || std::is_same_v<Op, Split> || std::is_same_v<Op, Merge>;
+
 }  // namespace
 
 Emitted EmittedGraph::at(int node, const Coordinates& coordinates, const Given& given) const {
@@ -88,36 +92,17 @@ Emitted EmittedGraph::find(int id, const Coordinates& coordinates, const Given& 
 
 template <class Op>
 Emitted EmittedGraph::element(const Op& op, const Node& node, const Coordinates& coordinates, const Given& given, Found& found) const {
-  const auto along = [&](Name dim) { return coordinates.find(std::string_view(dim))->second; };
-  Coordinates elsewhere = coordinates;
   if constexpr (std::is_same_v<Op, Input>) {
     return load_(op.label, coordinates);
   } else if constexpr (std::is_same_v<Op, Constant>) {
     if (op.kind == Kind::real) return Emitted::real(builder_, op.value);
     return op.kind == Kind::boolean ? Emitted::boolean(builder_, op.value != 0) : Emitted::integer(builder_, static_cast<std::int64_t>(op.value));
   } else if constexpr (std::is_same_v<Op, Index>) {
-    return index_of(along(op.dim));
+    return index_of(coordinates.find(std::string_view(op.dim))->second);
   } else if constexpr (std::is_same_v<Op, Extent>) {
     return extent(op.dim);
-  } else if constexpr (std::is_same_v<Op, Rename>) {
-    elsewhere.insert_or_assign(std::string(op.from), along(op.to));
-    return at(node.inputs[0], elsewhere, given);
-  } else if constexpr (std::is_same_v<Op, Slice>) {
-    elsewhere.insert_or_assign(std::string(op.from), along(op.into) * Emitted::integer(builder_, op.step) + Emitted::integer(builder_, op.start));
-    return at(node.inputs[0], elsewhere, given);
-  } else if constexpr (std::is_same_v<Op, Split>) {
-    Emitted position = Emitted::integer(builder_, 0);
-    for (const Name part : op.into) position = position * extent(part) + along(part);
-    elsewhere.insert_or_assign(std::string(op.from), Emitted::of(builder_, position.value, index_range));
-    return at(node.inputs[0], elsewhere, given);
-  } else if constexpr (std::is_same_v<Op, Merge>) {
-    Emitted rest = along(op.into);
-    for (int i = op.from.size() - 1; i > 0; --i) {
-      elsewhere.insert_or_assign(std::string(op.from[i]), mod(rest, extent(op.from[i])));
-      rest = floor_div(rest, extent(op.from[i]));
-    }
-    elsewhere.insert_or_assign(std::string(op.from[0]), rest);
-    return at(node.inputs[0], elsewhere, given);
+  } else if constexpr (moves_elements<Op>) {
+    return at(node.inputs[0], origin(op, coordinates), given);
   } else if constexpr (std::is_same_v<Op, Gather>) {
     return gathered(op, node, coordinates, given);
   } else if constexpr (std::is_same_v<Op, Dropout>) {
@@ -129,6 +114,29 @@ Emitted EmittedGraph::element(const Op& op, const Node& node, const Coordinates&
   } else {
     throw std::logic_error("internal: " + std::string(Op::name) + " has no code for tensor cores");
   }
+}
+
+template <class Op>
+Coordinates EmittedGraph::origin(const Op& op, const Coordinates& coordinates) const {
+  const auto along = [&](Name dim) { return coordinates.find(std::string_view(dim))->second; };
+  Coordinates from = coordinates;
+  if constexpr (std::is_same_v<Op, Rename>) {
+    from.insert_or_assign(std::string(op.from), along(op.to));
+  } else if constexpr (std::is_same_v<Op, Slice>) {
+    from.insert_or_assign(std::string(op.from), along(op.into) * Emitted::integer(builder_, op.step) + Emitted::integer(builder_, op.start));
+  } else if constexpr (std::is_same_v<Op, Split>) {
+    Emitted position = Emitted::integer(builder_, 0);
+    for (const Name part : op.into) position = position * extent(part) + along(part);
+    from.insert_or_assign(std::string(op.from), Emitted::of(builder_, position.value, index_range));
+  } else {
+    Emitted rest = along(op.into);
+    for (int i = op.from.size() - 1; i > 0; --i) {
+      from.insert_or_assign(std::string(op.from[i]), mod(rest, extent(op.from[i])));
+      rest = floor_div(rest, extent(op.from[i]));
+    }
+    from.insert_or_assign(std::string(op.from[0]), rest);
+  }
+  return from;
 }
 
 /// The row that the place says; outside of the dim NaN, or 0 of integers.

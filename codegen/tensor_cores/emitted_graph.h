@@ -50,6 +50,9 @@ class EmittedGraph {
   Emitted find(int id, const Coordinates& coordinates, const Given& given, Found& found) const;
   template <class Op>
   Emitted element(const Op& op, const Node& node, const Coordinates& at, const Given& given, Found& found) const;
+  /// Where in the operand the element of an operation that moves elements is.
+  template <class Op>
+  Coordinates origin(const Op& op, const Coordinates& at) const;
   Emitted gathered(const Gather& op, const Node& node, const Coordinates& at, const Given& given) const;
   Emitted dropped(const Dropout& op, const Node& node, const Coordinates& at, const Given& given) const;
   Interval<Emitted> find_over(int id, const Block& block, std::map<int, Interval<Emitted>>& found) const;

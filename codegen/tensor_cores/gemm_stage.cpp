@@ -19,6 +19,30 @@ std::vector<std::string> without(const std::vector<std::string>& dims, const std
   return own;
 }
 
+/// Sorts the operands' dims: those contracted, those of both, and each operand's own.
+void sort_dims(GemmStage& stage, const Names& over) {
+  for (const std::string& dim : stage.a.dims)
+    if (over.has(dim))
+      stage.over.push_back(dim);
+    else if (has(stage.b.dims, dim))
+      stage.batch.push_back(dim);
+  stage.rows = without(stage.a.dims, stage.batch, stage.over);
+  stage.columns = without(stage.b.dims, stage.batch, stage.over);
+}
+
+/// Why the operands' elements do not lie in memory as chunks of 16 bytes are loaded; empty if they do.
+std::string order_problem(const KernelSteps& plan, const Step& step, const GemmStage& stage) {
+  const auto name = [&](const Operand& operand) -> const std::string& { return plan.tensors[step.inputs[operand.input]].name; };
+  const auto is_behind = [&](const std::string& dim) { return has(stage.over, dim) && dim != stage.over.back(); };
+  for (const Operand* operand : {&stage.a, &stage.b})
+    if (!operand->dims.empty() && is_behind(operand->dims.back()))
+      return fmt::format("tensor cores contract dims in one order, and '{}' is not stored in that of '{}'", name(*operand), name(stage.a));
+  for (const Operand* operand : {&stage.a, &stage.b})
+    if (operand->dims.empty() || has(stage.batch, operand->dims.back()))
+      return fmt::format("tensor cores load rows that lie side by side, and of '{}' different products do", name(*operand));
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> GemmStage::aligned_dims() const {
@@ -50,23 +74,8 @@ GemmAnswer gemm_stage(const KernelSteps& plan, const Step& step) {
   for (const Operand* operand : {&stage.a, &stage.b})
     if (std::string problem = storage_problem(plan, step, *operand, {Element::bf16, Element::f16, Element::f32}); !problem.empty())
       return refuse(std::move(problem));
-  const Names over = std::get<Matmul>(matmul.op).over;
-  for (const std::string& dim : stage.a.dims)
-    if (over.has(dim))
-      stage.over.push_back(dim);
-    else if (has(stage.b.dims, dim))
-      stage.batch.push_back(dim);
-  stage.rows = without(stage.a.dims, stage.batch, stage.over);
-  stage.columns = without(stage.b.dims, stage.batch, stage.over);
-  const auto is_behind = [&](const std::string& dim) { return has(stage.over, dim) && dim != stage.over.back(); };
-  for (const Operand* operand : {&stage.a, &stage.b})
-    if (!operand->dims.empty() && is_behind(operand->dims.back()))
-      return refuse(fmt::format("tensor cores contract dims in one order, and '{}' is not stored in that of '{}'",
-                                plan.tensors[step.inputs[operand->input]].name, plan.tensors[step.inputs[stage.a.input]].name));
-  for (const Operand* operand : {&stage.a, &stage.b})
-    if (operand->dims.empty() || has(stage.batch, operand->dims.back()))
-      return refuse(fmt::format("tensor cores load rows that lie side by side, and of '{}' different products do",
-                                plan.tensors[step.inputs[operand->input]].name));
+  sort_dims(stage, std::get<Matmul>(matmul.op).over);
+  if (std::string problem = order_problem(plan, step, stage); !problem.empty()) return refuse(std::move(problem));
   if (const std::string_view name = operation_without_code(step.graph, stage.result, {stage.matmul}); !name.empty())
     return refuse(fmt::format("tensor cores have no code for '{}' of the result", name));
   return {std::move(stage), {}};

@@ -1,4 +1,4 @@
-/// Tensor cores as a code generator: attention and products on CUDA with f16 and bf16 storage, lowered by MLIR.
+/// Tensor cores as a code generator: attention and products on CUDA, of bf16, f16 and f32 as stored, lowered by MLIR.
 #pragma once
 
 #include "codegen/steps/code_generator.h"

@@ -22,8 +22,8 @@ constexpr int dot_columns = 4;
 /// Parts of an element of memory that are multiplied together: the code holds a product for each.
 constexpr int most_parts = 4;
 
-/// Operations that are cheaper than to store an element and to load it again. Of a, which is computed again for every tile of columns: a load, perhaps
-/// widened from bf16 and scaled. Of b, which is computed once for a tile of rows, and there are few: an element of a quantised block, too.
+/// Operations that are cheaper than to store an element and to load it again. Of a, which is computed again for every tile of columns: a load,
+/// perhaps widened from bf16 and scaled. Of b, which is computed once for a tile of rows, and there are few: an element of a quantised block, too.
 constexpr int cheap_of_a = 4, cheap_of_b = 12;
 
 /// Rows and columns of a tile in registers.
@@ -37,6 +37,13 @@ struct Tile {
 /// Tiles along the innermost columns, from one to before another.
 struct ColumnTiles {
   Expr first, end;
+};
+
+/// What an update of the result goes over: column and row in a tile, tile of rows, tile of columns in a task, task, and the batch dims; and the
+/// row, tile of columns and column of the product where an iteration is.
+struct ResultLoops {
+  RDom over;
+  Expr row, column_tile, column;
 };
 
 class DirectGemm {
@@ -79,7 +86,10 @@ class DirectGemm {
   int vectors_of_row() const;
   /// Of the innermost columns.
   ColumnTiles all_columns(int vectors) const;
+  /// An update of the result by so many tiles of rows, each along these columns.
   void add_rows(const Tile& tile, const ColumnTiles& columns, const Expr& tiles);
+  ResultLoops loops_over(const Tile& tile, const ColumnTiles& along, const Expr& tiles);
+  void schedule_last_update(const Tile& tile, const RDom& loops);
   /// The same by whole tiles of so many vectors of columns, and the columns that are left by the template's own: padding is costly.
   void add_wide_rows(int rows, int vectors, const Expr& tiles);
   void sum_columns(const Tile& tile, Func sums, const Halide::LoopLevel& level);
@@ -200,7 +210,8 @@ void DirectGemm::sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& 
   RDom rest({{0, over_.extent() % lanes}, {0, outer}}, "rest");
   sums(tile_vars({j_})) += product(tile, rest[1], over_.extent() / lanes * lanes + rest[0], 0);
 
-  vectors.compute_at(level).bound_extent(lane, lanes).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows).vectorize(lane).unroll(j_).unroll(i_);
+  vectors.compute_at(level).bound_extent(lane, lanes).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows);
+  vectors.vectorize(lane).unroll(j_).unroll(i_);
   vectors.update().reorder(lane, j_, i_, RVar(block[0].name()), RVar(block[1].name())).vectorize(lane).unroll(j_).unroll(i_);
   sums.compute_at(level).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows).vectorize(j_).unroll(i_);
   sums.update(0).reorder(RVar(across.x.name()), j_, i_).atomic().vectorize(across.x).unroll(j_).unroll(i_);
@@ -214,6 +225,23 @@ void DirectGemm::add_rows(const Tile& tile, const ColumnTiles& along, const Expr
   if (is_dot_) sum_dots(tile, sums, level);
   else sum_columns(tile, sums, level);
 
+  const ResultLoops loops = loops_over(tile, along, tiles);
+  Coordinates at;
+  std::vector<Expr> sum{loops.over[0], loops.over[1], within(loops.column_tile, tile.columns.tiles()), loops.over[2]};
+  for (std::size_t n = 0; n < body_.batch.size(); ++n) {
+    at[body_.batch[n]] = within(loops.over[5 + static_cast<int>(n)], p_.extents.at(body_.batch[n]));
+    sum.push_back(at[body_.batch[n]]);
+  }
+  p_.rows.place(loops.row, at);
+  tile.columns.place(loops.column_tile, within(loops.column, tile.columns.extent()), at);
+  const Expr element = finished(body_, sums(sum), at);
+  if (!result_.defined()) result_(result_vars(body_.out)) = Halide::undef(element.type());
+  result_(arguments(body_.out, at)) = element;
+  level.set(Halide::LoopLevel(result_, RVar(loops.over[2].name())));
+  schedule_last_update(tile, loops.over);
+}
+
+ResultLoops DirectGemm::loops_over(const Tile& tile, const ColumnTiles& along, const Expr& tiles) {
   const Tiled& columns = tile.columns;
   const int rows = tile.rows, width = tile.width();
   const Expr tiles_along = Halide::Internal::simplify(Halide::max(along.end - along.first, 0)), column_tiles = columns.outer().extent() * tiles_along;
@@ -225,29 +253,21 @@ void DirectGemm::add_rows(const Tile& tile, const ColumnTiles& along, const Expr
   RDom loops(ranges, "loops_" + std::to_string(rows) + "_" + std::to_string(width));
   const Expr row = loops[2] * rows + loops[1], number_of_tile = loops[4] * breadth + loops[3];
   const Expr divisor = Halide::max(tiles_along, 1);
-  const Expr column_tile = along.first + (columns.outer().size() == 0 ? number_of_tile : number_of_tile / divisor * columns.tiles_along() + number_of_tile % divisor);
+  const Expr column_tile =
+      along.first + (columns.outer().size() == 0 ? number_of_tile : number_of_tile / divisor * columns.tiles_along() + number_of_tile % divisor);
   const Expr column = columns.first(column_tile) + loops[0];
   loops.where(number_of_tile < column_tiles);
   loops.where(row < p_.rows.extent());
   if (!tile.is_whole) loops.where(Halide::likely(column < columns.extent()));
-  Coordinates at;
-  std::vector<Expr> sum{loops[0], loops[1], within(column_tile, columns.tiles()), loops[2]};
-  for (std::size_t n = 0; n < body_.batch.size(); ++n) {
-    at[body_.batch[n]] = within(loops[5 + static_cast<int>(n)], p_.extents.at(body_.batch[n]));
-    sum.push_back(at[body_.batch[n]]);
-  }
-  p_.rows.place(row, at);
-  columns.place(column_tile, within(column, columns.extent()), at);
-  const Expr element = finished(body_, sums(sum), at);
-  if (!result_.defined()) result_(result_vars(body_.out)) = Halide::undef(element.type());
-  result_(arguments(body_.out, at)) = element;
+  return {loops, row, column_tile, column};
+}
 
+/// A task is a part of a row of tiles, of any index of the batch; a tile's rows and columns are unrolled and in vectors.
+void DirectGemm::schedule_last_update(const Tile& tile, const RDom& loops) {
   const auto loop = [&](int number) { return RVar(loops[number].name()); };
-  const int update = result_.num_update_definitions() - 1;
-  level.set(Halide::LoopLevel(result_, loop(2)));
-  Halide::Stage stage = result_.update(update);
+  Halide::Stage stage = result_.update(result_.num_update_definitions() - 1);
   RVar vector("vector-"), lane("lane-"), task = loop(4);
-  stage.allow_race_conditions().split(loop(0), vector, lane, std::min(width, lanes_));
+  stage.allow_race_conditions().split(loop(0), vector, lane, std::min(tile.width(), lanes_));
   for (int number = 5; number < loops.dimensions(); ++number) {
     RVar both;
     stage.fuse(task, loop(number), both);

@@ -43,13 +43,18 @@ void GpuSoftmax::schedule_block(Func& kernel, const VarOrRVar& block) {
     at_key_block(reference_).store_in(MemoryType::Register);
     by_threads(reference_, thread_, row_, threads());
   }
-  at_key_block(shared_weights_).bound_extent(number_, tiles_.thread_keys).store_in(MemoryType::GPUShared);
-  shared_weights_.reorder_storage(row_, thread_, number_).align_storage(row_, tiles_.queries() + row_padding);
-  const Var weights_y("y-"), weights_of_thread("of_thread-");
-  shared_weights_.split(row_, weights_y, weights_of_thread, tiles_.thread_rows).reorder(weights_of_thread, number_, thread_, weights_y);
-  shared_weights_.unroll(weights_of_thread).unroll(number_).gpu_threads(thread_, weights_y);
+  schedule_shared_weights(at_key_block(shared_weights_));
   at_key_block(partial_);
   schedule_partial();
+}
+
+/// Each thread stores the weights that it computed, for all threads to read; rows are padded, so that lanes are in different banks.
+void GpuSoftmax::schedule_shared_weights(Func& weights) {
+  weights.bound_extent(number_, tiles_.thread_keys).store_in(MemoryType::GPUShared);
+  weights.reorder_storage(row_, thread_, number_).align_storage(row_, tiles_.queries() + row_padding);
+  const Var y("y-"), of_thread("of_thread-");
+  weights.split(row_, y, of_thread, tiles_.thread_rows).reorder(of_thread, number_, thread_, y);
+  weights.unroll(of_thread).unroll(number_).gpu_threads(thread_, y);
 }
 
 void GpuSoftmax::schedule_product(Func& product) {

@@ -94,6 +94,7 @@ class GpuSoftmax {
   /// Everything that a block of threads computes, for the Func that it stores.
   void schedule_block(Halide::Func& kernel, const Halide::VarOrRVar& block);
   void schedule_product(Halide::Func& product);
+  void schedule_shared_weights(Halide::Func& weights);
   void schedule_partial();
 
   static constexpr const char *row_tile = "row tile", *value_tile = "value tile", *split = "split";  ///< dims of the grid beside those of the batch

@@ -156,6 +156,20 @@ Subjects subjects_of_defaults(const TuneOptions& options) {
   return {std::move(set.subjects), prepared.schedule, prepared.targets[0], std::move(set.problem)};
 }
 
+TuneSettings settings_of(const TuneOptions& options, const TargetInfo& target, const TunedDevice& device, const std::string& out) {
+  TuneSettings settings;
+  settings.target = target.name;
+  settings.device = device.text;
+  settings.threads = options.threads == 0 ? num_threads() : options.threads;
+  settings.budget = options.budget;
+  settings.budget_s = seconds_of(options.budget);
+  settings.most_tries = options.tries;
+  settings.seed = options.seed;
+  settings.state_path = out + ".state";
+  settings.inputs = fmt::format("{}", fmt::join(options.inputs, " "));
+  return settings;
+}
+
 int tune(TuneOptions options, const Command& command) {
   const auto started = std::chrono::steady_clock::now();
   if (const std::string problem = presence_problem(options, command); !problem.empty()) return refuse(problem);
@@ -171,16 +185,8 @@ int tune(TuneOptions options, const Command& command) {
   const TunePlan plan =
       make_plan(std::move(subjects.subjects), target, options.is_for_defaults ? RecordsFor::defaults : RecordsFor::stages, device.capability);
   if (!plan.problem.empty()) return refuse(plan.problem);
-  TuneSettings settings{std::string(target.name),
-                        device.text,
-                        options.threads == 0 ? num_threads() : options.threads,
-                        seconds_of(options.budget),
-                        options.budget,
-                        options.tries,
-                        options.seed,
-                        out + ".state",
-                        fmt::format("{}", fmt::join(options.inputs, " ")),
-                        started};
+  TuneSettings settings = settings_of(options, target, device, out);
+  settings.started = started;
   catch_interrupts();
   ProgressLine progress(settings.budget_s);
   const TuneResult result = run_tuner(plan, settings, [&](const TuneProgress& p) { progress(p); });
