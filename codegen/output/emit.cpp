@@ -29,13 +29,6 @@ namespace fs = std::filesystem;
 
 static_assert(Steps::bits == ATTUNE_SLICE_BITS, "the runtime takes slices of dims apart as the language packs them");
 
-/// Links a file, which is to be `place` in the end; the problem in words, or nothing.
-std::string link_file(const std::string& program, const std::vector<std::string>& arguments, const fs::path& place) {
-  const ProgramEnd end = run_program(program, arguments);
-  if (!end.is_found) return fmt::format("'{}' is not installed; it is needed to write kernels of this kind", program);
-  return end.is_success ? std::string() : fmt::format("'{}': cannot be written: '{}' failed: {}", place.string(), program, end.reason);
-}
-
 /// Writes one kernel.
 class Emission {
  public:
@@ -137,12 +130,19 @@ class Emission {
     return object.problem.empty() ? write(name, object.bytes) : object.problem;
   }
 
+  /// Links a file of the scratch folder, which is to be the place of its name in the end. The linker's temporary files are there, too: they end with this process.
+  std::string link(const std::string& program, const std::vector<std::string>& arguments, const std::string& name) const {
+    const ProgramEnd end = run_program(program, arguments, {}, {"TMPDIR=" + scratch_.path().string()});
+    if (!end.is_found) return fmt::format("'{}' is not installed; it is needed to write kernels of this kind", program);
+    return end.is_success ? std::string() : fmt::format("'{}': cannot be written: '{}' failed: {}", place(name).string(), program, end.reason);
+  }
+
   std::string write_object() {
     const std::string manifest = "manifest.kernel.o", name = options_.name + ".o";
     if (std::string problem = write_manifest(false, manifest); !problem.empty()) return problem;
     std::vector<std::string> arguments = {"-r", "-o", scratch_.file(name), scratch_.file(manifest)};
     arguments.insert(arguments.end(), objects_.begin(), objects_.end());
-    return link_file(std::string(options_.targets.front()->linker), arguments, place(name));
+    return link(std::string(options_.targets.front()->linker), arguments, name);
   }
 
   /// A shared object that stands alone: with Halide's runtime, and with the table of kernels and its manifest as its only symbols; sealed by its trailer.
@@ -158,7 +158,7 @@ class Emission {
     for (const std::string& object : {scratch_.file(manifest), scratch_.file(runtime)}) arguments.push_back(object);
     arguments.insert(arguments.end(), objects_.begin(), objects_.end());
     for (const char* library : {"-lpthread", "-ldl", "-lm"}) arguments.emplace_back(library);
-    std::string problem = link_file(first.linker == "ld" ? "c++" : "aarch64-linux-gnu-g++", arguments, place(name));
+    std::string problem = link(first.linker == "ld" ? "c++" : "aarch64-linux-gnu-g++", arguments, name);
     if (problem.empty()) problem = seal(name);
     return problem.empty() && opens_here(first) ? opening_problem(name) : problem;
   }

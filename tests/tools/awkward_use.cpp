@@ -50,8 +50,8 @@ TEST_CASE("a compilation that is stopped leaves nothing behind", "[command line]
 TEST_CASE("a command that is stopped while it compiles a kernel or a header leaves no temporary files", "[command line]") {
   const Folder folder, temporary;
   folder.write("good.h", good_header);
-  // a compiler that takes its time, and has no files of its own among the temporary ones
-  std::filesystem::permissions(folder.write("slow", "#!/bin/sh\nexec sleep 1\n"), std::filesystem::perms::owner_all);
+  // a compiler that takes its time, and has a file of its own among the temporary ones, as GCC has
+  std::filesystem::permissions(folder.write("slow", "#!/bin/sh\n: > \"$TMPDIR/cc.s\"\nexec sleep 1\n"), std::filesystem::perms::owner_all);
   for (const char* command : {"check multi_head --target x86-64-v3,x86-64-v4", "check good.h --struct Reach"}) {
     const std::string tmp = (temporary / ".").string();
     const Ran ran = shell(folder, "export TMPDIR='" + tmp + "' CXX=\"$PWD/slow\"; \"$A\" " + command + " & while [ -z \"$(ls -A \"$TMPDIR\")\" ] && kill -0 $!; do sleep 0.01; done; "
@@ -68,8 +68,8 @@ TEST_CASE("a tuning run that is stopped or crashes while it compiles a candidate
     const Folder folder, temporary;
     const std::string tmp = (temporary / ".").string();
     // its folder holds one for each kernel, and that a hidden one while the kernel is compiled;
-    // kept codes would leave nothing to compile; the address sanitizer leaves the signal to the program
-    const Ran ran = shell(folder, "unset ATTUNE_CODES; export ASAN_OPTIONS=handle_segv=0 TMPDIR='" + tmp + "'; \"$A\" tune causal --shape queries=40,keys=70 --threads 1 & while [ -z \"$(ls -d \"$TMPDIR\"/.a*/*/.[a-z]* 2>&-)\" ] && "
+    // the address sanitizer leaves the signal to the program
+    const Ran ran = shell(folder, "export ASAN_OPTIONS=handle_segv=0 TMPDIR='" + tmp + "'; \"$A\" tune causal --shape queries=40,keys=70 --threads 1 & while [ -z \"$(ls -d \"$TMPDIR\"/.a*/*/.[a-z]* 2>&-)\" ] && "
                                   "kill -0 $!; do sleep 0.01; done; ls -A \"$TMPDIR\"; kill -" + signal + " $!; wait $!");
     INFO(ran.out << ran.err);
     CHECK(ran.status == 128 + (std::string(signal) == "HUP" ? SIGHUP : SIGSEGV));

@@ -64,8 +64,8 @@ std::string compile(const fs::path& header, const std::string& struct_name, cons
   const std::string library = (folder / "variant.so").string();
   const std::string absolute = fs::absolute(header).string();  // as an argument: a path in an #include cannot have every character
   constexpr std::chrono::seconds longest(600);
-  const ProgramEnd end = run_program(
-      compiler, {"-std=c++20", "-O0", "-fPIC", "-shared", include, beside, "-include", absolute, source, "-o", library}, longest, {"LC_ALL=C"});
+  const ProgramEnd end = run_program(compiler, {"-std=c++20", "-O0", "-fPIC", "-shared", include, beside, "-include", absolute, source, "-o", library}, longest,
+                                     {"LC_ALL=C", "TMPDIR=" + folder.string()});
   if (!end.is_found) return fmt::format("'{}': is compiled by the system's C++ compiler, and there is no '{}'; CXX names another", header.string(), compiler);
   if (end.is_late) return fmt::format("'{}': takes '{}' more than {} s to compile", header.string(), compiler, longest.count());
   return end.is_success ? std::string() : problem_of(end, header, {absolute, source}, struct_name);
