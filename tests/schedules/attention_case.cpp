@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <tuple>
 
 #include "codegen/halide/bodies/late_rewrites.h"
 #include "codegen/halide/numbers/elements.h"
@@ -102,6 +103,13 @@ JitKernel compiled(const AttentionCase& attention, const Machine& machine, const
 
 JitKernel compiled_by(const SoftmaxTemplate& by, const AttentionCase& attention, const Machine& machine, const Halide::Target& target) {
   return compiled(attention, machine, by.parameters(machine, by.size), by, target);
+}
+
+const JitKernel& kernel_of(AttentionCase (*make)(), const SoftmaxTemplate& by) {
+  static std::map<std::tuple<std::uintptr_t, std::string_view, SizeClass>, JitKernel> kernels;
+  const auto [place, is_new] = kernels.try_emplace({reinterpret_cast<std::uintptr_t>(make), by.name, by.size});
+  if (is_new) place->second = compiled_by(by, make(), host_machine());
+  return place->second;
 }
 
 Buffer<float> computed(const JitKernel& kernel, Arguments& a, const std::vector<std::string>& order_in_memory) {

@@ -65,6 +65,7 @@ struct AttentionCase {
   Row expected(const Arguments& a, Pair row) const;
 };
 
+AttentionCase dense();
 AttentionCase causal();
 AttentionCase window(int size);
 /// Keys from lengths[b] on are not seen.
@@ -94,6 +95,8 @@ inline constexpr SoftmaxTemplate each_template[] = {softmax_templates[0], softma
 
 JitKernel compiled(const AttentionCase& attention, const Machine& machine, const std::vector<Parameter>& values,
                           const SoftmaxTemplate& by = softmax_templates[0], const Halide::Target& target = jit_target());
+/// The kernel of the cases that `make` gives by a template with its defaults, on this machine: compiled once a process, for all tests in it.
+const JitKernel& kernel_of(AttentionCase (*make)(), const SoftmaxTemplate& by);
 /// With the template's defaults.
 JitKernel compiled_by(const SoftmaxTemplate& by, const AttentionCase& attention, const Machine& machine, const Halide::Target& target = jit_target());
 /// The result as [batch, heads, group, queries, value_depth], whatever its order in memory.

@@ -7,6 +7,8 @@ using Halide::Expr;
 
 namespace attune {
 
+AttentionCase dense() { return {}; }
+
 AttentionCase causal() {
   AttentionCase attention;
   attention.body.visible = [](const Coordinates& c) { return c.at("keys") <= c.at("queries"); };

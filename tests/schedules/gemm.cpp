@@ -31,8 +31,9 @@ Term element(const std::shared_ptr<Operand>& operand) {
   return [operand](const Index& index) { return static_cast<double>(operand->at(index)); };
 }
 
-/// Both schedules over all sizes. A sum of n products in f32 is off by at most n + 2 roundings of the sum of their magnitudes.
-void check(ProductCase& product, const std::vector<Sizes>& all, const Machine& machine = host_machine()) {
+/// Both schedules over all sizes; every `step`-th element is compared. A sum of n products in f32 is off by at most n + 2 roundings of the sum of their
+/// magnitudes.
+void check(ProductCase& product, const std::vector<Sizes>& all, const Machine& machine = host_machine(), int step = 1) {
   for (const SizeClass size : {SizeClass::large, SizeClass::small}) {
     product.stage.compile(gemm(product.body, product.stage.extents(), machine, gemm_parameters(machine, size)));
     unsigned seed = 7;
@@ -54,7 +55,7 @@ void check(ProductCase& product, const std::vector<Sizes>& all, const Machine& m
         magnitude = std::max(magnitude, std::abs(value));
         return value;
       };
-      CHECK(product.stage.difference(expected, [&](const Index&) { return (terms + 2) * std::ldexp(magnitude, -24); }) == "");
+      CHECK(product.stage.difference(expected, [&](const Index&) { return (terms + 2) * std::ldexp(magnitude, -24); }, step) == "");
       CHECK(product.stage.stray_writes() == 0);
     }
   }
@@ -94,12 +95,12 @@ int row_width(const ProductCase& product, const Machine& machine) {
 
 }  // namespace
 
-TEST_CASE("a linear layer into heads, all extents unknown", "[gemm]") {
+TEST_CASE("a linear layer into heads, all extents unknown", "[linear]") {
   ProductCase p = linear();
   check(p, {{1, 1, 1, 1, 1}, {2, 3, 5, 5, 37}, {1, 2, 37, 64, 129}, {3, 1, 13, 129, 16}, {2, 5, 1, 8, 77}, {1, 1, 1000, 5, 7}, {1, 1, 129, 300, 20}, {1, 2, 5, 37, 600}});
 }
 
-TEST_CASE("last tiles of every number of rows", "[gemm]") {
+TEST_CASE("last tiles of every number of rows", "[linear]") {
   for (const Machine& machine : {host_machine(), narrow_machine(16)}) {
     const auto most = static_cast<int>(value_of(gemm_parameters(machine, SizeClass::large), "row_tile"));
     std::vector<Sizes> all;
@@ -109,27 +110,27 @@ TEST_CASE("last tiles of every number of rows", "[gemm]") {
   }
 }
 
-TEST_CASE("a product with an extent of 0", "[gemm]") {
+TEST_CASE("a product with an extent of 0", "[linear]") {
   ProductCase p = linear();
   check(p, {{2, 2, 5, 3, 0}, {0, 2, 5, 3, 4}, {2, 0, 5, 3, 4}, {2, 2, 0, 3, 4}, {2, 2, 5, 0, 4}, {0, 0, 0, 0, 0}});
 }
 
-TEST_CASE("a linear layer of known extents", "[gemm]") {
+TEST_CASE("a linear layer of known extents", "[linear]") {
   ProductCase p = linear({{"heads", 3}, {"depth", 32}, {"model", 64}});
   check(p, {{1, 3, 1, 32, 64}, {2, 3, 37, 32, 64}, {0, 3, 5, 32, 64}});
 }
 
-TEST_CASE("a linear layer whose result ends in a dim of the rows", "[gemm]") {
+TEST_CASE("a linear layer whose result ends in a dim of the rows", "[linear]") {
   ProductCase p = linear({}, {"heads", "depth", "batch", "tokens"});
   check(p, {{1, 1, 1, 1, 1}, {2, 3, 37, 5, 37}, {1, 2, 129, 20, 16}, {3, 1, 5, 5, 0}});
 }
 
-TEST_CASE("a linear layer whose weight is stored in x out", "[gemm]") {
+TEST_CASE("a linear layer whose weight is stored in x out", "[linear]") {
   ProductCase p = linear({}, {"batch", "heads", "tokens", "depth"}, {"model", "heads", "depth"});
   check(p, {{1, 1, 1, 1, 1}, {2, 3, 37, 5, 37}, {1, 2, 129, 64, 16}, {1, 2, 1, 77, 40}, {3, 1, 5, 5, 0}});
 }
 
-TEST_CASE("a few rows take wide tiles of columns, and narrow ones of those that are left", "[gemm]") {
+TEST_CASE("a few rows take wide tiles of columns, and narrow ones of those that are left", "[linear]") {
   const std::vector<std::string> out = {"batch", "heads", "tokens", "depth"}, in_x_out = {"model", "heads", "depth"};
   for (const Machine& machine : {host_machine(), narrow_machine(16)}) {
     ProductCase p = linear({}, out, in_x_out);
@@ -139,7 +140,7 @@ TEST_CASE("a few rows take wide tiles of columns, and narrow ones of those that 
   check(known, {{1, 1, 1, 200, 37}, {1, 3, 1, 200, 5}, {1, 2, 3, 200, 16}, {1, 1, 5, 200, 5}});
 }
 
-TEST_CASE("columns that lie in panels are read in place", "[gemm]") {
+TEST_CASE("columns that lie in panels are read in place", "[linear]") {
   for (const Machine& machine : {host_machine(), narrow_machine(16), narrow_machine(32)}) {
     const int width = static_cast<int>(value_of(gemm_parameters(machine, SizeClass::large), "column_vectors")) * machine.vector_bytes / 4;
     const std::vector<std::string> out = {"batch", "heads", "tokens", "depth"}, in_panels = {"heads", "model", "depth"};
@@ -154,7 +155,7 @@ TEST_CASE("columns that lie in panels are read in place", "[gemm]") {
   }
 }
 
-TEST_CASE("a single row takes columns of a known number in tiles of about a width", "[gemm]") {
+TEST_CASE("a single row takes columns of a known number in tiles of about a width", "[linear]") {
   const std::vector<std::string> out = {"batch", "heads", "tokens", "depth"}, in_panels = {"heads", "model", "depth"};
   const Machine machine = host_machine();
   const int lanes = machine.vector_bytes / 4, most = machine.registers / 4;
@@ -187,7 +188,7 @@ TEST_CASE("numbers made of one element of memory are multiplied together", "[gem
   check(p, {{1, 2, 1, 1}, {1, 2, 37, 64}, {5, 2, 16, 37}, {37, 2, 5, 129}, {1, 2, 0, 5}, {0, 2, 5, 5}});
 }
 
-TEST_CASE("a linear layer whose weight ends in neither the contraction nor the result's innermost dim", "[gemm]") {
+TEST_CASE("a linear layer whose weight ends in neither the contraction nor the result's innermost dim", "[linear]") {
   ProductCase p = linear({}, {"batch", "heads", "tokens", "depth"}, {"model", "depth", "heads"});
   check(p, {{1, 1, 1, 1, 1}, {2, 3, 37, 5, 37}, {1, 2, 20, 64, 16}});
 }
@@ -261,7 +262,8 @@ TEST_CASE("panels that do not fit into one part or one span", "[gemm]") {
   const auto a = p.stage.operand("a", {"rows", "over"}), b = p.stage.operand("b", {"columns", "over"});
   p.body = {a->piece(), b->piece(), {}, {"rows"}, {"columns"}, {"over"}, {}, {"rows", "columns"}};
   p.a = element(a), p.b = element(b);
-  check(p, {{3, 1300, 2100}, {200, 5, 9000}, {701, 70, 9500}});
+  // 11 comes to every column
+  check(p, {{3, 1300, 2100}, {200, 5, 9000}, {701, 70, 9500}}, host_machine(), 11);
 }
 
 TEST_CASE("NaN and infinity reach the sums that they are in, and no other", "[gemm]") {
@@ -306,7 +308,7 @@ TEST_CASE("a product between stages", "[gemm]") {
   }
 }
 
-TEST_CASE("narrower vectors and other tiles", "[gemm]") {
+TEST_CASE("narrower vectors and other tiles", "[linear]") {
   for (const int vector_bytes : {16, 32}) {
     ProductCase p = linear();
     check(p, {{1, 1, 1, 1, 1}, {2, 3, 5, 5, 37}, {1, 2, 37, 64, 129}}, narrow_machine(vector_bytes));
@@ -330,7 +332,7 @@ TEST_CASE("narrower vectors and other tiles", "[gemm]") {
   }
 }
 
-TEST_CASE("a value that is not legal is refused with those that are", "[gemm]") {
+TEST_CASE("a value that is not legal is refused with those that are", "[parameters]") {
   const Machine machine = narrow_machine(32);
   CHECK(parameter_problem("gemm", gemm_parameters(machine, SizeClass::large), {{"row_tile", {}, 48}}) ==
         "schedule 'gemm': row_tile = 48 is not one of 1, 2, 4, 6");

@@ -104,18 +104,18 @@ const std::vector<Parameter> tiles = {{"query_tile", {}, 24}, {"key_tile", {}, 2
 
 }  // namespace
 
-TEST_CASE("causal attention computes no block above the diagonal, and masks on the diagonal only", "[online_softmax]") {
+TEST_CASE("causal attention computes no block above the diagonal, and masks on the diagonal only", "[blocks]") {
   check_blocks(causal(), {1, 1, 1, 300, 430, 16, 16}, tiles);
 }
 
-TEST_CASE("a window computes the blocks that it touches", "[online_softmax]") {
+TEST_CASE("a window computes the blocks that it touches", "[blocks]") {
   check_blocks(window(250), {1, 1, 1, 500, 400, 16, 16}, tiles);
 }
 
-TEST_CASE("keys beyond a length from memory are not computed", "[online_softmax]") {
+TEST_CASE("keys beyond a length from memory are not computed", "[blocks]") {
   check_blocks(padded(), {1, 1, 1, 100, 430, 16, 16}, tiles);
 }
 
-TEST_CASE("a mask from memory computes the blocks that show something, and is evaluated where they do not show all", "[online_softmax]") {
+TEST_CASE("a mask from memory computes the blocks that show something, and is evaluated where they do not show all", "[blocks]") {
   check_blocks(masked_by_blocks(), {1, 1, 1, 300, 430, 16, 16}, tiles);
 }

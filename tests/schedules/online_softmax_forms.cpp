@@ -3,6 +3,7 @@
 
 #include "codegen/halide/numbers/elements.h"
 #include "tests/schedules/attention_case.h"
+#include "tests/thinned.h"
 
 using namespace attune;
 using Halide::Expr;
@@ -31,14 +32,76 @@ std::string run(const AttentionCase& attention, const Machine& machine, const st
   }
 }
 
+void check_long(AttentionCase (*make)()) {
+  Arguments a({1, 1, 1, 1537, 1543, 64, 64}, 5);
+  CHECK(difference(make(), a, computed(kernel_of(make, softmax_templates[0]), a), 40) == "");
+}
+
 /// With the template's defaults.
 std::string run(const AttentionCase& attention, const SoftmaxTemplate& by, const Shape& shape) {
   return run(attention, host_machine(), by.parameters(host_machine(), by.size), shape, by);
 }
 
+void check_orders(Tried tried) {
+  std::size_t row = 0;
+  for (const auto& order : std::vector<std::vector<std::string>>{{"batch", "queries", "heads", "group", "value_depth"},
+                                                                 {"heads", "group", "value_depth", "batch", "queries"}}) {
+    AttentionCase attention = causal();
+    attention.body.out = order;
+    for (std::size_t column = 0; column < std::size(each_template); ++column)
+      if (is_tried(tried, row, column, std::size(each_template))) CHECK(run(attention, each_template[column], {2, 2, 3, 37, 129, 16, 24}) == "");
+    ++row;
+  }
+}
+
+void check_nothing(Tried tried) {
+  const Target target = jit_target().with_feature(Target::NoAsserts).with_feature(Target::NoBoundsQuery);
+  std::size_t row = 0;
+  for (const AttentionCase& attention : {dense(), causal()}) {
+    for (std::size_t column = 0; column < std::size(each_template); ++column) {
+      if (!is_tried(tried, row, column, std::size(each_template))) continue;
+      const JitKernel kernel = compiled_by(each_template[column], attention, host_machine(), target);
+      for (const Shape& s : {Shape{1, 2, 1, 37, 0, 16, 16}, Shape{1, 2, 1, 0, 37, 16, 16}, Shape{1, 2, 1, 5, 37, 0, 16},
+                             Shape{1, 2, 1, 5, 37, 16, 0}, Shape{0, 2, 1, 5, 37, 16, 16}, Shape{1, 2, 0, 5, 37, 16, 16}}) {
+        Arguments a(s, 3);
+        CAPTURE(row, column, s.batch, s.group, s.queries, s.keys, s.depth, s.value_depth);
+        CHECK(difference(attention, a, computed(kernel, a)) == "");
+      }
+    }
+    ++row;
+  }
+}
+
+void check_narrow(Tried tried) {
+  std::size_t row = 0;
+  for (int bytes = 16; bytes < host_machine().vector_bytes; bytes *= 2, ++row) {
+    const Machine machine = narrow_machine(bytes);
+    for (std::size_t column = 0; column < std::size(softmax_templates); ++column) {
+      const SoftmaxTemplate& by = softmax_templates[column];
+      if (!is_tried(tried, row, column, std::size(softmax_templates))) continue;
+      CAPTURE(bytes, by.name);
+      CHECK(run(causal(), machine, by.parameters(machine, by.size), {1, 1, 2, 70, 300, 20, 40}, by) == "");
+    }
+  }
+}
+
+void check_passes(Tried tried) {
+  const Machine machine = narrow_machine(16);
+  std::size_t row = 0;
+  for (const auto& [key, middle, edge] : {std::array{64, 64, 64}, {128, 64, 64}, {512, 128, 128}, {64, 128, 32}}) {
+    const std::vector<Parameter> values = {{"query_tile", {}, 8},   {"key_tile", {}, key},     {"middle_tile", {}, middle},
+                                           {"edge_tile", {}, edge}, {"register_rows", {}, 4}, {"register_vectors", {}, 2}};
+    CAPTURE(key, middle, edge);
+    std::size_t column = 0;
+    for (AttentionCase (*make)() : {dense, causal})
+      if (is_tried(tried, row, column++, 2)) CHECK(run(make(), machine, values, {1, 1, 2, 270, 300, 20, 40}) == "");
+    ++row;
+  }
+}
+
 }  // namespace
 
-TEST_CASE("extents that are known are right", "[online_softmax]") {
+TEST_CASE("extents that are known are right", "[forms]") {
   // keys in whole blocks and not, values in place and copied, groups of vectors and single ones, rows summed whole and in parts
   for (const Shape& s :
        {Shape{1, 2, 1, 96, 512, 64, 64}, Shape{1, 1, 2, 50, 77, 24, 40}, Shape{1, 1, 1, 1, 256, 16, 80},
@@ -50,22 +113,12 @@ TEST_CASE("extents that are known are right", "[online_softmax]") {
   }
 }
 
-TEST_CASE("long odd extents are right", "[online_softmax]") {
-  AttentionCase dense, diagonal = causal();
-  CHECK(run(dense, host_machine(), {}, {1, 1, 1, 1537, 1543, 64, 64}) == "");
-  CHECK(run(diagonal, host_machine(), {}, {1, 1, 1, 1537, 1543, 64, 64}) == "");
-}
+TEST_CASE("long odd extents of dense attention are right", "[dense]") { check_long(dense); }
+TEST_CASE("long odd extents of causal attention are right", "[causal]") { check_long(causal); }
 
-TEST_CASE("the result's dims may lie in any order", "[online_softmax]") {
-  for (const auto& order : std::vector<std::vector<std::string>>{{"batch", "queries", "heads", "group", "value_depth"},
-                                                                 {"heads", "group", "value_depth", "batch", "queries"}}) {
-    AttentionCase attention = causal();
-    attention.body.out = order;
-    for (const SoftmaxTemplate& by : each_template) CHECK(run(attention, by, {2, 2, 3, 37, 129, 16, 24}) == "");
-  }
-}
+TEST_CASE("the result's dims may lie in any order", "[forms]") { check_orders(Tried::part); }
 
-TEST_CASE("no batch dims, two contracted dims, and other Funcs that read the result", "[online_softmax]") {
+TEST_CASE("no batch dims, two contracted dims, and other Funcs that read the result", "[forms]") {
   // depth is taken apart into 4 x depth / 4; q, k and v are those of the one batch index
   AttentionCase attention;
   const Shape s = {1, 1, 1, 61, 131, 20, 18};
@@ -98,7 +151,7 @@ TEST_CASE("no batch dims, two contracted dims, and other Funcs that read the res
   }
 }
 
-TEST_CASE("keys that all heads share are packed once, and values may differ by group", "[online_softmax]") {
+TEST_CASE("keys that all heads share are packed once, and values may differ by group", "[forms]") {
   AttentionCase attention;
   attention.body.key = {{"batch", "keys", "depth"},
                         [k = attention.k](const Coordinates& c) { return loaded(k, {c.at("depth"), c.at("keys"), 0, c.at("batch")}, Element::f32); }};
@@ -115,7 +168,7 @@ TEST_CASE("keys that all heads share are packed once, and values may differ by g
   for (const SoftmaxTemplate& by : each_template) CHECK(run(attention, by, {2, 3, 2, 50, 140, 16, 32}) == "");
 }
 
-TEST_CASE("a term may read what it needs itself, and the result may be finished", "[online_softmax]") {
+TEST_CASE("a term may read what it needs itself, and the result may be finished", "[forms]") {
   AttentionCase attention;
   attention.body.query = attention.body.key = {};
   attention.body.combine = [q = attention.q, k = attention.k](const Expr&, const Expr&, const Coordinates& c) {
@@ -132,30 +185,11 @@ TEST_CASE("a term may read what it needs itself, and the result may be finished"
   for (const SoftmaxTemplate& by : each_template) CHECK(run(attention, by, {1, 2, 2, 50, 140, 16, 32}) == "");
 }
 
-TEST_CASE("nothing to attend to gives zeros, and an empty result is left alone", "[online_softmax]") {
-  const Machine machine = host_machine();
-  const Target target = jit_target().with_feature(Target::NoAsserts).with_feature(Target::NoBoundsQuery);
-  const AttentionCase dense, diagonal = causal();
-  for (const AttentionCase* attention : {&dense, &diagonal})
-    for (const SoftmaxTemplate& by : each_template) {
-      const JitKernel kernel = compiled_by(by, *attention, machine, target);
-      for (const Shape& s : {Shape{1, 2, 1, 37, 0, 16, 16}, Shape{1, 2, 1, 0, 37, 16, 16}, Shape{1, 2, 1, 5, 37, 0, 16},
-                             Shape{1, 2, 1, 5, 37, 16, 0}, Shape{0, 2, 1, 5, 37, 16, 16}, Shape{1, 2, 0, 5, 37, 16, 16}}) {
-        Arguments a(s, 3);
-        CAPTURE(s.batch, s.group, s.queries, s.keys, s.depth, s.value_depth);
-        CHECK(difference(*attention, a, computed(kernel, a)) == "");
-      }
-    }
-}
+TEST_CASE("nothing to attend to gives zeros, and an empty result is left alone", "[forms]") { check_nothing(Tried::part); }
 
-TEST_CASE("narrower vectors and extreme parameters are right", "[online_softmax]") {
+TEST_CASE("narrower vectors and extreme parameters are right", "[parameters]") {
   const Shape s = {1, 1, 2, 70, 300, 20, 40};
-  const int widest = host_machine().vector_bytes;
-  for (int bytes = 16; bytes < widest; bytes *= 2) {
-    const Machine machine = narrow_machine(bytes);
-    CAPTURE(bytes);
-    for (const SoftmaxTemplate& by : softmax_templates) CHECK(run(causal(), machine, by.parameters(machine, by.size), s, by) == "");
-  }
+  check_narrow(Tried::part);
   const auto values = [](int query, int key, int edge, int rows, int vectors, int copies = 0) {
     return std::vector<Parameter>{{"query_tile", {}, query},
                                   {"key_tile", {}, key},
@@ -171,17 +205,16 @@ TEST_CASE("narrower vectors and extreme parameters are right", "[online_softmax]
   }
 }
 
-TEST_CASE("passes of one size of blocks take each block once", "[online_softmax]") {
-  const Machine machine = narrow_machine(16);
-  for (const auto& [key, middle, edge] : {std::array{64, 64, 64}, {128, 64, 64}, {512, 128, 128}, {64, 128, 32}}) {
-    const std::vector<Parameter> values = {{"query_tile", {}, 8},   {"key_tile", {}, key},     {"middle_tile", {}, middle},
-                                           {"edge_tile", {}, edge}, {"register_rows", {}, 4}, {"register_vectors", {}, 2}};
-    CAPTURE(key, middle, edge);
-    for (const auto& attention : {AttentionCase{}, causal()}) CHECK(run(attention, machine, values, {1, 1, 2, 270, 300, 20, 40}) == "");
-  }
+TEST_CASE("passes of one size of blocks take each block once", "[parameters]") { check_passes(Tried::part); }
+
+TEST_CASE("orders of dims, empty calls, narrower vectors and passes are right for every attention and template", "[.full]") {
+  check_orders(Tried::whole);
+  check_nothing(Tried::whole);
+  check_narrow(Tried::whole);
+  check_passes(Tried::whole);
 }
 
-TEST_CASE("rows one by one, wide groups of keys and single vectors of results are right", "[online_softmax]") {
+TEST_CASE("rows one by one, wide groups of keys and single vectors of results are right", "[parameters]") {
   // Each three on one of the machines, and each two of them on both: every kernel takes most of a second to compile.
   for (const bool is_narrow : {false, true})
     for (const int rows : {1, 2, 8})
@@ -195,7 +228,7 @@ TEST_CASE("rows one by one, wide groups of keys and single vectors of results ar
         }
 }
 
-TEST_CASE("parameters that do not fit are refused in words", "[online_softmax]") {
+TEST_CASE("parameters that do not fit are refused in words", "[parameters]") {
   const Machine machine = narrow_machine(64);
   const auto problem = [&](const std::vector<Parameter>& values) { return online_softmax_problem(machine, values); };
   CHECK(problem({{"key_tile", {}, 48}}) == "schedule 'online_softmax': key_tile = 48 is not one of 64, 128, 256, 512, 1024");

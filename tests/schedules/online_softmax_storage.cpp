@@ -53,9 +53,8 @@ std::size_t most_bytes(const JitKernel& kernel, const Shape& s) {
 
 }  // namespace
 
-TEST_CASE("storage is tiles and the keys of one head", "[online_softmax]") {
-  const AttentionCase attention = causal();
-  const JitKernel kernel = compiled(attention, host_machine(), {});
+TEST_CASE("storage is tiles and the keys of one head", "[causal]") {
+  const JitKernel& kernel = kernel_of(causal, softmax_templates[0]);
   constexpr int depth = 24;
   // more queries than a block has keys: blocks of every size are visited
   const std::size_t few = most_bytes(kernel, {1, 3, 2, 600, 1024, depth, 40});
@@ -65,21 +64,21 @@ TEST_CASE("storage is tiles and the keys of one head", "[online_softmax]") {
   CHECK(most_bytes(kernel, {1, 3, 2, 600, 4096, depth, 40}) == few + (4096 - 1024) * depth * sizeof(float));
 }
 
-TEST_CASE("of large key blocks scores are stored for a tile of queries, weights for a group of its rows", "[online_softmax]") {
+TEST_CASE("of large key blocks scores are stored for a tile of queries, weights for a group of its rows", "[causal]") {
   const std::vector<Parameter> parameters = online_softmax_parameters(host_machine(), SizeClass::large);
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(parameters, name)); };
   constexpr int depth = 16;
   const int keys = 4 * value("key_tile");
   const std::size_t tile = sizeof(float) * static_cast<std::size_t>(value("query_tile")) * static_cast<std::size_t>(value("key_tile"));
   const std::size_t packed_keys = sizeof(float) * static_cast<std::size_t>(keys) * depth;
-  const JitKernel kernel = compiled(causal(), host_machine(), {});
+  const JitKernel& kernel = kernel_of(causal, softmax_templates[0]);
   const std::size_t most = most_bytes(kernel, {1, 1, 1, keys, keys, depth, depth});
   CHECK(most > packed_keys + tile);
   CHECK(most < packed_keys + 2 * tile);
 }
 
-TEST_CASE("storage of whole rows is that of a tile of queries", "[online_softmax]") {
-  const JitKernel kernel = compiled_by(softmax_templates[3], causal(), host_machine());
+TEST_CASE("storage of whole rows is that of a tile of queries", "[causal]") {
+  const JitKernel& kernel = kernel_of(causal, softmax_templates[3]);
   const std::size_t few = most_bytes(kernel, {1, 3, 2, 600, 1024, 24, 40});
   CHECK(few > 1024 * sizeof(float));
   CHECK(most_bytes(kernel, {2, 4, 1, 900, 1024, 24, 40}) == few);

@@ -71,8 +71,8 @@ class StageCase {
   int stray_writes() const { return stray_writes_; }
   /// Calls f for every index along the dims; the others stay as they are.
   void each(const std::vector<std::string>& dims, Index index, const std::function<void(const Index&)>& f) const;
-  /// The worst element that differs by more than is allowed, as a sentence, or empty; NaN must be NaN.
-  std::string difference(const std::function<double(const Index&)>& expected, const std::function<double(const Index&)>& allowed) const;
+  /// Of every `step`-th element the worst that differs by more than is allowed, as a sentence, or empty; NaN must be NaN.
+  std::string difference(const std::function<double(const Index&)>& expected, const std::function<double(const Index&)>& allowed, int step = 1) const;
 
  private:
   std::vector<std::string> dims_;
