@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace attune {
 
@@ -27,8 +28,10 @@ class Folder {
   /// How many files are in it.
   auto size() const { return std::distance(std::filesystem::directory_iterator(path_), {}); }
 
-  /// Writes the file and gives its path.
+  /// Writes the file and gives its path. One that is there is another file: ext4 waits for the disk where a file that is emptied is written anew.
   std::filesystem::path write(const char* name, std::string_view text) const {
+    std::error_code ignored;
+    std::filesystem::remove(path_ / name, ignored);
     std::ofstream(path_ / name, std::ios::binary) << text;
     return path_ / name;
   }
