@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "tools/onnx/model_tensors.h"
 #include "tools/onnx/part.h"
 
 namespace attune {
