@@ -13,14 +13,13 @@ double distance(double a, double b);
 
 /// Where the reals of a kernel have fewer bits than f32, and which random roundings are tried.
 struct Rounding {
-  std::map<std::string, double, std::less<>> units;  ///< of inputs that are stored in 16 bits: bf16_unit, f16_unit
-  static constexpr int fewest = 3;          ///< so often the whole graph is rounded; more often where an output has few elements
+  /// Of inputs that are stored in 16 bits: what the rounding of a number moves it by as a rule, relative to it. That is half of what it does at
+  /// most: its error is as likely anywhere up to half a step, whose mean square is a third of the greatest, and numbers are on the average one
+  /// and a half times what half a step is relative to.
+  std::map<std::string, double, std::less<>> units;
+  static constexpr int fewest = 3;  ///< so often the whole graph is rounded; more often where an output has few elements
   std::uint64_t seed = 1;
 };
-/// What the rounding of a number to 16 bits moves it by as a rule, relative to it: half of what it does at most. (Its error is as likely anywhere up
-/// to half a step, whose mean square is a third of the greatest,
-/// and numbers are on the average one and a half times what half a step is relative to.)
-inline constexpr double bf16_unit = 0x1p-9, f16_unit = 0x1p-12;
 
 /// The interpreter's outputs, and `moved`, of the same shape: the farthest that each element came in any of the random roundings (`distance`).
 struct RoundedInterpretation {

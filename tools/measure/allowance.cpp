@@ -57,7 +57,7 @@ double root_mean_square(const std::vector<double>& values) {
 Judge judge(const Graph& graph, const Arrays& inputs, const Storages& storages) {
   Rounding rounding;
   for (const auto& [name, storage] : storages)
-    if (storage == attune_bf16 || storage == attune_f16) rounding.units.emplace(name, storage == attune_bf16 ? bf16_unit : f16_unit);
+    if (is_real(storage) && bytes_of(storage) < bytes_of(attune_f32)) rounding.units.emplace(name, info_of(storage).rounding / 2);
   RoundedInterpretation rounded = interpret_rounded(graph, inputs, rounding);
   Judge result{{}, {}, std::move(rounded.problem)};
   if (!result.problem.empty()) return result;
