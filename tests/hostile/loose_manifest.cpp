@@ -70,6 +70,14 @@ LooseManifest::LooseManifest() {
   for (std::size_t i = 0; i < most_tensors; ++i) tensors_[i].dims = tensor_dims_[i].data();
   for (StepTables& tables : tables_)
     for (std::size_t i = 0; i < room; ++i) tables.codes[i].conditions = tables.conditions[i].data();
+  define_dims();
+  define_tensors();
+  define_steps();
+  kernel_ = {ATTUNE_ABI_VERSION, "loose", "loose", "", "0000000000000000", 7, 4, 1, 2, dims_.data(), tensors_.data(), steps_.data()};
+  called = &kernel_;
+}
+
+void LooseManifest::define_dims() {
   const auto dim = [&](std::size_t number, const char* name, attune_formula formula, std::int64_t value,
                        std::initializer_list<std::int32_t> operands) {
     std::ranges::copy(operands, operands_[number].begin());
@@ -82,6 +90,9 @@ LooseManifest::LooseManifest() {
   dim(model, "model", attune_product, 2, {heads, depth});
   dim(all, "all", attune_sum, 1, {heads, keys});
   dim(half, "half", attune_quotient, 2, {depth});
+}
+
+void LooseManifest::define_tensors() {
   const auto tensor = [&](std::size_t number, const char* name, attune_storage storage, bool is_output,
                           std::initializer_list<std::int32_t> dims) {
     std::ranges::copy(dims, tensor_dims_[number].begin());
@@ -92,6 +103,9 @@ LooseManifest::LooseManifest() {
   tensor(2, "joined", attune_bf16, true, {model});
   tensor(3, "rest", attune_i32, true, {all, half});
   tensor(4, "stored", attune_f64, false, {model, keys});
+}
+
+void LooseManifest::define_steps() {
   const auto step = [&](std::size_t number, std::int32_t inputs, std::initializer_list<std::int32_t> all, int (*run)(void**)) {
     StepTables& tables = tables_[number];
     std::ranges::copy(all, tables.tensors.begin());
@@ -104,8 +118,6 @@ LooseManifest::LooseManifest() {
   };
   step(0, 2, {0, 1, 4}, touch_tensors<0>);
   step(1, 2, {4, 0, 2, 3}, touch_tensors<1>);
-  kernel_ = {ATTUNE_ABI_VERSION, "loose", "loose", "", "0000000000000000", 7, 4, 1, 2, dims_.data(), tensors_.data(), steps_.data()};
-  called = &kernel_;
 }
 
 void LooseManifest::change(Random& random) {

@@ -25,6 +25,9 @@ class LooseManifest {
 
  private:
   static constexpr std::size_t room = 64, most_tensors = ATTUNE_MAX_TENSORS + ATTUNE_MAX_STORED;
+  void define_dims();
+  void define_tensors();
+  void define_steps();
   void change_kernel(Random& random);
   void change_dim(attune_dim_v1& dim, Random& random);
   void change_tensor(attune_tensor_v1& tensor, Random& random);
