@@ -9,10 +9,11 @@ namespace attune {
 /// Cases with the label full try the whole.
 enum class Tried { part, whole };
 
-/// Whether a row of a matrix (a kernel) is tried with a column (a size of call, a target, a storage). A part is half of the columns, rounded up: each row
-/// has some, and two rows with the numbers 2n and 2n + 1 have all columns between them. Which half differs from one two rows to the next.
+/// Whether a row of a matrix (a kernel) is tried with a column (a size of call, a target, a storage). The part of a row is half of the
+/// columns, rounded down, one at least, and begins where that of the row before ends: two rows that follow one another have all columns
+/// between them, three where their number is odd. Each `columns` rows the parts begin one further.
 constexpr bool is_tried(Tried tried, std::size_t row, std::size_t column, std::size_t columns) {
-  const std::size_t half = (columns + 1) / 2, first = (row * half + row / 2) % columns;
+  const std::size_t half = columns > 1 ? columns / 2 : 1, first = (row * half + row / columns) % columns;
   return tried == Tried::whole || (column + columns - first) % columns < half;
 }
 

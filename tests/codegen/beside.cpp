@@ -50,13 +50,17 @@ std::size_t workspace_of(const KernelCase& kernel, const char* given) {
 const char* const shapes_beside[] = {"queries=1,keys=9,depth=5", "queries=5,keys=37,depth=5", "batch=1,queries=3,keys=131,depth=17", "batch=1,queries=129,keys=70,depth=16",
                                      "queries=3,keys=0", "queries=0,keys=3"};
 
+void check_beside(Tried tried) {
+  check_part(KernelCase("scaled_dot_product", {.settings = {"row_max=true", "column_sums=true", "entropy=true"}}), shapes_beside, tried, 0);
+  const Graph causal = build(CausalWithAll{});
+  check_part(KernelCase(causal, "causal_with_all"), shapes_beside, tried, 1);
+}
+
 }  // namespace
 
-TEST_CASE("sums of weights and greatest scores come out beside attention, and of masked attention", "[beside]") {
-  check_shapes(KernelCase("scaled_dot_product", {.settings = {"row_max=true", "column_sums=true", "entropy=true"}}), shapes_beside);
-  const Graph causal = build(CausalWithAll{});
-  check_shapes(KernelCase(causal, "causal_with_all"), shapes_beside);
-}
+TEST_CASE("sums of weights and greatest scores come out beside attention, and of masked attention", "[beside]") { check_beside(Tried::part); }
+
+TEST_CASE("what comes out beside attention is right at every size of call", "[.full]") { check_beside(Tried::whole); }
 
 TEST_CASE("weights that are divided by their sum are summed beside the product, and stored nowhere", "[beside]") {
   for (const bool by_factor : {false, true}) {

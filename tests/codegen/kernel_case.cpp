@@ -100,6 +100,8 @@ void KernelCase::compile_for(std::span<const Shape> calls) const {
   compiled(std::move(codes), {calls.begin(), calls.end()});
 }
 
+void KernelCase::keep_to(std::span<const Shape> calls) const { kernels_->whole = opened_or_throw(prepared_, {calls.begin(), calls.end()}); }
+
 const Kernel& KernelCase::kernel_for(const Shape& extents) const {
   // Targets tell sizes apart differently.
   return prepared_.targets.size() == 1 ? compiled(codes_of(extents), {extents}) : kernel();

@@ -48,17 +48,20 @@ class KernelCase {
 
   /// Compiles the codes that calls of these extents of all dims take into one kernel; calls that take others make one more each.
   void compile_for(std::span<const Shape> calls) const;
+  /// Compiles those codes alone: all other calls take one of them, too. Before any call.
+  void keep_to(std::span<const Shape> calls) const;
+  /// The codes that a call of these extents of all dims takes of a kernel that has all.
+  std::set<StageCode> codes_of(const Shape& extents) const;
   /// The extents of all dims of a shape ("queries=5,keys=1"), with those that are known; the problem in words.
   FilledShape filled(const std::string& shape) const;
 
   const Graph& graph() const { return prepared_.graph.graph; }
-  /// With all codes.
+  /// With all codes, or those that it is kept to.
   const Kernel& kernel() const;
   /// With those that a call of these extents of all dims takes, at least.
   const Kernel& kernel_for(const Shape& extents) const;
 
  private:
-  std::set<StageCode> codes_of(const Shape& extents) const;
   const Kernel& compiled(std::set<StageCode> codes, const std::vector<Shape>& calls) const;
 
   Prepared prepared_;

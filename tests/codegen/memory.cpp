@@ -185,7 +185,7 @@ void refuse_every_allocation(KernelCall& call, bool is_one, bool is_measured) {
 
 }  // namespace
 
-TEST_CASE("whatever memory a call lacks, it ends with a sentence and the next one is right", "[memory]") {
+TEST_CASE("whatever memory a call lacks, it ends with a sentence and the next one is right", "[every_kind]") {
   for (const KernelCall::Choice& choice : calls_of_every_kind()) {
     KernelCall call(choice);
     INFO(call.name());

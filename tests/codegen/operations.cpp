@@ -11,6 +11,7 @@
 #include "tests/codegen/kernel_case.h"
 #include "tests/operation_examples.h"
 #include "tests/skip.h"
+#include "tests/thinned.h"
 
 namespace attune {
 namespace {
@@ -125,6 +126,21 @@ void check_operation(const KernelOptions& options) {
   }
 }
 
+/// Beside this machine's target in f32: other targets, where this CPU runs them.
+std::vector<KernelOptions> other_options() {
+  std::vector<KernelOptions> usable;
+  for (const KernelOptions& options : {KernelOptions{.target = "x86-64-v3"}, KernelOptions{.target = "x86-64-v4", .types = "bf16"}})
+    if (runs_here(*find_target(options.target))) usable.push_back(options);
+  return usable;
+}
+
+template <class Op>
+void check_others(Tried tried) {
+  const std::vector<KernelOptions> others = other_options();
+  for (std::size_t column = 0; column < others.size(); ++column)
+    if (is_tried(tried, place_in<Op>(static_cast<const AnyOp*>(nullptr)), column, others.size())) check_operation<Op>(others[column]);
+}
+
 }  // namespace
 
 TEST_CASE("cos and sin of rotary angles are right to 1e-6 at a million positions", "[operation]") {
@@ -182,13 +198,18 @@ TEST_CASE("a slice of a dim of any extent is that of the interpreter, and of too
   CHECK(refused.error().message == "kernel 'sliced': three = keys[2:5]: keys is 4; expected at least 5");
 }
 
-TEMPLATE_LIST_TEST_CASE("an operation's kernel agrees with the interpreter", "[operation]", AnyOp) { check_operation<TestType>({}); }
+TEMPLATE_LIST_TEST_CASE("an operation's kernels agree with the interpreter", "[operation]", AnyOp) {
+  check_operation<TestType>({});
+  check_others<TestType>(Tried::part);
+}
 
-TEMPLATE_LIST_TEST_CASE("an operation's kernels for other CPUs and in bf16 agree with the interpreter", "[operation]", AnyOp) {
-  for (const KernelOptions& options : {KernelOptions{.target = "x86-64-v3"}, KernelOptions{.target = "x86-64-v4", .types = "bf16"}}) {
-    if (runs_here(*find_target(options.target))) check_operation<TestType>(options);
-    else skip("this CPU cannot run " + options.target);
-  }
+TEST_CASE("operations are tried on targets of other CPUs, and in bf16", "[operation]") {
+  if (other_options().size() < 2) return skip("this CPU cannot run both x86-64-v3 and x86-64-v4");
+  SUCCEED("by the case of each operation");
+}
+
+TEMPLATE_LIST_TEST_CASE("an operation's kernels for every other CPU and in bf16 agree with the interpreter", "[.full]", AnyOp) {
+  check_others<TestType>(Tried::whole);
 }
 
 }  // namespace attune

@@ -6,10 +6,11 @@
 namespace attune {
 namespace {
 
-/// Compiles the graph of a seed and compares its kernel with the interpreter.
+/// Compiles the graph of a seed, every second one for its extents alone, and compares its kernel with the interpreter.
 std::string difference_of_seed(std::uint64_t seed, const RandomChoices& choices) {
   const RandomGraph random = random_graph(seed, choices);
-  const KernelCase kernel(random.graph, "random");
+  const std::vector<std::string> known = seed % 2 == 0 ? known_extents(random.graph, random.inputs) : std::vector<std::string>();
+  const KernelCase kernel(random.graph, "random", {.set = known});
   const std::string difference = kernel.difference(kernel.extents_of(random.inputs), random.inputs);
   return difference.empty() ? difference : "seed " + std::to_string(seed) + ": " + difference;
 }

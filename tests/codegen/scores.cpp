@@ -10,8 +10,8 @@
 namespace attune {
 namespace {
 
-/// A graph whose results, for several shapes, are the interpreter's.
-void check_kernel(const std::string& name, void (*make)(Graph&, const Attention&), const std::string& type = "f32") {
+/// A graph whose results, for several shapes, are the interpreter's: by codes for a part of the sizes of call.
+void check_kernel(const std::string& name, void (*make)(Graph&, const Attention&), Tried tried, std::size_t row, const std::string& type = "f32") {
   Graph g;
   make(g, Attention(g));
   g.finish();
@@ -22,47 +22,44 @@ void check_kernel(const std::string& name, void (*make)(Graph&, const Attention&
   const char* const shapes[] = {"batch=2,heads=2,depth=5,value_depth=5,queries=1,keys=1",     "batch=2,heads=2,depth=5,value_depth=5,queries=5,keys=37",
                                 "batch=2,heads=2,depth=5,value_depth=5,queries=37,keys=5",    "batch=2,heads=2,depth=5,value_depth=5,queries=129,keys=129",
                                 "batch=2,heads=2,depth=5,value_depth=5,queries=1,keys=129",   "batch=2,heads=2,depth=5,value_depth=5,queries=5,keys=0"};
-  check_shapes(KernelCase(g, "scores", options), shapes);
+  check_part(KernelCase(g, "scores", options), shapes, tried, row);
 }
 
 Value causal(const Attention& a, const Value& scores) { return mask(scores, index(a.queries) >= index(a.keys)); }
 
-}  // namespace
-
-TEST_CASE("kernels of scores with readers beside the softmax are right", "[scores]") {
+void check_readers(Tried tried) {
   check_kernel("log-sum-exp", [](Graph& g, const Attention& a) {
     const Value scores = causal(a, a.scores()), most = max(scores, a.keys);
     a.output(scores);
     g.output("lse", log(sum(exp(scores - most), a.keys)) + most, {a.batch, a.heads, a.queries});
-  });
+  }, tried, 0);
   check_kernel("two temperatures", [](Graph& g, const Attention& a) {
     const Value scores = causal(a, a.scores());
     a.output(scores);
     g.output("sharp", matmul(softmax(scores * 2, a.keys), a.v, a.keys), {a.batch, a.heads, a.queries, a.value_depth});
-  });
+  }, tried, 1);
   check_kernel("scores as an output", [](Graph& g, const Attention& a) {
     const Value scores = a.scores() * 0.5;
     a.output(causal(a, scores));
     g.output("scores", scores, {a.batch, a.heads, a.queries, a.keys});
-  });
+  }, tried, 2);
 }
 
-TEST_CASE("kernels of sums of products as scores are right", "[scores]") {
+void check_sums_of_products(Tried tried) {
+  std::size_t row = 0;
   for (const char* type : {"f32", "bf16"}) {
     check_kernel("latent attention", [](Graph& g, const Attention& a) {
       const Dim rope = g.dim("rope", 3);
       const Value q = g.input("q_rope", {a.batch, a.heads, a.queries, rope}), k = g.input("k_rope", {a.batch, a.keys, rope});
       a.output(causal(a, (matmul(a.q, a.k, a.depth) + matmul(q, k, rope)) / sqrt(extent(a.depth) + extent(rope))));
-    }, type);
+    }, tried, row, type);
     check_kernel("three products, a bias, and one taken away", [](Graph& g, const Attention& a) {
       const Value p = g.input("p", {a.heads, a.keys, a.depth}), bias = g.input("bias", {a.batch, a.heads, a.queries, a.keys});
       const Value q = g.input("other_q", {a.batch, a.heads, a.queries, a.value_depth});
       a.output(bias - matmul(q, a.v, a.value_depth) * 0.5 + matmul(a.q, p, a.depth) + a.scores());
-    }, type);
+    }, tried, ++row, type);
   }
 }
-
-namespace {
 
 /// Attention with the logit of a sink, one for each head, whose weight falls on no value.
 void sink_of_values(Graph& g, const Attention& a) {
@@ -97,6 +94,16 @@ void two_parts(Graph& g, const Attention& a) {
   g.output("out", matmul(weights, concat({{v, past}, {a.v, a.keys}}, all), all), {a.batch, a.heads, a.queries, a.value_depth});
 }
 
+void check_concats(Tried tried) {
+  std::size_t row = 0;
+  for (const char* type : {"f32", "bf16"}) {
+    check_kernel("a sink with a value of zeros", sink_of_values, tried, row, type);
+    check_kernel("a sink whose weight is dropped", sink_of_weights, tried, ++row, type);
+  }
+  check_kernel("a sink before the keys", sink_first, tried, row++);
+  check_kernel("two parts", two_parts, tried, row++);
+}
+
 /// The kinds of the stages that the whole compiler makes.
 std::vector<std::string> kinds_of(void (*make)(Graph&, const Attention&)) {
   Graph g;
@@ -112,13 +119,14 @@ std::vector<std::string> kinds_of(void (*make)(Graph&, const Attention&)) {
 
 }  // namespace
 
-TEST_CASE("kernels of scores laid one behind the other are right", "[scores]") {
-  for (const char* type : {"f32", "bf16"}) {
-    check_kernel("a sink with a value of zeros", sink_of_values, type);
-    check_kernel("a sink whose weight is dropped", sink_of_weights, type);
-  }
-  check_kernel("a sink before the keys", sink_first);
-  check_kernel("two parts", two_parts);
+TEST_CASE("kernels of scores with readers beside the softmax are right", "[scores]") { check_readers(Tried::part); }
+TEST_CASE("kernels of sums of products as scores are right", "[scores]") { check_sums_of_products(Tried::part); }
+TEST_CASE("kernels of scores laid one behind the other are right", "[scores]") { check_concats(Tried::part); }
+
+TEST_CASE("kernels of scores that are more than one masked product are right at every size of call", "[.full]") {
+  check_readers(Tried::whole);
+  check_sums_of_products(Tried::whole);
+  check_concats(Tried::whole);
 }
 
 TEST_CASE("scores laid one behind the other are one stage", "[scores]") {

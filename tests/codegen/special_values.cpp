@@ -5,6 +5,7 @@
 
 #include "tests/codegen/kernel_case.h"
 #include "tests/special_numbers.h"
+#include "tests/thinned.h"
 
 namespace attune {
 namespace {
@@ -30,6 +31,60 @@ bool is_row(const std::vector<double>& out, std::int64_t row, std::int64_t width
 bool is_nan(double x) { return std::isnan(x); }
 bool is_finite(double x) { return std::isfinite(x); }
 bool is_zero(double x) { return x == 0; }
+
+constexpr const char* storages[] = {"f32", "bf16"};
+
+/// The last key's value is infinite in two columns.
+void check_infinite_value(const KernelCase& plain) {
+  for (const int keys : {1, 5, 37, 129}) {
+    for (const int queries : {1, 3, 10, 100}) {
+      CAPTURE(keys, queries);
+      SmallCall s(plain, "depth=16,queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys));
+      s.at("v", keys - 1, 3, 16) = infinity;
+      s.at("v", keys - 1, 4, 16) = -infinity;
+      const auto out = plain.outputs(s.extents, s.inputs).at("out");
+      for (std::int64_t i = 0; i < queries; ++i) {
+        const double* row = out.data() + i * 16;
+        CHECK((row[3] == infinity && row[4] == -infinity && is_finite(row[2]) && is_finite(row[5])));
+      }
+    }
+  }
+}
+
+void check_infinite_values(Tried tried) {
+  for (std::size_t row = 0; row < 2; ++row)
+    for (std::size_t column = 0; column < 2; ++column) {
+      if (!is_tried(tried, row, column, 2)) continue;
+      const std::vector<std::string> known = row == 0 ? std::vector<std::string>{} : std::vector<std::string>{"depth=16"};
+      CAPTURE(storages[column], known);
+      check_infinite_value(KernelCase("scaled_dot_product", {.types = storages[column], .set = known}));
+    }
+}
+
+/// One query sees no key: `hide` hides them from it; `row` of the result are zeros.
+template <class Hide>
+void check_blind_query(const KernelCase& kernel, std::int64_t row, Hide hide) {
+  for (const auto& [queries, keys] : {std::pair(20, 33), std::pair(10, 80), std::pair(20, 80)}) {
+    CAPTURE(queries, keys);
+    SmallCall s(kernel, "queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys) + ",depth=8");
+    hide(s, keys);
+    CHECK(is_row(kernel.outputs(s.extents, s.inputs).at("out"), row, 8, is_zero));
+    CHECK(kernel.difference(s.extents, s.inputs) == "");
+  }
+}
+
+void check_blind_queries(Tried tried) {
+  for (std::size_t column = 0; column < 2; ++column) {
+    CAPTURE(storages[column]);
+    if (is_tried(tried, 0, column, 2))
+      check_blind_query(KernelCase("masked", {.types = storages[column]}), 4, [](SmallCall& s, std::int64_t keys) {
+        for (std::int64_t j = 0; j < keys; ++j) s.at("mask", 4, j, keys) = 0;
+      });
+    if (is_tried(tried, 1, column, 2))
+      check_blind_query(KernelCase("padded", {.types = storages[column]}), 0,
+                        [](SmallCall& s, std::int64_t) { s.inputs.at("lengths").data[0] = 0; });
+  }
+}
 
 }  // namespace
 
@@ -64,40 +119,13 @@ TEST_CASE("an infinite score gives NaN, a score of minus infinity weighs nothing
   CHECK(plain.difference(s.extents, s.inputs) == "");
 }
 
-TEST_CASE("an infinite value of the last key reaches the result", "[special]") {
-  const std::string types = GENERATE("f32", "bf16"), depth = GENERATE("", "depth=16");
-  CAPTURE(types, depth);
-  const KernelCase plain("scaled_dot_product", {.types = types, .set = depth.empty() ? std::vector<std::string>{} : std::vector{depth}});
-  for (const int keys : {1, 5, 37, 129}) {
-    for (const int queries : {1, 3, 10, 100}) {
-      CAPTURE(keys, queries);
-      SmallCall s(plain, "depth=16,queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys));
-      s.at("v", keys - 1, 3, 16) = infinity;
-      s.at("v", keys - 1, 4, 16) = -infinity;
-      const auto out = plain.outputs(s.extents, s.inputs).at("out");
-      for (std::int64_t i = 0; i < queries; ++i) {
-        const double* row = out.data() + i * 16;
-        CHECK((row[3] == infinity && row[4] == -infinity && is_finite(row[2]) && is_finite(row[5])));
-      }
-    }
-  }
-}
+TEST_CASE("an infinite value of the last key reaches the result", "[special]") { check_infinite_values(Tried::part); }
 
-TEST_CASE("a query that sees no key gives zeros", "[special]") {
-  const std::string types = GENERATE("f32", "bf16");
-  const KernelCase masked("masked", {.types = types}), padded("padded", {.types = types});
-  for (const auto& [queries, keys] : {std::pair(20, 33), std::pair(10, 80), std::pair(20, 80)}) {
-    CAPTURE(types, queries, keys);
-    const std::string shape = "queries=" + std::to_string(queries) + ",keys=" + std::to_string(keys) + ",depth=8";
-    SmallCall s(masked, shape);
-    for (std::int64_t j = 0; j < keys; ++j) s.at("mask", 4, j, keys) = 0;
-    const auto out = masked.outputs(s.extents, s.inputs).at("out");
-    CHECK(is_row(out, 4, 8, is_zero));
-    CHECK(masked.difference(s.extents, s.inputs) == "");
-    SmallCall p(padded, shape);
-    p.inputs.at("lengths").data[0] = 0;
-    CHECK(is_row(padded.outputs(p.extents, p.inputs).at("out"), 0, 8, is_zero));
-  }
+TEST_CASE("a query that sees no key gives zeros", "[special]") { check_blind_queries(Tried::part); }
+
+TEST_CASE("infinite values and queries that see no key do the same in every storage", "[.full]") {
+  check_infinite_values(Tried::whole);
+  check_blind_queries(Tried::whole);
 }
 
 TEST_CASE("scores of ten thousand do not overflow", "[special]") {

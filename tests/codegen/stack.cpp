@@ -55,7 +55,7 @@ std::size_t bytes_of_thread() {
 
 }  // namespace
 
-TEST_CASE("a call takes no more of the stack than it promises", "[stack]") {
+TEST_CASE("a call takes no more of the stack than it promises", "[every_kind]") {
   const std::size_t of_thread = bytes_of_thread();
   for (const KernelCall::Choice& choice : calls_of_every_kind()) {
     KernelCall call(choice);

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/codegen/kernel_case.h"
+#include "tests/codegen/kernel_call.h"
 
 namespace attune {
 namespace {
@@ -57,26 +57,12 @@ TEST_CASE("eight threads at once call kernels of two files with extents of their
   for (const std::string& problem : found) CHECK(problem == "");
 }
 
-TEST_CASE("schedules of every kind agree with the interpreter on two threads", "[threads]") {
-  struct Run {
-    std::string variant;
-    std::vector<std::string> settings, extents;
-  };
-  // online_softmax of few and many queries, its skipped blocks, block ranges of a mask in memory, split keys, packed and direct gemm,
-  // row_softmax, pointwise. With known extents each kernel has the schedule of one size alone.
-  const std::vector<Run> runs = {
-      {"causal", {}, {"batch=2", "heads=3", "queries=129", "keys=300", "depth=37", "value_depth=5"}},
-      {"causal", {}, {"batch=1", "heads=5", "queries=7", "keys=129", "depth=16", "value_depth=16"}},
-      {"sliding_window", {"window=40"}, {"batch=1", "heads=3", "queries=300", "keys=300", "depth=16", "value_depth=16"}},
-      {"document", {}, {"batch=2", "heads=2", "queries=257", "depth=16", "value_depth=5"}},
-      {"grouped_query", {}, {"batch=2", "heads=2", "group=3", "queries=1", "keys=1100", "depth=37", "value_depth=16"}},
-      {"additive", {}, {"batch=2", "queries=37", "keys=129", "depth=5", "key_depth=7", "hidden=16", "value_depth=5"}},
-      {"multi_head", {"lengths=true", "weights=true"}, {"batch=2", "tokens=65", "heads=2", "depth=5", "value_depth=16", "model=37"}},
-  };
+TEST_CASE("schedules of every kind agree with the interpreter on two threads, and give the same bits in the next call", "[threads]") {
   REQUIRE(set_num_threads(2));
-  for (const auto& [variant, settings, extents] : runs) {
-    const KernelCase kernel(variant, {.settings = settings, .set = extents});
-    CHECK(kernel.difference("", 3) == "");
+  for (const KernelCall::Choice& choice : calls_of_every_kind()) {
+    KernelCall call(choice);
+    INFO(call.name());
+    for (int repeated = 0; repeated < 2; ++repeated) CHECK(call.problem_of_next() == "");
   }
 }
 

@@ -12,6 +12,7 @@
 #include "tests/codegen/odd_shapes.h"
 #include "tests/decoder_block.h"
 #include "tests/skip.h"
+#include "tests/thinned.h"
 
 namespace attune {
 namespace {
@@ -62,6 +63,72 @@ void check_full_product() {
       }
 }
 
+/// Layers with their optional parts, of which each kernel has some.
+void check_parts_of_layers(Tried tried) {
+  std::size_t row = 0;
+  for (const std::vector<std::string>& settings : {std::vector<std::string>{"biases=true", "mask=true", "lengths=true"},
+                                                   {"score_weights=true", "dropout=0.1", "weights=true"},
+                                                   {"in_out=true", "head_mask=true", "residual=true"},
+                                                   {"biases=true", "panels=true"}})
+    check_part(KernelCase("multi_head", {.settings = settings}), odd_shapes, tried, row++);
+}
+
+/// Weights in panels of a known width.
+void check_panels(Tried tried) {
+  std::size_t row = 0;
+  for (const char* width : {"8", "16", "64"}) {
+    const std::string w = width, rest = ",heads=3,panels=3,depth=" + w + ",value_depth=" + w + ",column=" + w;
+    const std::string shapes[] = {"tokens=1" + rest, "tokens=5" + rest, "tokens=37" + rest, "tokens=129" + rest};
+    const char* const texts[] = {shapes[0].c_str(), shapes[1].c_str(), shapes[2].c_str(), shapes[3].c_str()};
+    const KernelOptions options{.settings = {"biases=true", "panels=true"}, .set = {"depth=" + w, "value_depth=" + w, "column=" + w}};
+    check_part(KernelCase("multi_head", options), texts, tried, row++);
+  }
+}
+
+/// A mask and a layer on the targets of other CPUs than this one, where it can run them.
+void check_other_targets(Tried tried) {
+  std::size_t row = 0;
+  for (const char* target : {"x86-64-v3", "x86-64-v4"}) {
+    if (!runs_here(*find_target(target))) {
+      skip("this CPU cannot run " + std::string(target));
+      continue;
+    }
+    check_part(KernelCase("causal", {.target = target}), odd_shapes, tried, row);
+    check_part(KernelCase("multi_head", {.settings = {"weights=true"}, .target = target}), odd_shapes, tried, row + 1);
+    ++row;
+  }
+}
+
+constexpr const char* sixteen_bits[] = {"bf16", "f16"};
+
+/// A storage of 16 bits: of all tensors on every target, of keys and values alone, and of what a layer's stages store for one another.
+void check_sixteen_bits(Tried tried, std::size_t column) {
+  const std::string type = sixteen_bits[column];
+  std::size_t row = 0;
+  for (const TargetInfo& target : targets()) {
+    if (target.device != Device::cpu || !runs_here(target)) continue;
+    if (is_tried(tried, row, column, std::size(sixteen_bits)))
+      check_part(KernelCase("causal", {.target = std::string(target.name), .types = type}), odd_shapes, tried, row);
+    ++row;
+  }
+  check_part(KernelCase("grouped_query", {.types = "k=" + type + ",v=" + type}), odd_shapes, tried, row++);
+  check_part(KernelCase("multi_head", {.settings = {"weights=true"}, .types = type}), odd_shapes, tried, row++);
+}
+
+/// Values that are copied once: in groups of vectors and in one group, of any width, and values that heads share or that are not f32.
+void check_copied_values(Tried tried) {
+  std::size_t row = 0;
+  for (const char* schedule : {"online_softmax,copy_values=1,register_vectors=1", "online_softmax,copy_values=1,register_vectors=2"})
+    for (const char* depth : {"value_depth=37", "value_depth=64"}) {
+      for (const auto& [column, types] : {std::pair<std::size_t, const char*>{0, "f32"}, {1, "v=f16"}})
+        if (is_tried(tried, row, column, 2)) {
+          const KernelCase kernel("grouped_query", {.types = types, .schedule = schedule, .set = {depth}});
+          CHECK(kernel.difference("queries=67,keys=301,depth=16", 3) == "");
+        }
+      ++row;
+    }
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a variant's kernels for every CPU target and type agree with the interpreter", "[.full]", AnyVariant) {
@@ -70,55 +137,33 @@ TEMPLATE_LIST_TEST_CASE("a variant's kernels for every CPU target and type agree
 
 TEMPLATE_LIST_TEST_CASE("a variant's kernel agrees with the interpreter on any extents", "[variant]", AnyVariant) {
   const KernelCase kernel{std::string(TestType::name)};
-  check_shapes(kernel, odd_shapes);
+  check_part(kernel, odd_shapes, Tried::part, place_in<TestType>(static_cast<const AnyVariant*>(nullptr)));
   // more tasks than threads, and parts of keys
   const char* const shared_out[] = {"batch=1,heads=5,queries=129,keys=300,tokens=129,depth=16", "batch=1,heads=1,queries=3,keys=1100,tokens=3,depth=16"};
   check_threads(kernel, shared_out);
 }
 
 TEST_CASE("the optional parts of multi_head agree with the interpreter", "[variant]") {
-  check_shapes(KernelCase("multi_head", {.settings = {"biases=true", "mask=true", "lengths=true"}}), odd_shapes);
-  check_shapes(KernelCase("multi_head", {.settings = {"score_weights=true", "dropout=0.1", "weights=true"}}), odd_shapes);
-}
-
-TEST_CASE("weights as (in x out), a mask by head and a residual agree with the interpreter", "[variant]") {
-  check_shapes(KernelCase("multi_head", {.settings = {"in_out=true", "head_mask=true", "residual=true"}}), odd_shapes);
+  check_parts_of_layers(Tried::part);
   CHECK(KernelCase("multi_head", {.settings = {"in_out=true", "projected=false"}}).difference("tokens=37,depth=16", 3) == "");
 }
 
 TEST_CASE("weights in panels agree with the interpreter, where panels are as wide as the machine's and where not", "[variant]") {
-  const std::vector<std::string> settings = {"biases=true", "panels=true"};
-  check_shapes(KernelCase("multi_head", {.settings = settings}), odd_shapes);
-  for (const char* width : {"8", "16", "64"}) {
-    const std::string w = width;
-    const KernelCase kernel("multi_head", {.settings = settings, .set = {"depth=" + w, "value_depth=" + w, "column=" + w}});
-    for (const char* tokens : {"1", "5", "37", "129"})
-      CHECK(kernel.difference(std::string("tokens=") + tokens + ",heads=3,panels=3,depth=" + w + ",value_depth=" + w + ",column=" + w, 3) == "");
-  }
+  check_panels(Tried::part);
 }
 
-TEST_CASE("kernels for other CPUs agree with the interpreter", "[target]") {
-  for (const char* target : {"x86-64-v3", "x86-64-v4"}) {
-    if (!runs_here(*find_target(target))) {
-      skip("this CPU cannot run " + std::string(target));
-      continue;
-    }
-    check_shapes(KernelCase("causal", {.target = target}), odd_shapes);
-    check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .target = target}), odd_shapes);
-  }
-}
+TEST_CASE("kernels for other CPUs agree with the interpreter", "[target]") { check_other_targets(Tried::part); }
 
-TEST_CASE("kernels of bf16 agree with the interpreter", "[type]") {
-  check_shapes(KernelCase("causal", {.types = "bf16"}), odd_shapes);
-  check_shapes(KernelCase("grouped_query", {.types = "k=bf16,v=bf16"}), odd_shapes);
-  check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .types = "bf16"}), odd_shapes);
-}
+TEST_CASE("kernels of bf16 agree with the interpreter", "[type]") { check_sixteen_bits(Tried::part, 0); }
 
-TEST_CASE("kernels of f16 agree with the interpreter", "[type]") {
-  for (const TargetInfo& target : targets())
-    if (target.device == Device::cpu && runs_here(target)) check_shapes(KernelCase("causal", {.target = std::string(target.name), .types = "f16"}), odd_shapes);
-  check_shapes(KernelCase("grouped_query", {.types = "k=f16,v=f16"}), odd_shapes);
-  check_shapes(KernelCase("multi_head", {.settings = {"weights=true"}, .types = "f16"}), odd_shapes);
+TEST_CASE("kernels of f16 agree with the interpreter", "[type]") { check_sixteen_bits(Tried::part, 1); }
+
+TEST_CASE("layers, other CPUs and storages of 16 bits agree with the interpreter at every size of call", "[.full]") {
+  check_parts_of_layers(Tried::whole);
+  check_panels(Tried::whole);
+  check_other_targets(Tried::whole);
+  for (std::size_t column = 0; column < std::size(sixteen_bits); ++column) check_sixteen_bits(Tried::whole, column);
+  check_copied_values(Tried::whole);
 }
 
 TEST_CASE("infinity, NaN, subnormal numbers and what is too large in f16 are IEEE's", "[type]") {
@@ -208,11 +253,7 @@ TEST_CASE("stages that are not fused agree with the interpreter", "[unfused]") {
 TEST_CASE("the parameters of a schedule change no result", "[schedule]") {
   for (const char* schedule : {"online_softmax,query_tile=24,key_tile=128", "online_softmax,register_rows=4,edge_tile=64"})
     CHECK(KernelCase("causal", {.schedule = schedule}).difference("queries=130,keys=301,depth=37", 3) == "");
-  // Values copied once: in groups of vectors and in one group, of any width, and values that heads share or that are not f32.
-  for (const char* schedule : {"online_softmax,copy_values=1,register_vectors=1", "online_softmax,copy_values=1,register_vectors=2"})
-    for (const char* depth : {"value_depth=37", "value_depth=64"})
-      for (const char* types : {"f32", "v=f16"})
-        CHECK(KernelCase("grouped_query", {.types = types, .schedule = schedule, .set = {depth}}).difference("queries=67,keys=301,depth=16", 3) == "");
+  check_copied_values(Tried::part);
 }
 
 TEST_CASE("a block of a decoder agrees with the interpreter, and one with wrong angles does not", "[decoder]") {
@@ -221,6 +262,9 @@ TEST_CASE("a block of a decoder agrees with the interpreter, and one with wrong 
   for (const char* sizes : {"tokens=1", "tokens=5", "tokens=37", "batch=1,tokens=129"}) {
     const std::string shape = std::string(sizes) + ",model=48,kv_heads=2,group=2,half=8,value_depth=16,hidden=40";
     CHECK(kernel.difference(shape, 1) == "");
+  }
+  for (const char* sizes : {"tokens=1", "tokens=5"}) {
+    const std::string shape = std::string(sizes) + ",model=48,kv_heads=2,group=2,half=8,value_depth=16,hidden=40";
     const Shape extents = fill_shape(right, parse_shape(shape, "shape").extents).extents;
     const Kernel& compiled = wrong_kernel.kernel_for(extents);
     Trial trial = trial_of(compiled, extents, random_inputs(right, extents, 1));
