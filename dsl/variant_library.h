@@ -65,20 +65,38 @@ struct DescribedVariant {
   Graph graph;
 };
 
-/// The graph of the variant with its parameters set one after the other ("window=512").
+namespace detail {
 template <class Variant>
-void describe(const std::vector<std::string>& settings, DescribedVariant& described) {
+void describe_parameters(const Variant& variant, DescribedVariant& described) {
+  described.name = std::string_view(Variant::name);
+  described.parameters.clear();
+  for (const Setting& s : parameters_of(variant)) described.parameters += (described.parameters.empty() ? "" : ",") + s.name + "=" + s.value;
+}
+}  // namespace detail
+
+/// The graph of the variant with the parameters that it has. It is a constant: a compiler need not make machine code of what builds it, which is
+/// most of its work.
+template <class Variant>
+void describe(DescribedVariant& described) {
   if constexpr (constexpr Text problem = variant_problem<Variant>(); !problem.empty()) {
     described.lacks = problem.view();
   } else {
     // does not compile where a constant expression may not do what the variant does: index beyond an array, read what nobody wrote
     static constexpr Graph of_defaults = build(Variant{});
-    static_cast<void>(of_defaults);
+    detail::describe_parameters(Variant{}, described);
+    described.graph = of_defaults;
+  }
+}
+
+/// The graph of the variant with its parameters set one after the other ("window=512").
+template <class Variant>
+void describe(const std::vector<std::string>& settings, DescribedVariant& described) {
+  describe<Variant>(described);
+  if constexpr (variant_problem<Variant>().empty()) {
     Variant variant{};
     for (const std::string& setting : settings)
       if (described.problem.empty()) described.problem = set_parameter(variant, setting);
-    described.name = std::string_view(Variant::name);
-    for (const Setting& s : parameters_of(variant)) described.parameters += (described.parameters.empty() ? "" : ",") + s.name + "=" + s.value;
+    detail::describe_parameters(variant, described);
     if (described.problem.empty()) described.graph = build(variant);
   }
 }

@@ -88,7 +88,11 @@ void run(Name along, Name over, const DimExtents& extents, const std::array<cons
   });
 }
 
-constexpr auto unrounded = [](double x, double) { return x; };
+/// No lambda: the type of one is another in each source, so that compilers would make code of `run` for it wherever the header is read.
+struct Unrounded {
+  constexpr double operator()(double x, double) const { return x; }
+};
+inline constexpr Unrounded unrounded;
 
 }  // namespace recurrent
 

@@ -30,17 +30,17 @@ fs::path include_folder() {
 constexpr int line_of_struct = 2;
 
 /// What the library is compiled from. The struct is named from outside of all namespaces: it may be called like something of Attune's that the
-/// header is `using`.
-std::string library_source(std::string_view struct_name) {
+/// header is `using`. Without settings the graph is a constant, for which compilers take half the time.
+std::string library_source(std::string_view struct_name, bool has_settings) {
   if (struct_name.starts_with("::")) struct_name.remove_prefix(2);
   return fmt::format(
       "#include \"dsl/variant_library.h\"\n"
       "namespace attune_library {{ typedef ::{} Variant; }}\n"
       "extern \"C\" unsigned long attune_described_size() {{ return sizeof(attune::DescribedVariant); }}\n"
-      "extern \"C\" void attune_describe(const std::vector<std::string>* settings, attune::DescribedVariant* described) {{\n"
-      "  attune::describe<attune_library::Variant>(*settings, *described);\n"
+      "extern \"C\" void attune_describe([[maybe_unused]] const std::vector<std::string>* settings, attune::DescribedVariant* described) {{\n"
+      "  attune::describe<attune_library::Variant>({}*described);\n"
       "}}\n",
-      struct_name);
+      struct_name, has_settings ? "*settings, " : "");
 }
 
 /// What is wrong with a header that does not compile.
@@ -53,11 +53,12 @@ std::string problem_of(const ProgramEnd& end, const fs::path& header, const Comp
 }
 
 /// Compiles the library; the problem in words, or nothing.
-std::string compile(const fs::path& header, const std::string& struct_name, const fs::path& folder) {
+std::string compile(const GraphRequest& request, const fs::path& folder) {
+  const fs::path header = request.graph;
   const char* chosen = std::getenv("CXX");
   const std::string compiler = chosen != nullptr && *chosen != '\0' ? chosen : "c++";
   const std::string source = (folder / "variant.cpp").string();
-  if (const std::error_code error = write_file(source, {library_source(struct_name)})) return cannot_be_written(source, error);
+  if (const std::error_code error = write_file(source, {library_source(request.struct_name, !request.settings.empty())})) return cannot_be_written(source, error);
   if (!fs::exists(include_folder() / "dsl/graph.h"))
     return fmt::format("'{}': needs Attune's headers, and '{}' has none; attune is installed with them", header.string(), include_folder().string());
   const std::string include = "-I" + include_folder().string(), beside = "-I" + fs::absolute(header).parent_path().string();
@@ -68,7 +69,7 @@ std::string compile(const fs::path& header, const std::string& struct_name, cons
                                      {"LC_ALL=C", "TMPDIR=" + folder.string()});
   if (!end.is_found) return fmt::format("'{}': is compiled by the system's C++ compiler, and there is no '{}'; CXX names another", header.string(), compiler);
   if (end.is_late) return fmt::format("'{}': takes '{}' more than {} s to compile", header.string(), compiler, longest.count());
-  return end.is_success ? std::string() : problem_of(end, header, {absolute, source}, struct_name);
+  return end.is_success ? std::string() : problem_of(end, header, {absolute, source}, request.struct_name);
 }
 
 /// What a process of its own says of the graph: text of the dialect `attn` behind a '+', or a problem in words behind a '-'.
@@ -130,7 +131,7 @@ LoadedGraph load_header(const GraphRequest& request) {
   if (std::string problem = struct_problem(request.struct_name); !problem.empty()) return no_graph(std::move(problem));
   const ScratchFolder folder;
   if (!folder.exists()) return no_graph(no_scratch_folder(folder));
-  if (std::string problem = compile(request.graph, request.struct_name, folder.path()); !problem.empty()) return no_graph(std::move(problem));
+  if (std::string problem = compile(request, folder.path()); !problem.empty()) return no_graph(std::move(problem));
   constexpr double longest_s = 60;
   const std::string library = folder.file("variant.so");
   const ChildAnswer answer = in_child([&] { return described_or_thrown(request, library); }, longest_s);
