@@ -15,7 +15,7 @@ struct Plain {
 };
 """
 COMMANDS = """$ attune check plain.h --struct Plain --shape batch=1,heads=1,queries=5,keys=5,depth=8
-$ attune compile plain.h --struct Plain --shared -o kernels
+$ attune compile plain.h --struct Plain --size tiny --shared -o kernels
 $ attune run kernels/plain.so --in q=q.npy --in k=k.npy --in v=v.npy --out out=out.npy
 """
 

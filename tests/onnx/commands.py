@@ -118,7 +118,8 @@ class Conformance(WithFolder):
                 ("attention_4d", "case.json: ", lambda case: [3]),
                 ("attention_4d", "case.json: ", lambda case: case.pop("inputs") and None)):
             with self.subTest(sentence):
-                self.assertTrue(self.refusal(name, change).startswith(sentence), self.refusal(name, change))
+                said = self.refusal(name, change)
+                self.assertTrue(said.startswith(sentence), said)
 
     def test_a_folder_without_cases_is_refused(self):
         for directory, sentence in ((self.folder, "has no case.json in it or below it"), ("/dev/null", "is no folder; the folder that the cases are in is right")):

@@ -109,7 +109,7 @@ TEST_CASE("paths may have spaces, and the program may be called from anywhere", 
   const Folder folder;
   std::filesystem::create_directories(folder / "a b");
   folder.write("a b/my own.h", good_header);
-  CHECK(shell(folder, "\"$A\" compile 'a b/my own.h' --struct Reach --shared -o 'a b/new folder' && ls 'a b/new folder'").out ==
+  CHECK(shell(folder, "\"$A\" compile 'a b/my own.h' --struct Reach --size tiny --shared -o 'a b/new folder' && ls 'a b/new folder'").out ==
         "a b/new folder/reach.h\na b/new folder/reach.hpp\na b/new folder/reach.json\na b/new folder/reach.o\na b/new folder/reach.so\n"
         "reach.h\nreach.hpp\nreach.json\nreach.o\nreach.so\n");
   const std::vector<float> one(1, 1);

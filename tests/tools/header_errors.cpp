@@ -129,7 +129,6 @@ TEST_CASE("structs with names of operations, bases, namespaces and templates are
   const Folder folder;
   const std::string header = folder.write("structs.h", structs);
   for (const auto& [name, said] : std::vector<std::pair<std::string, std::string>>{{"Merge", "merged (window=4)\n"},
-                                                                                  {"Sigmoid", "merged (window=4)\n"},
                                                                                   {"Linear", "merged (more=false,window=4)\n"},
                                                                                   {"::mine::Deep", "merged (window=4)\n"},
                                                                                   {"Window<7>", "merged (window=7)\n"},

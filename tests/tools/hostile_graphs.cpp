@@ -27,42 +27,65 @@ std::string refusal(const std::string& text, const Words& more = {}) {
   return file == std::string::npos ? ran.err : ran.err.substr(file + 6);
 }
 
-/// What is left of the kernel's headers when a compiler that minds everything has taken the comments away.
-std::string code_of(const Folder& folder, const std::string& name) {
+/// Minds everything in the headers of the kernels, of which it reads all at once.
+void check_headers(const Folder& folder, const Words& names) {
   const std::string include = std::string("-I") + ATTUNE_SOURCE;
-  const std::string c = folder / (name + ".h").c_str(), cpp = folder / (name + ".hpp").c_str();
   for (const Words& command : {Words{"cc", "-std=c11", "-x", "c"}, Words{"c++", "-std=c++20", "-x", "c++"}, Words{"c++", "-std=c++20", "-x", "c++", "-trigraphs"}}) {
     Words words = command;
-    words.insert(words.end(), {"-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", include, "-include", command[0] == "cc" ? c : cpp, "/dev/null"});
+    words.insert(words.end(), {"-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", include});
+    for (const std::string& name : names) words.insert(words.end(), {"-include", folder / (name + (command[0] == "cc" ? ".h" : ".hpp")).c_str()});
+    words.emplace_back("/dev/null");
     const Ran ran = run_program(words);
     INFO(ran.err);
     CHECK(ran.status == 0);
   }
-  std::string code;
-  for (const std::string& file : {c, cpp}) code += run_program({"cc", "-x", "c", "-fpreprocessed", "-dD", "-trigraphs", "-E", "-P", file}).out;
-  return code;
 }
 
-std::string code_of(const std::string& input, const std::string& parameters) {
-  const Folder folder;
-  attune_says({"compile", folder.write("f.mlir", text_with("f", input, parameters)), "-o", folder / "."});
-  return code_of(folder, "f");
+/// What is left of a kernel's headers when a compiler has taken the comments away.
+std::string code_of(const Folder& folder, const std::string& name) {
+  std::string code;
+  for (const char* suffix : {".h", ".hpp"})
+    code += run_program({"cc", "-x", "c", "-fpreprocessed", "-dD", "-trigraphs", "-E", "-P", folder / (name + suffix).c_str()}).out;
+  return code;
 }
 
 }  // namespace
 
 TEST_CASE("no text of a graph becomes code of its headers", "[hostile graphs]") {
-  const std::string expected = code_of("x", "a = \"1\"");
+  const Folder folder, codes;
+  Words names;
+  std::string expected;
+  for (const char* parameters : {R"(a = "1")", R"(a = "*/ int stolen; /*")", R"(a = "1\5C")", R"(a = "1??/")", R"(a = "/*")",
+                                 R"(a = "\22; int stolen; //")", R"("*/ int stolen; /*" = "1")"}) {
+    const std::string name = "name" + std::to_string(names.size());
+    attune_says({"compile", folder.write("f.mlir", text_with(name, "x", parameters)), "--codes", codes / "", "-o", folder / ""});
+    std::string code = code_of(folder, name);
+    for (std::size_t at = 0; (at = code.find(name, at)) != std::string::npos;) code.replace(at, name.size(), "f");
+    if (names.empty()) expected = code;
+    CHECK(code == expected);
+    names.push_back(name);
+  }
   CHECK(expected.find("attune_kernel_v3_f") != std::string::npos);
-  for (const char* parameters : {R"(a = "*/ int stolen; /*")", R"(a = "1\5C")", R"(a = "1??/")", R"(a = "/*")", R"(a = "\22; int stolen; //")", R"("*/ int stolen; /*" = "1")"})
-    CHECK(code_of("x", parameters) == expected);
+  check_headers(folder, names);
 }
 
 TEST_CASE("tensors may have the names of what the headers use", "[hostile graphs]") {
-  for (const char* input : {"kernel", "Tensor", "attune", "Result", "Kernel", "f", "kernels"}) {
-    INFO(input);
-    CHECK(code_of(input, "a = \"1\"").find("const ::attune::Tensor& " + std::string(input) + ",") != std::string::npos);
+  const Words names = {"kernel", "Tensor", "attune", "Result", "Kernel", "f", "kernels"};
+  const std::string type = "!attn.tensor<n, real>";
+  std::string arguments, body, sum = "%x0";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string x = "%x" + std::to_string(i), next = "%s" + std::to_string(i);
+    arguments += (i == 0 ? "" : ", ") + x + ": " + type + " {attn.name = \"" + names[i] + "\"}";
+    if (i == 0) continue;
+    body += "  " + next + " = attn.add " + sum + ", " + x + " : (" + type + ", " + type + ") -> " + type + "\n";
+    sum = next;
   }
+  const std::string end = "  attn.return " + sum + " {names = [\"out\"], dims = [[\"n\"]]} : " + type + "\n}\n";
+  const Folder folder;
+  attune_says({"compile", folder.write("f.mlir", "func.func @f(" + arguments + ") -> " + type + " {\n" + body + end), "-o", folder / ""});
+  check_headers(folder, {"f"});
+  const std::string code = code_of(folder, "f");
+  for (const std::string& name : names) CHECK(code.find("const ::attune::Tensor& " + name + ",") != std::string::npos);
 }
 
 TEST_CASE("names of functions and tensors that C++ could not declare are refused", "[hostile graphs]") {
@@ -137,12 +160,12 @@ struct Named : Moody {
 )");
   // a compiler that remembers, so that the header is compiled once for each struct
   std::filesystem::permissions(folder.write("remembers", "#!/bin/sh\nfor last; do :; done\nkept=\"$KEPT.$(cksum < \"${last%.so}.cpp\" | tr -d ' ')\"\n"
-                                                         "[ -f \"$kept\" ] || c++ \"$@\" || exit 1\n[ -f \"$kept\" ] && exec cp \"$kept\" \"$last\"\nexec cp \"$last\" \"$kept\"\n"),
+                                                         "[ -f \"$kept\" ] || \"$COMPILER\" \"$@\" || exit 1\n[ -f \"$kept\" ] && exec cp \"$kept\" \"$last\"\nexec cp \"$last\" \"$kept\"\n"),
                                std::filesystem::perms::owner_all);
   const auto show = [&](const char* name, const char* mood) {
     Words words{"show", header, "--struct", name};
     if (*mood != 0) words.insert(words.end(), {"--param", std::string("mood=") + mood});
-    const Ran ran = run_attune(words, {{"CXX", folder / "remembers"}, {"KEPT", folder / "kept"}});
+    const Ran ran = run_attune(words, {{"CXX", folder / "remembers"}, {"COMPILER", own_compiler()}, {"KEPT", folder / "kept"}});
     CHECK(ran.status == (*mood == '0' ? 0 : 2));
     return ran.err;
   };

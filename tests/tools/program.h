@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,12 @@ inline Ran run_program(const Words& words, const std::vector<std::pair<std::stri
 inline Ran run_attune(Words words, const std::vector<std::pair<std::string, std::string>>& environment = {}) {
   words.insert(words.begin(), ATTUNE_PROGRAM);
   return run_program(words, environment);
+}
+
+/// The compiler of headers that this process has from ctest, one that has read the language's (tests/read_headers.cmake); the system's elsewhere.
+inline std::string own_compiler() {
+  const char* chosen = std::getenv("CXX");
+  return chosen != nullptr ? chosen : "c++";
 }
 
 /// Why no kernel for a device's target runs on this machine; empty if one does.

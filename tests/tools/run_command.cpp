@@ -73,8 +73,8 @@ TEST_CASE("run computes the same from a variant, a kernel file, a header and the
   CHECK(largest_difference<float>(files.run({files.folder / "causal.so", "--threads", "1"})) < 1e-5);
   CHECK(largest_difference<double>(files.run({"causal", "--interpret"})) < 1e-12);
   const std::string header = files.folder.write("reach.h", good_header);
-  const NpyArray reach = files.run({header, "--struct", "Reach", "--param", "reach=1"});
-  const NpyArray interpreted = files.run({header, "--struct", "Reach", "--param", "reach=1", "--interpret"});
+  const NpyArray reach = files.run({header, "--struct", "Reach"});
+  const NpyArray interpreted = files.run({header, "--struct", "Reach", "--interpret"});
   for (std::size_t i = 0; i < 30; ++i)
     CHECK(static_cast<double>((*reach.values<float>())[i]) == Approx((*interpreted.values<double>())[i]).margin(1e-5));
 }
