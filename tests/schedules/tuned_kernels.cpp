@@ -63,7 +63,7 @@ TEST_CASE("a tuned file that is wrong is refused before anything is compiled", "
   CHECK(ran.status == 2);
   CHECK(ran.err == "attune: tuned file '" + wrong + "': has no field 'tuned'\n");
   CHECK(run_attune({"explain", "causal", "--tuned", folder / "none.json"}).err ==
-        "attune: tuned file '" + (folder / "none.json").string() + "': cannot be read; attune tune writes such files\n");
+        "attune: tuned file '" + (folder / "none.json").string() + "': cannot be read: No such file or directory; attune tune writes such files\n");
 }
 
 }  // namespace attune

@@ -67,6 +67,7 @@ TEST_CASE("what is wrong with a heat map is said in words", "[command line]") {
             "--key-labels '" + call.file("three.txt") + "': has 3 labels; there are 5 keys"},
            {{"--heatmap", picture, "--labels", call.file("none.txt")},
             "--labels '" + call.file("none.txt") + "': cannot be read: No such file or directory"},
+           {{"--heatmap", picture, "--labels", "/dev/zero"}, "--labels '/dev/zero': has more than 256 MiB"},
            {{"--heatmap", picture, "--labels", call.file("")}, "--labels '" + call.file("") + "': cannot be read: Is a directory"},
            {{"--heatmap", picture, "--labels", call.file("wrong.txt")},
             "--labels '" + call.file("wrong.txt") + "': line 2 is no text in UTF-8; each line is a label"},

@@ -66,6 +66,8 @@ TEST_CASE("wrong commands and options are refused in one sentence", "[command li
            {{"explain", "causal", "--shape", "queries=2000000000,keys=2000000000,batch=1000000"},
             "--shape: [batch x heads x queries x keys] would have 1.2e+25 elements; up to 4.61e+18 are counted"},
            {{"check", "causal", "--shape", "queries"}, "--shape: 'queries' is not DIM=EXTENT"},
+           {{"check", "causal", "--shape", "queries=5,,keys=3"}, "--shape queries=5,,keys=3: has an empty part; DIM=EXTENT with an extent from 0 to "},
+           {{"check", "causal", "--shape", "queries=5,"}, "--shape queries=5,: has an empty part; "},
            {{"explain", "causal", "--set", "depth=64", "--shape", "depth=32"}, "--shape depth=32: --set says depth=64; they must agree"},
            {{"check", "causal", "--target", "arm64"}, "target 'arm64': this machine cannot run it; it runs "},
            {{"bench", "causal"}, "bench: --shape is missing; expected DIM=EXTENT"},
@@ -109,6 +111,7 @@ TEST_CASE("wrong variants, parameters, dims, types, targets and schedules are re
            {{"causal", "--schedule", "online_softmax,key_tile=64,key_tile=128"}, "--schedule key_tile=128: sets key_tile twice; once is right"},
            {{"causal", "--set", "batch=1000000000,heads=1000000000"}, "'q' has more elements than 2147483647 by its fixed extents; kernels count no further"},
            {{"causal", "--tuned", "/"}, "tuned file '/': is a folder; attune tune writes files"},
+           {{"causal", "--tuned", "/dev/zero"}, "tuned file '/dev/zero': has more than 256 MiB; attune tune writes such files"},
            {{"some/causal"}, "'some/causal': is no graph; a variant's name, FILE.mlir, and FILE.h with --struct are"},
            {{"causal.so"}, "'causal.so': is no graph; a variant's name, FILE.mlir, and FILE.h with --struct are"},
            {{""}, "GRAPH '': is empty; expected a variant's name, FILE.mlir, or FILE.h with --struct"},
@@ -168,9 +171,11 @@ TEST_CASE("files that hold no graph are refused with their line", "[command line
   const auto line = std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(softmax), '\n'));
   const std::string unknown = folder.write("unknown.mlir", misspelt), good = folder.write("good.mlir", text);
   std::filesystem::create_directory(folder / "folder.mlir");
+  std::filesystem::create_symlink("/dev/zero", folder / "endless.mlir");
   for (const Refused& refused : std::vector<Refused>{
            {{"check", folder / "missing.mlir"}, "missing.mlir': cannot be read"},
            {{"check", folder / "folder.mlir"}, "folder.mlir': is a folder; text of MLIR is expected"},
+           {{"check", folder / "endless.mlir"}, "endless.mlir': has more than 256 MiB; text of MLIR is expected"},
            {{"check", cut}, "cut.mlir: line 2: "},
            {{"check", unknown}, "unknown.mlir: line " + line + ": custom op 'attn.softmix' is unknown"},
            {{"check", good, "--param", "a=1"}, "good.mlir': has no parameters to set; a variant or a header has"},
@@ -183,8 +188,10 @@ TEST_CASE("headers without a right graph are refused with the compiler's sentenc
   const std::string good = folder.write("good.h", good_header), wrong = folder.write("wrong.h", wrong_header);
   const std::string broken = folder.write("broken.h", "int x = ;\n");
   std::filesystem::create_directory(folder / "folder.h");
+  std::filesystem::create_symlink("/dev/zero", folder / "endless.h");
   for (const Refused& refused : std::vector<Refused>{
            {{"check", folder / "folder.h", "--struct", "A"}, "folder.h': is a folder; a header is expected"},
+           {{"check", folder / "endless.h", "--struct", "A"}, "endless.h': is a device or a pipe; a header is expected"},
            {{"check", folder / "missing.h", "--struct", "A"}, "missing.h': does not exist"},
            {{"check", good}, "good.h': is a header; --struct names the variant in it"},
            {{"check", good, "--struct", "a b"}, "--struct 'a b': is not a name; letters, digits and _ are, and no digit first"},

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "codegen/dialect/identifier.h"
 #include "codegen/dialect/import.h"
+#include "codegen/files/read_file.h"
 #include "dsl/variant_by_name.h"
 
 namespace attune {
@@ -60,11 +59,9 @@ SaidParameters parameters_of(mlir::func::FuncOp function) {
 LoadedGraph load_mlir(const GraphRequest& request) {
   if (!request.settings.empty()) return no_graph(fmt::format("'{}': has no parameters to set; a variant or a header has", request.graph));
   if (std::filesystem::is_directory(request.graph)) return no_graph(fmt::format("'{}': is a folder; text of MLIR is expected", request.graph));
-  std::ifstream in(request.graph);
-  std::stringstream text;
-  text << in.rdbuf();
-  if (!in) return no_graph(fmt::format("'{}': cannot be read", request.graph));
-  return graph_from_text(text.str(), request.graph, "function");
+  const FileBytes text = read_file(request.graph);
+  if (text.error) return no_graph(fmt::format("'{}': {}; text of MLIR is expected", request.graph, cannot_be_read(text.error)));
+  return graph_from_text(text.bytes, request.graph, "function");
 }
 
 }  // namespace

@@ -128,6 +128,8 @@ LoadedGraph load_header(const GraphRequest& request) {
   if (request.struct_name.empty()) return no_graph(fmt::format("'{}': is a header; --struct names the variant in it", request.graph));
   if (!fs::exists(request.graph)) return no_graph(fmt::format("'{}': does not exist", request.graph));
   if (fs::is_directory(request.graph)) return no_graph(fmt::format("'{}': is a folder; a header is expected", request.graph));
+  // of a device there may be no end, and what a pipe gave once is gone
+  if (!fs::is_regular_file(request.graph)) return no_graph(fmt::format("'{}': is a device or a pipe; a header is expected", request.graph));
   if (std::string problem = struct_problem(request.struct_name); !problem.empty()) return no_graph(std::move(problem));
   const ScratchFolder folder;
   if (!folder.exists()) return no_graph(no_scratch_folder(folder));

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <system_error>
+
+#include "codegen/files/read_file.h"
 
 namespace attune {
 namespace {
@@ -37,14 +34,8 @@ bool is_utf8(const std::string& text) {
 }  // namespace
 
 LabelFile read_labels(const std::string& option, const std::string& path) {
-  const auto cannot_be_read = [&](int error) {
-    return LabelFile{{}, fmt::format("{} '{}': cannot be read: {}", option, path, std::generic_category().message(error))};
-  };
-  std::error_code none;
-  if (std::filesystem::is_directory(path, none)) return cannot_be_read(EISDIR);
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream.is_open()) return cannot_be_read(errno);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const auto [text, error] = read_file(path);
+  if (error) return {{}, fmt::format("{} '{}': {}", option, path, cannot_be_read(error))};
   LabelFile file;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());

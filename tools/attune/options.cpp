@@ -6,11 +6,10 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <set>
-#include <sstream>
 
+#include "codegen/files/read_file.h"
 #include "codegen/passes/compile.h"
 
 namespace attune {
@@ -88,11 +87,9 @@ void add_graph_options(const Command& command, Options& options, Need graph) {
 TunedFileAnswer read_tuned(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return {{}, fmt::format("tuned file '{}': is a folder; attune tune writes files", path)};
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();  // unlike an iterator it throws nothing where reading fails
-  if (!file) return {{}, fmt::format("tuned file '{}': cannot be read; attune tune writes such files", path)};
-  TunedFileAnswer answer = parse_tuned(text.str(), path);
+  const FileBytes file = read_file(path);
+  if (file.error) return {{}, fmt::format("tuned file '{}': {}; attune tune writes such files", path, cannot_be_read(file.error))};
+  TunedFileAnswer answer = parse_tuned(file.bytes, path);
   if (!answer.problem.empty()) return answer;
   const TargetInfo* target = answer.file.target == "host" ? nullptr : find_target(answer.file.target);
   if (target == nullptr) return {{}, fmt::format("tuned file '{}': target '{}' does not exist; there are {}", path, answer.file.target, target_names())};
@@ -190,6 +187,8 @@ std::vector<std::string> compile_arguments(const Options& options, std::string_v
 ShapeAnswer parse_shape(std::string_view text, std::string_view who, std::string_view what) {
   constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();  // what kernels count with
   ShapeAnswer answer;
+  if (text.starts_with(',') || text.ends_with(',') || text.find(",,") != std::string_view::npos)
+    return {{}, fmt::format("{} {}: has an empty part; {} from 0 to {} is right on each side of a comma", who, text, what, largest)};
   for (const std::string& part : split(text, ',')) {
     const std::size_t equals = part.find('=');
     std::int64_t extent = -1;
