@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "tests/skip.h"
 #include "tests/tools/program.h"
@@ -154,6 +155,25 @@ TEST_CASE("a struct that is no variant is refused with what it lacks", "[command
     if (!gcc.empty()) CHECK_THAT(refusal(gcc, header, name), Catch::StartsWith("--struct " + name + ": " + said));
     const bool is_said_by_compiler = said.starts_with("is no struct there");
     if (!clang.empty() && is_said_by_compiler) CHECK_THAT(refusal(clang, header, name), Catch::StartsWith("--struct " + name + ": " + said));
+  }
+}
+
+TEST_CASE("headers of another version than the program are refused with both", "[command line]") {
+  const Folder folder;
+  std::filesystem::create_directories(folder / "include/attune");
+  std::filesystem::copy(ATTUNE_SOURCE "/dsl", folder / "include/attune/dsl", std::filesystem::copy_options::recursive);
+  std::filesystem::create_directory(folder / "bin");
+  std::filesystem::copy_file(ATTUNE_PROGRAM, folder / "bin/attune");
+  const std::string header = folder.write("mine.h", sound), beside = folder.write("include/attune/mine.h", sound);
+  std::ofstream(folder / "include/attune/dsl/node.h", std::ios::app) << "\n";
+  for (const Words& words : {Words{folder / "bin/attune", "show", header}, Words{ATTUNE_PROGRAM, "show", beside}}) {
+    Words all = words;
+    all.insert(all.end(), {"--struct", "Mine"});
+    const Ran ran = run_program(all);
+    CHECK(ran.status == 2);
+    const std::string headers = "'" + (folder / "include/attune/dsl").string() + "'";
+    CHECK_THAT(ran.err, Catch::StartsWith("attune: '" + words[2] + "': the headers in " + headers + " are of another version (") &&
+                            Catch::Contains(") than this attune (") && Catch::EndsWith("); attune and its headers are installed together\n"));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "dsl/variant_library.h"
 #include "tools/attune/compiler_error.h"
 #include "tools/attune/graph_source.h"
+#include "tools/attune/headers_digest.h"
 #include "tools/tune/child.h"
 
 namespace attune {
@@ -57,16 +58,21 @@ std::string compile(const GraphRequest& request, const fs::path& folder) {
   const fs::path header = request.graph;
   const char* chosen = std::getenv("CXX");
   const std::string compiler = chosen != nullptr && *chosen != '\0' ? chosen : "c++";
-  const std::string source = (folder / "variant.cpp").string();
-  if (const std::error_code error = write_file(source, {library_source(request.struct_name, !request.settings.empty())})) return cannot_be_written(source, error);
+  const std::string source = (folder / "variant.cpp").string(), text = library_source(request.struct_name, !request.settings.empty());
+  if (const std::error_code error = write_file(source, {text})) return cannot_be_written(source, error);
   if (!fs::exists(include_folder() / "dsl/graph.h"))
     return fmt::format("'{}': needs Attune's headers, and '{}' has none; attune is installed with them", header.string(), include_folder().string());
-  const std::string include = "-I" + include_folder().string(), beside = "-I" + fs::absolute(header).parent_path().string();
+  const fs::path own_folder = fs::absolute(header).parent_path();
+  for (const fs::path& folder_of_headers : {own_folder, include_folder()})  // compilers look beside the header first
+    if (fs::exists(folder_of_headers / "dsl/graph.h"))
+      if (const std::string problem = headers_problem(folder_of_headers); !problem.empty()) return fmt::format("'{}': {}", header.string(), problem);
+  const std::string include = "-I" + include_folder().string(), beside = "-I" + own_folder.string();
   const std::string library = (folder / "variant.so").string();
   const std::string absolute = fs::absolute(header).string();  // as an argument: a path in an #include cannot have every character
   constexpr std::chrono::seconds longest(600);
-  const ProgramEnd end = run_program(compiler, {"-std=c++20", "-O0", "-fPIC", "-shared", include, beside, "-include", absolute, source, "-o", library}, longest,
-                                     {"LC_ALL=C", "TMPDIR=" + folder.string()});
+  const ProgramEnd end = run_program(
+      compiler, {"-std=c++20", "-O0", "-fPIC", "-shared", include, beside, "-include", absolute, source, "-o", library}, longest,
+      {"LC_ALL=C", "TMPDIR=" + folder.string()});
   if (!end.is_found) return fmt::format("'{}': is compiled by the system's C++ compiler, and there is no '{}'; CXX names another", header.string(), compiler);
   if (end.is_late) return fmt::format("'{}': takes '{}' more than {} s to compile", header.string(), compiler, longest.count());
   return end.is_success ? std::string() : problem_of(end, header, {absolute, source}, request.struct_name);
@@ -80,7 +86,7 @@ std::string described(const GraphRequest& request, const std::string& library) {
   const auto size = reinterpret_cast<unsigned long (*)()>(dlsym(handle, "attune_described_size"));
   const auto describe = reinterpret_cast<void (*)(const std::vector<std::string>*, DescribedVariant*)>(dlsym(handle, "attune_describe"));
   if (size == nullptr || describe == nullptr || size() != sizeof(DescribedVariant))
-    return refuse("was compiled with another version of Attune's headers than this attune");
+    return refuse("was compiled with another C++ library than this attune");
   DescribedVariant of;
   describe(&request.settings, &of);
   if (!of.lacks.empty()) return refuse(fmt::format("--struct {}: {}", request.struct_name, of.lacks));
