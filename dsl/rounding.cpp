@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "dsl/splitmix64.h"
+#include "dsl/sum_errors.h"
 #include "dsl/summed_over.h"
 
 namespace attune {
@@ -63,24 +64,6 @@ bool has_bits_of(double x, double unit) {
 
 double in_range(double x) {
   return std::abs(x) > 0x1.fffffep127 ? std::copysign(std::numeric_limits<double>::infinity(), x) : std::abs(x) < 0x1p-150 ? 0.0 : x;
-}
-
-/// For every element of a sum how far one standard rounding error of it is: see the header.
-Array sum_errors(const Evaluated& node, double unit_of_weights) {
-  std::vector<Array> squares(node.in[0]);
-  for (Array& array : squares)
-    for (double& x : array.data) x *= x;
-  const Array& sum = node.lanes[0];
-  Array errors(sum.type, node.extents);
-  evaluate(node.graph.node(node.node).op, node.extents, squares, errors);
-  double count = 1;
-  for (Name dim : summed_over(node.graph.node(node.node).op)) count *= static_cast<double>(node.extents.at(dim));
-  for (std::size_t i = 0; i < errors.data.size(); ++i) {
-    const double s2 = sum.data[i] * sum.data[i], t2 = errors.data[i];
-    const double partial_sums = std::max(0.0, count * t2 - s2) / 6 + count * s2 / 3;
-    errors.data[i] = std::sqrt(unit * unit * partial_sums + unit_of_weights * unit_of_weights * t2);
-  }
-  return errors;
 }
 
 /// The roundings that the operation's result may be off by.
@@ -160,7 +143,7 @@ class Rounder {
   }
 
   void round_sum(const Evaluated& node, const Node& at) {
-    const Array errors = sum_errors(node, unit_of_weights(at));
+    const Array errors = sum_errors(node, unit, unit_of_weights(at));
     for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)
       for (std::size_t i = 0; i < errors.data.size(); ++i) {
         double& x = node.lanes[lane].data[i];
@@ -210,6 +193,23 @@ int lanes_of(const Graph& graph, const Arrays& inputs) {
 }
 
 }  // namespace
+
+Array sum_errors(const Evaluated& node, double unit_of_sums, double unit_of_terms) {
+  std::vector<Array> squares(node.in[0]);
+  for (Array& array : squares)
+    for (double& x : array.data) x *= x;
+  const Array& sum = node.lanes[0];
+  Array errors(sum.type, node.extents);
+  evaluate(node.graph.node(node.node).op, node.extents, squares, errors);
+  double count = 1;
+  for (Name dim : summed_over(node.graph.node(node.node).op)) count *= static_cast<double>(node.extents.at(dim));
+  for (std::size_t i = 0; i < errors.data.size(); ++i) {
+    const double s2 = sum.data[i] * sum.data[i], t2 = errors.data[i];
+    const double partial_sums = std::max(0.0, count * t2 - s2) / 6 + count * s2 / 3;
+    errors.data[i] = std::sqrt(unit_of_sums * unit_of_sums * partial_sums + unit_of_terms * unit_of_terms * t2);
+  }
+  return errors;
+}
 
 double distance(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;

@@ -40,6 +40,11 @@ TEST_CASE("a case is failed by numbers that are wrong", "[onnx]") {
   CHECK_THAT(difference.text, Catch::StartsWith("Y: 1 of 192 elements differ; worst at 5: got "));
   y.data[5] = HUGE_VAL;
   CHECK(output_difference(ready.one, "Y", y.extents, y.data).worst == HUGE_VAL);
+  OnnxCase unknown = ready.one;
+  unknown.outputs.at("Y").data[5] = NAN;
+  CHECK(output_difference(unknown, "Y", y.extents, y.data).differing == 1);
+  y.data[5] = NAN;
+  CHECK(output_difference(unknown, "Y", y.extents, y.data).differing == 0);
   y.extents = {3};
   CHECK(output_difference(ready.one, "Y", y.extents, y.data).text == "Y: is [3], expected [2 x 3 x 4 x 8]");
 }

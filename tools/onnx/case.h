@@ -25,7 +25,7 @@ struct OnnxCase {
   std::map<std::string, const OnnxElement*, std::less<>> output_elements;
   double relative = 1e-3, absolute = 1e-7;  ///< what the case allows: absolute + relative * |expected|
   double unit = 0;                          ///< of the coarsest type that its arithmetic rounds to
-  std::map<std::string, RoundedOutput, std::less<>> rounded = {};  ///< only of 16-bit types
+  std::map<std::string, RoundedOutput, std::less<>> rounded = {};
   std::string problem;                      ///< what is wrong with the files, in words; then nothing else but the name is set
 };
 
@@ -35,15 +35,15 @@ std::vector<std::filesystem::path> case_folders(const std::filesystem::path& fol
 /// The case in a folder. A graph of an attribute stands in case.json, or the whole node is that of the folder's model.onnx.
 OnnxCase read_case(const std::filesystem::path& folder);
 
-/// Fills `rounded` of a case whose arithmetic rounds to 16 bits: the graph is interpreted as it is, once with each result that ONNX's reference
-/// rounds rounded to nearest, and some times with each of them moved at random by up to a rounding. `inputs` are those of the graph.
+/// Fills `rounded`: the graph is interpreted as it is, once with each result that ONNX's reference rounds rounded to nearest, and some times with each
+/// of them moved at random by up to a rounding, sums by roundings of their terms and partial sums as well. `inputs` are those of the graph.
 void find_rounding(OnnxCase& one, const Graph& graph, const Arrays& inputs);
 inline constexpr int rounding_lanes = 8;
 
 /// How an output compares with the case's. Each element may differ by absolute + relative * |expected| and, for what the expected numbers are off by,
 ///
 ///   6 * 2^-24 * max(1, the largest finite |expected|)   a few roundings of f32 of a number as large as the result, or, of weights, as 1
-///   2 * error                                           of 16-bit types, and by no more from `exact`
+///   2 * error                                           and of 16-bit types by no more from `exact`
 ///
 /// Infinities and NaN agree with themselves alone.
 struct OutputDifference {
