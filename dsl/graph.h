@@ -44,7 +44,7 @@ class Graph {
 
   template <class Op>
   constexpr Value add(const Op& op, std::span<const Value> inputs, Here at);
-  /// States that a dim's extent follows from others; refuses what contradicts an earlier statement.
+  /// States that a dim's extent follows from others; refuses what contradicts an earlier statement, and leaves out what follows from them already.
   constexpr void derive(const Derivation& derivation, std::string_view who, Here at);
   /// Checks what only the whole graph shows (no result, a dim without an extent) and orders the nodes: the inputs as they
   /// were declared, then what the outputs need, each after its operands; what they do not need is dropped, and so is a dim that

@@ -1,6 +1,7 @@
 /// Dims, inputs and outputs of a graph that grows: definitions of dsl/graph.h.
 #pragma once
 
+#include "dsl/extent_product.h"
 #include "dsl/graph.h"
 #include "dsl/in_place.h"
 
@@ -74,7 +75,11 @@ constexpr void Graph::derive(const Derivation& derivation, std::string_view who,
   dim(derivation.dim, 0, at);
   for (Name operand : derivation.operands) dim(operand, 0, at);
   DimInfo* info = find(derivation.dim);
-  if (info == nullptr) return;
+  const auto stated = [&](Name name) -> const Derivation* {
+    const DimInfo* of = find(name);
+    return of == nullptr ? nullptr : &of->derivation;
+  };
+  if (info == nullptr || is_stated(derivation, stated)) return;
   if (info->derivation.formula == Formula::free)
     info->derivation = derivation;
   else if (!(info->derivation == derivation))

@@ -43,7 +43,7 @@ constexpr void Graph::order_dims() {
   for (int i = 0; i < dim_count_; ++i)
     if (const DimInfo& info = dims_[static_cast<std::size_t>(i)]; !is_done[static_cast<std::size_t>(i)])
       return fail(info.at, "dim: the extent of ", info.name(), " follows from itself, by ", info.derivation.operands,
-                  "; a result that is renamed back needs a dim of another name");
+                  "; a result of another extent needs a dim of another name");
   dims_ = ordered;
 }
 

@@ -6,6 +6,7 @@
 
 #include "codegen/dialect/codec.h"
 #include "codegen/dialect/import.h"
+#include "dsl/extent_product.h"
 #include "runtime/abi.h"
 
 namespace attune {
@@ -100,7 +101,12 @@ std::vector<Derivation> derivations_of(mlir::func::FuncOp function) {
     for (const Derivation& d : stated_by(operation)) {
       const auto end_of_recorded = result.begin() + static_cast<std::ptrdiff_t>(recorded_count);
       const bool is_recorded = std::any_of(result.begin(), end_of_recorded, [&](const Derivation& r) { return r.dim == d.dim; });
-      if (!is_recorded && std::find(result.begin(), result.end(), d) == result.end()) result.push_back(d);
+      const auto stated = [&](Name dim) -> const Derivation* {
+        const auto found = std::ranges::find(result, dim, &Derivation::dim);
+        return found == result.end() ? nullptr : &*found;
+      };
+      const bool is_new = std::find(result.begin(), result.end(), d) == result.end() && !is_stated(d, stated);
+      if (!is_recorded && is_new) result.push_back(d);
     }
   });
   return result;

@@ -17,8 +17,8 @@ KnownExtents known_extents(mlir::func::FuncOp function);
 
 /// The formulas in attn.dims.
 std::vector<Derivation> recorded_derivations(mlir::func::FuncOp function);
-/// The formulas of the derived dims: first those of attn.dims, then those of the operations that attn.dims does not have,
-/// also where two operations contradict each other.
+/// The formulas of the derived dims: first those of attn.dims, then those of the operations that attn.dims does not have and that do not follow from
+/// the others (is_stated), also where two operations contradict each other.
 std::vector<Derivation> derivations_of(mlir::func::FuncOp function);
 /// Writes attn.dims: the formulas stay when the operations that said them are gone.
 void record_derivations(mlir::func::FuncOp function, const std::vector<Derivation>& derivations);

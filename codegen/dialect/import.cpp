@@ -21,12 +21,35 @@ KnownExtents fixed_extents(const Graph& graph) {
   return known;
 }
 
-/// Writes the fixed extents of dims that no type of the function has: extent(dim) alone may name one.
+/// Some operation says a formula of a dim whose extent the graph has by another, as `rename` back does. Which of two is the dim's follows from the
+/// order of the variant's calls, which nodes do not keep.
+bool has_two_formulas(const Graph& graph) {
+  bool found = false;
+  const auto look_at = [&](const Derivation& said) {
+    const auto has = std::ranges::find(graph.dim_infos(), said.dim, &DimInfo::name);
+    found |= has == graph.dim_infos().end() || !(has->derivation == said);
+  };
+  for (const Node& node : graph.nodes()) {
+    llvm::SmallVector<Type> types;
+    for (const int operand : node.operands()) types.push_back(graph.node(operand).type);
+    const std::span<const Type> operands(types.data(), types.size());
+    const auto look_at_all = [&](const auto& op) {
+      if constexpr (requires { op.derive(operands, look_at); }) op.derive(operands, look_at);
+    };
+    std::visit(look_at_all, node.op);
+  }
+  return found;
+}
+
+/// Writes the fixed extents of dims that no type of the function has: extent(dim) alone may name one. Of dims with two formulas it writes all.
 void record_unstated(mlir::func::FuncOp function, const Graph& graph) {
   const KnownExtents stated = known_extents(function);
+  const bool writes_all = has_two_formulas(graph);
   std::vector<Derivation> unstated;
-  for (const DimInfo& info : graph.dim_infos())
-    if (info.derivation.formula == Formula::fixed && !stated.contains(info.name())) unstated.push_back(info.derivation);
+  for (const DimInfo& info : graph.dim_infos()) {
+    const Derivation& d = info.derivation;
+    if (d.formula != Formula::free && (writes_all || (d.formula == Formula::fixed && !stated.contains(info.name())))) unstated.push_back(d);
+  }
   record_derivations(function, unstated);
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/StringSet.h>
 
 #include "codegen/dialect/extents.h"
 #include "codegen/dialect/import.h"
@@ -69,6 +70,15 @@ void fix_extents(Graph& graph, const KnownExtents& known) {
     if (const auto found = known.find(name); found != known.end()) graph.dim(name, found->second);
 }
 
+/// States the numbers in attn.dims of dims that the stage has: two that are equal may be renamed into each other.
+void fix_recorded(Graph& graph, mlir::func::FuncOp function, StageOp stage) {
+  llvm::StringSet<> made;
+  for (mlir::Operation& operation : stage.body().without_terminator())
+    for (const TypeDim& dim : llvm::cast<TensorType>(operation.getResult(0).getType()).dims()) made.insert(dim.name);
+  for (const Derivation& d : recorded_derivations(function))
+    if (d.formula == Formula::fixed && made.contains(llvm::StringRef(d.dim))) graph.derive(d, "graph", Here::current());
+}
+
 Name numbered(char letter, unsigned number, mlir::MLIRContext* context) {
   return mlir::StringAttr::get(context, fmt::format("{}{}", letter, number)).getValue();
 }
@@ -114,8 +124,10 @@ Graph to_graph(StageOp stage) {
   mlir::MLIRContext* context = stage.getContext();
   for (mlir::BlockArgument argument : stage.body().getArguments())
     reader.argument(argument, numbered('a', argument.getArgNumber(), context));
+  auto function = stage->getParentOfType<mlir::func::FuncOp>();
+  if (function) fix_recorded(graph, function, stage);
   reader.body(stage.body());
-  if (auto function = stage->getParentOfType<mlir::func::FuncOp>()) fix_extents(graph, known_extents(function));
+  if (function) fix_extents(graph, known_extents(function));
   for (const auto& [i, yielded] : llvm::enumerate(stage.body().getTerminator()->getOperands())) {
     const Value value = reader.value(yielded);
     graph.output(numbered('r', static_cast<unsigned>(i), context), value, dims_of(value));

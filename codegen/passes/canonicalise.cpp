@@ -103,6 +103,25 @@ struct ScaleOfScores : mlir::OpRewritePattern<GraphOp<Op>> {
   }
 };
 
+/// rename(rename(x, a, b), b, a) -> x
+struct RenamedBack : mlir::OpRewritePattern<GraphOp<Rename>> {
+  using OpRewritePattern::OpRewritePattern;
+  mlir::LogicalResult matchAndRewrite(GraphOp<Rename> op, PatternRewriter& rewriter) const override {
+    auto inner = op->getOperand(0).getDefiningOp<GraphOp<Rename>>();
+    if (!inner || inner.definition().from != op.definition().to || inner.definition().to != op.definition().from) return mlir::failure();
+    rewriter.replaceOp(op, inner->getOperand(0));
+    return mlir::success();
+  }
+};
+
+/// The extent of the dim follows from that of `source`, or is it.
+bool follows_from(Name dim, Name source, const std::vector<Derivation>& derivations) {
+  if (dim == source) return true;
+  const auto derivation = std::ranges::find(derivations, dim, &Derivation::dim);
+  return derivation != derivations.end() &&
+         std::ranges::any_of(derivation->operands, [&](Name operand) { return follows_from(operand, source, derivations); });
+}
+
 /// The renames that make the dim, if all that makes it are renames of renames of one dim `first` by way of `middle`.
 struct RenameChain {
   Name first, middle, last;
@@ -127,12 +146,12 @@ std::optional<RenameChain> chain_to(const Derivation& derivation, mlir::func::Fu
   return is_chain && !chain.renames.empty() ? std::optional(chain) : std::nullopt;
 }
 
-/// rename(rename(x, a, b), b, c) -> rename(x, a, c), and c = a in attn.dims; only if nothing else makes c.
+/// rename(rename(x, a, b), b, c) -> rename(x, a, c), and c = a in attn.dims; only if nothing else makes c, and a does not follow from c.
 void merge_renames(mlir::func::FuncOp function) {
   std::vector<Derivation> derivations = derivations_of(function);
   for (Derivation& derivation : derivations) {
     const std::optional<RenameChain> chain = chain_to(derivation, function);
-    if (!chain) continue;
+    if (!chain || follows_from(chain->first, chain->last, derivations)) continue;
     for (GraphOp<Rename> rename : chain->renames) {
       mlir::OpBuilder builder(rename);
       const auto type = llvm::cast<TensorType>(rename->getResult(0).getType());
@@ -154,7 +173,7 @@ void canonicalise(mlir::ModuleOp module) {
     const KnownExtents known = known_extents(function);
     mlir::RewritePatternSet patterns(module.getContext());
     patterns.add<KnownExtent>(module.getContext(), known);
-    patterns.add<Twice<Negate>, Twice<Not>, DivideByConstant, ScaleOfScale, ScaleOfScores<Multiply>, ScaleOfScores<Divide>>(module.getContext());
+    patterns.add<RenamedBack, Twice<Negate>, Twice<Not>, DivideByConstant, ScaleOfScale, ScaleOfScores<Multiply>, ScaleOfScores<Divide>>(module.getContext());
     add_concat_patterns(patterns);
     add_product_patterns(patterns);
     add_weight_patterns(patterns);

@@ -113,6 +113,36 @@ TEST_CASE("rename gives a square table from one row", "[rename]") {
   check_elements(got, {3, 3}, {1, 2, 3, 2, 4, 6, 3, 6, 9});
 }
 
+TEST_CASE("a result is renamed back, and a dim that split took apart comes again from merge", "[rename][merge]") {
+  const Arrays got = outputs_of({{"x", array({4}, {1, 2, 3, 4})}}, [](Graph& g) {
+    auto [tokens, keys, blocks, inside, columns] = g.dims("tokens", "keys", "blocks", "inside", "columns");
+    const Value x = g.input("x", {tokens}), y = rename(x, tokens, keys);
+    g.output("back", x + rename(y * 10, keys, tokens), {tokens});
+    const Value parts = split(x, tokens, {{blocks, 2}, inside});
+    // inside = tokens / 2, and so has the dim that the pairs' columns are named by
+    const Value pairs = parts * rename(gather(parts, constant(g, 1), blocks), inside, columns);
+    g.output("merged", merge(sum(pairs, columns), {blocks, inside}, tokens), {tokens});
+    g.output("again", merge(gather(pairs, constant(g, 0), inside), {blocks, columns}, keys), {keys});
+  });
+  check_elements(got.at("back"), {4}, {11, 22, 33, 44});
+  check_elements(got.at("merged"), {4}, {7, 14, 21, 28});
+  check_elements(got.at("again"), {4}, {3, 4, 9, 12});
+}
+
+TEST_CASE("dims that are fixed to one number are renamed into each other", "[rename]") {
+  const Array got = result_of({{"x", array({2, 2}, {1, 2, 3, 4})}}, [](Graph& g) {
+    const Dim a = g.dim("a", 2), b = g.dim("b", 2), c = g.dim("c", 2);
+    const Value x = g.input("x", {a, b});
+    g.output("out", matmul(x, rename(rename(x, b, c), a, b), b), {a, c});  // x x
+  });
+  check_elements(got, {2, 2}, {7, 10, 15, 22});
+  Graph g;
+  const Dim a = g.dim("a", 2), d = g.dim("d", 3);
+  g.output("out", rename(g.input("x", {a}), a, d), {d});
+  g.finish();
+  CHECK(text(g.problem()).ends_with("rename: the extent of d is 3 already, and follows from [a] here; a dim of another name is right"));
+}
+
 TEST_CASE("split states the extents of all parts but one", "[split]") {
   Graph g;
   auto [tokens, model, heads, group, depth] = g.dims("tokens", "model", "heads", "group", "depth");

@@ -1,18 +1,16 @@
-// expect: line 8: dim: the extent of tokens follows from itself, by [keys]; a result that is renamed back needs a dim of another name
+// expect: line 8: dim: the extent of tokens follows from itself, by [all]; a result of another extent needs a dim of another name
 #include "dsl/graph.h"
 
 using namespace attune;
 
 struct Example {
   constexpr void operator()(Graph& g) const {
-    auto [tokens, keys, model] = g.dims("tokens", "keys", "model");
-    Value x = g.input("x", {tokens, model});
+    auto [past, tokens, all, last, model] = g.dims("past", "tokens", "all", "last", "model");
+    Value x = concat({{g.input("y", {past, model}), past}, {g.input("x", {tokens, model}), tokens}}, all);
 #ifdef VALID
-    Value y = rename(x, tokens, keys);
-    g.output("out", y, {keys, model});
+    g.output("out", slice(x, all, {.start = 3}, last), {last, model});
 #else
-    Value y = rename(rename(x, tokens, keys), keys, tokens);
-    g.output("out", y, {tokens, model});
+    g.output("out", slice(x, all, {.start = 3}, tokens), {tokens, model});
 #endif
   }
 };
