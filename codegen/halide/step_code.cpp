@@ -142,6 +142,8 @@ class StepPipelining {
       if (body.state) finish(body.state->finish, output(1).element);
     if constexpr (requires { body.row_maximum; })
       if (body.row_maximum) finish(body.row_maximum->finish, output(step_.outputs.size() - 1).element);
+    if constexpr (requires { body.row_total; })
+      if (body.row_total) finish(body.row_total->finish, output(step_.outputs.size() - 1).element);
     const Element element = output(0).element;
     if constexpr (requires { body.walk; })
       if (body.walk) {

@@ -1,5 +1,7 @@
 #include "codegen/passes/part_weights.h"
 
+#include <llvm/ADT/SetVector.h>
+
 #include <optional>
 
 #include "codegen/passes/rewriting.h"
@@ -59,11 +61,32 @@ struct SumOfWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
   }
 };
 
-/// The value is made of the sum of the weights over the dim by elementwise operations.
+/// The only product that the value is made of by elementwise operations, or null.
+mlir::Operation* product_of(mlir::Value value) {
+  llvm::SetVector<mlir::Value> made_of;
+  llvm::SmallPtrSet<mlir::Operation*, 2> products;
+  made_of.insert(value);
+  for (std::size_t i = 0; i < made_of.size(); ++i) {
+    mlir::Operation* op = made_of[i].getDefiningOp();
+    if (op == nullptr) continue;
+    if (llvm::isa<GraphOp<Matmul>>(op)) products.insert(op);
+    if (is_elementwise(op)) made_of.insert(op->operand_begin(), op->operand_end());
+  }
+  return products.size() == 1 ? *products.begin() : nullptr;
+}
+
+/// One value is a function of the product that the other is one of.
+bool share_product(mlir::Value a, mlir::Value b) {
+  mlir::Operation* product = product_of(a);
+  return product != nullptr && product == product_of(b);
+}
+
+/// The value is made of the sum of the weights over the dim by elementwise operations, or of another function of their product.
 bool is_made_of_total(mlir::Value value, mlir::Value weights, Name over) {
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr) return false;
-  if (auto sum = llvm::dyn_cast<GraphOp<ReduceSum>>(op)) return sum->getOperand(0) == weights && sum.definition().over == Names{over};
+  if (auto sum = llvm::dyn_cast<GraphOp<ReduceSum>>(op))
+    return sum.definition().over == Names{over} && (sum->getOperand(0) == weights || share_product(sum->getOperand(0), weights));
   return is_elementwise(op) && llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return is_made_of_total(operand, weights, over); });
 }
 

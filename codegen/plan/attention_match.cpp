@@ -166,6 +166,7 @@ std::string take_dims(const Graph& graph, AttentionRoles& roles) {
 std::string take_score(const Graph& graph, const Users& users, AttentionRoles& roles) {
   Score score;
   explore(graph, roles.score(graph), roles.queries, roles.keys, score);
+  if (roles.row_sum >= 0) explore(graph, graph.node(roles.row_sum).inputs[0], roles.queries, roles.keys, score);
   if (!score.stored.empty()) return "the scores hold the result of another " + name_of(graph.node(score.stored[0])) + ", which is stored whole";
   if (score.products.size() > 1) return "the scores hold " + std::to_string(score.products.size()) + " products of queries and keys; one can be computed in tiles";
   if (score.products.empty()) match_parts(graph, score.cone, roles, users);

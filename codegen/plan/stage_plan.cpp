@@ -138,12 +138,15 @@ class Planner {
                                [&](int user) { return !graph_.node(user).type.dims.without(graph_.node(id).type.dims).empty(); });
   }
 
-  /// Follows the changes of the anchor's value that need none of what its stage stores beside it; those up to `least` are part of its stage.
+  /// Follows the changes of the anchor's value; those up to `least` are part of its stage, later ones if they need nothing that it stores beside.
   int end_of_epilogue(int id, int least, const std::vector<int>& beside) const {
     for (const int change : epilogue_of(graph_, planning_.users(), id)) {
       if (kept_.contains(id)) return id;
       if (id >= least && is_used_by_fused_score(change)) return id;
-      if (std::ranges::any_of(beside, [&](int result) { return reaches(graph_, change, result); })) return id;
+      const auto needs = [&](int result) {
+        return std::ranges::any_of(graph_.node(change).operands(), [&](int operand) { return operand != id && reaches(graph_, operand, result); });
+      };
+      if (id >= least && std::ranges::any_of(beside, needs)) return id;
       id = change;
     }
     return id;

@@ -49,6 +49,8 @@ std::vector<int> results_beside(const StageRoles& any) {
           if (roles.log_sum_exp >= 0) results.push_back(roles.log_sum_exp);
         if constexpr (requires { roles.row_maximum; })
           if (roles.row_maximum >= 0) results.push_back(roles.row_maximum);
+        if constexpr (requires { roles.row_total; })
+          if (roles.row_total >= 0) results.push_back(roles.row_total);
         if constexpr (requires { roles.recurrence; })
           if (roles.recurrence >= 0 && roles.state >= 0) results.push_back(roles.state);
         return results;

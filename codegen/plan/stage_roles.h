@@ -75,8 +75,11 @@ struct AttentionRoles {
   int softmax = -1;            ///< that the weights are made of, or -1: they are made of the scores element by element
   int log_sum_exp = -1;        ///< of the softmax's scores, stored beside the result; or -1
   int row_maximum = -1;        ///< the greatest of them, stored beside the result; or -1
-  int row_sum = -1;            ///< without a softmax: the sum of the weights over the keys, which changes the result or is it; or -1
-  int last_of_row_sum = -1;    ///< the last of the changes of the result that depend on row_sum
+  int row_sum = -1;            ///< without a softmax: the total of a row, which changes the result, is stored beside it, or is it; or -1
+  int last_of_row_sum = -1;    ///< the last of the changes of the result that depend on row_sum, or -1
+  int row_total = -1;          ///< row_sum, if it is stored beside the result; or -1
+  int shared = -1;             ///< what weights and terms of row_sum are made of, if these are not the weights; or -1
+  double hidden = 0;           ///< a value of `shared` of which weight and term are 0
   int product = -1;            ///< the matmul of queries and keys, or -1: the score is computed element by element
   int query = -1, key = -1;    ///< operands of the product, or of the terms of `sum`
   int sum = -1;                ///< a sum over pairs whose terms need one value of the query and one of the key, or -1
@@ -94,7 +97,7 @@ struct OnlineSoftmaxRoles : AttentionRoles {
   static std::optional<Claim> claim(const Planning& planning, int node);
 };
 
-///   result = sum_keys score * value, the score any function of the pair's product; or sum_keys score
+///   result = f(sum_keys w(score) * value, sum_keys t(score)), w and t any functions of the pair's product, t mostly w; or sum_keys w(score)
 struct WeightedSumRoles : AttentionRoles {
   static constexpr std::string_view name = "weighted_sum";
   static std::optional<WeightedSumRoles> find(const Graph& stage);

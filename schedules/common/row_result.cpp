@@ -39,14 +39,16 @@ void StoredOfRows::add_to(std::vector<StoredBeside>& beside) const {
   if (is_wanted()) beside.push_back({func_, result_->out});
 }
 
-Expr StoredRows::storing(const Expr& total, const Expr& reference, const Expr& greatest, const Coordinates& row) const {
-  return maximum.storing(log_sum_exp.storing(total, log_sum_exp_of(reference, total), row), row_maximum_of(greatest, total), row);
+Expr StoredRows::storing(const Expr& of_row, const Expr& reference, const Expr& greatest, const Coordinates& row) const {
+  if (total.is_wanted()) return total.storing(of_row, of_row, row);
+  return maximum.storing(log_sum_exp.storing(of_row, log_sum_exp_of(reference, of_row), row), row_maximum_of(greatest, of_row), row);
 }
 
 std::vector<StoredBeside> StoredRows::results() const {
   std::vector<StoredBeside> beside;
   log_sum_exp.add_to(beside);
   maximum.add_to(beside);
+  total.add_to(beside);
   return beside;
 }
 

@@ -23,15 +23,16 @@ class StoredOfRows {
   Halide::Func func_;
 };
 
-/// What softmaxes store of their rows.
+/// What attention stores of its rows.
 struct StoredRows {
-  explicit StoredRows(const OnlineSoftmax& body) : log_sum_exp("log_sum_exp", body.log_sum_exp), maximum("row_maximum", body.row_maximum) {}
+  explicit StoredRows(const OnlineSoftmax& body)
+      : log_sum_exp("log_sum_exp", body.log_sum_exp), maximum("row_maximum", body.row_maximum), total("row_total", body.row_total) {}
 
-  StoredOfRows log_sum_exp, maximum;
+  StoredOfRows log_sum_exp, maximum, total;
 
-  bool are_wanted() const { return log_sum_exp.is_wanted() || maximum.is_wanted(); }
-  /// The total, stored beside which are its log_sum_exp_of, relative to `reference`, and the greatest score; both are in base e.
-  Halide::Expr storing(const Halide::Expr& total, const Halide::Expr& reference, const Halide::Expr& greatest, const Coordinates& row) const;
+  bool are_wanted() const { return log_sum_exp.is_wanted() || maximum.is_wanted() || total.is_wanted(); }
+  /// The total, stored beside which are its log_sum_exp_of, relative to `reference`, and the greatest score, both in base e, or itself.
+  Halide::Expr storing(const Halide::Expr& of_row, const Halide::Expr& reference, const Halide::Expr& greatest, const Coordinates& row) const;
   std::vector<StoredBeside> results() const;
 };
 

@@ -1,6 +1,9 @@
 #include "schedules/common/scores.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "schedules/common/prefetch.h"
 
 using Halide::Expr;
 
@@ -30,12 +33,16 @@ bool is_plain_product(const OnlineSoftmax& body) { return !body.change && !body.
 
 bool is_base_2(const OnlineSoftmax& body) { return body.has_softmax && is_plain_product(body); }
 
-bool keeps_total(const OnlineSoftmax& body) { return body.has_softmax || body.of_total; }
+bool keeps_total(const OnlineSoftmax& body) { return body.has_softmax || body.of_total || body.row_total; }
 
-Expr hidden_score(const OnlineSoftmax& body) { return body.has_softmax ? hidden_score() : Expr(0.f); }
+Expr hidden_score(const OnlineSoftmax& body) { return body.has_softmax || std::isinf(body.hidden) ? hidden_score() : Expr(body.hidden); }
+
+Expr term_of_total(const OnlineSoftmax& body, const Expr& weight) { return body.term ? body.term(weight) : weight; }
 
 Expr finished(const OnlineSoftmax& body, const Expr& sum, const Expr& total, const Coordinates& at) {
-  const Expr made = body.of_total ? body.of_total(sum, total, at) : sum;
+  Expr made = sum;
+  if (body.of_total) made = body.of_total(sum, total, at);
+  else if (body.row_total) made = after(total, sum);  // it is stored where it is computed
   return body.finish ? body.finish(made, at) : made;
 }
 

@@ -13,11 +13,14 @@ bool is_plain_product(const OnlineSoftmax& body);
 /// Base 2 is folded into the query: before a softmax nothing happens to the product but the mask.
 bool is_base_2(const OnlineSoftmax& body);
 
-/// The total of the weights is kept beside their sums.
+/// The total of a row is kept beside its sums.
 bool keeps_total(const OnlineSoftmax& body);
 
-/// The score of a key that a query does not see, or that is beyond the last one: its weight is 0.
+/// The score of a key that a query does not see, or that is beyond the last one: its weight is 0, and its term of the total.
 Halide::Expr hidden_score(const OnlineSoftmax& body);
+
+/// What the total sums: of weights of a softmax these, without one what body.term makes of a score.
+Halide::Expr term_of_total(const OnlineSoftmax& body, const Halide::Expr& weight);
 
 /// What is stored of a sum of weights times values, which a softmax has divided already, and of the total of the weights, if that is kept.
 Halide::Expr finished(const OnlineSoftmax& body, const Halide::Expr& sum, const Halide::Expr& total, const Coordinates& at);

@@ -46,7 +46,7 @@ Stored GpuSoftmax::build() {
   define_scores();
   define_weights();
   define_state();
-  return body_.log_sum_exp || body_.row_maximum || tiles_.has_splits() ? stored_from_states() : stored_by_the_kernel();
+  return body_.log_sum_exp || body_.row_maximum || body_.row_total || tiles_.has_splits() ? stored_from_states() : stored_by_the_kernel();
 }
 
 GpuSoftmaxTiles GpuSoftmax::fitted(GpuSoftmaxTiles tiles) const {
@@ -215,8 +215,9 @@ void GpuSoftmax::define_sums(const Halide::FuncRef& before, const Exprs& of_bloc
   std::vector<Expr> after;
   for (int n = 0; n < tiles_.thread_values; ++n) after.push_back(before[n] + partial_(joined({n}, of_block)));
   if (keeps_total(body_)) {
-    Expr total = scores_(joined({0}, of_block));
-    for (int n = 1; n < tiles_.thread_keys; ++n) total += scores_(joined({n}, of_block));
+    const auto term = [&](int n) { return term_of_total(body_, scores_(joined({n}, of_block))); };
+    Expr total = term(0);
+    for (int n = 1; n < tiles_.thread_keys; ++n) total += term(n);
     after.push_back(before[place_of_total()] + total);
   }
   state_(row) = Halide::Tuple(after);

@@ -42,7 +42,7 @@ Expr GpuSoftmax::total(const Expr& row, const Expr& block) const {
 
 Expr GpuSoftmax::divided(const Expr& sum, const Expr& total, const Coordinates& at) const {
   const Expr value = body_.has_softmax ? sum * Halide::select(strict_equal(total, 0.f), 0.f, 1.f / total) : sum;
-  return finished(body_, value, total, at);
+  return finished(body_, value, body_.of_total ? total : Expr(), at);
 }
 
 Stored GpuSoftmax::stored_by_the_kernel() {
@@ -90,8 +90,9 @@ Func GpuSoftmax::merged(const std::string& name, const std::vector<std::string>&
     blocks[value_tile] = has_column ? at.at(body_.value_depth) / tiles_.values() : 0;
     const auto stored = [&](const Expr& column) { return states_(column, row % tiles_.queries(), grid_.index(blocks)); };
     if (!body_.has_softmax) {
-      Exprs sums = {state[0] + stored(at.at(body_.value_depth) % tiles_.values())};
-      if (keeps_total(body_)) sums.push_back(state[1] + stored(tiles_.values()));
+      Exprs sums;
+      if (has_column) sums.push_back(state[0] + stored(at.at(body_.value_depth) % tiles_.values()));
+      if (keeps_total(body_)) sums.push_back(state.back() + stored(tiles_.values()));
       return sums;
     }
     const Expr of_split = stored(tiles_.values()), reference = larger(state[0], of_split);
@@ -101,7 +102,7 @@ Func GpuSoftmax::merged(const std::string& name, const std::vector<std::string>&
     return both;
   };
   Exprs none = {std::numeric_limits<float>::lowest(), 0.f};
-  if (!body_.has_softmax) none = Exprs(static_cast<std::size_t>(1 + beside_sums()), 0.f);
+  if (!body_.has_softmax) none = Exprs(static_cast<std::size_t>((has_column ? 1 : 0) + beside_sums()), 0.f);
   else if (has_column) none.emplace_back(0.f);
   Extents extents = extents_;
   std::vector<std::string> over;
@@ -123,11 +124,12 @@ Stored GpuSoftmax::stored_from_states() {
   Stored stored{merged("online_softmax", body_.out, result), body_.out};
   const auto add = [&](const char* name, const std::optional<RowResult>& wanted, Expr (*of_row)(const Expr& greatest, const Expr& total)) {
     if (!wanted) return;
-    const auto number = [&](const Exprs& state, const Coordinates& at) { return finished(*wanted, of_row(state[0] * ln_2, state[1]), at); };
+    const auto number = [&](const Exprs& state, const Coordinates& at) { return finished(*wanted, of_row(state[0] * ln_2, state.back()), at); };
     stored.beside.push_back({merged(name, wanted->out, number), wanted->out});
   };
   add("log_sum_exp", body_.log_sum_exp, log_sum_exp_of);
   add("row_maximum", body_.row_maximum, row_maximum_of);
+  add("row_total", body_.row_total, [](const Expr&, const Expr& total) { return total; });
   return stored;
 }
 

@@ -189,8 +189,8 @@ void SoftmaxStage::define_out() {
   if (stored_rows_.are_wanted()) {
     Coordinates at = batch_coordinates();
     at[body_.queries] = clamped_row();
-    const auto beside = [&](int vector) { return state_(joined({0, vectors_ + vector}, rows)) * ln_2; };
-    kept_total_(rows) = stored_rows_.storing(total_(rows), beside(1), stored_rows_.maximum.is_wanted() ? beside(2) : Expr(0.f), at);
+    const auto beside = [&](int vector, bool is_there) { return is_there ? state_(joined({0, vectors_ + vector}, rows)) * ln_2 : Expr(0.f); };
+    kept_total_(rows) = stored_rows_.storing(total_(rows), beside(1, body_.has_softmax), beside(2, stored_rows_.maximum.is_wanted()), at);
   }
 
   // A difference, not a remainder, so that bounds inference sees how many row groups the last tile has.

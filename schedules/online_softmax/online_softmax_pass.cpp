@@ -109,10 +109,13 @@ void SoftmaxStage::define_scores(SoftmaxPass& pass) {
 
 Exprs SoftmaxStage::lane_of(const RDom& vectors) const { return per_row({vectors.x * tiles_.lanes + lane_, vectors.y}); }
 
-/// Without a softmax scores are weights.
+/// Without a softmax scores are weights, or become them.
 void SoftmaxStage::define_weights(SoftmaxPass& pass) {
   if (body_.has_softmax) {
     define_powers(pass);
+    define_changed_weights(pass, [&](const Exprs& place) { return loaded_weight(pass.weights(place)); });
+  } else if (body_.weight) {
+    define_changed_weights(pass, [&](const Exprs& place) { return Expr(pass.scores(place)); });
   } else if (bf16_) {
     pass.weights = Func(pass.named("weights"));
     pass.weights(per_row({column_, panel_})) = bf16_bits(pass.scores(per_row({column_, panel_})));
@@ -122,7 +125,18 @@ void SoftmaxStage::define_weights(SoftmaxPass& pass) {
   pass.sum_by_lane(per_row({lane_})) = 0.f;
   const Exprs lane = lane_of(pass.row_vectors);
   const Func& exact = body_.has_softmax ? pass.exact_weights : pass.scores;
-  pass.sum_by_lane(per_row({lane_})) += exact.defined() ? Expr(exact(lane)) : loaded_weight(pass.weights(lane));
+  pass.sum_by_lane(per_row({lane_})) += term_of_total(body_, exact.defined() ? Expr(exact(lane)) : loaded_weight(pass.weights(lane)));
+}
+
+/// What body.weight makes of what `unchanged` gives of a place.
+void SoftmaxStage::define_changed_weights(SoftmaxPass& pass, const std::function<Expr(const Exprs& place)>& unchanged) {
+  if (!body_.weight) return;
+  Coordinates at = batch_coordinates();
+  at[body_.queries] = clamped_row();
+  at[body_.keys] = key_of(pass, column_, panel_);
+  pass.changed_weights = Func(pass.named("changed_weights"));
+  const Expr changed = body_.weight(unchanged(per_row({column_, panel_})), at);
+  pass.changed_weights(per_row({column_, panel_})) = bf16_ ? bf16_bits(changed) : changed;
 }
 
 void SoftmaxStage::define_powers(SoftmaxPass& pass) {
@@ -149,13 +163,6 @@ void SoftmaxStage::define_powers(SoftmaxPass& pass) {
   } else {
     pass.weights(per_row({column_, panel_})) = stored_weight(bf16_ ? softmax_exp2_for_bf16(exponent, least_weight) : softmax_exp2(exponent, least_weight));
   }
-  if (!body_.weight) return;
-  Coordinates at = batch_coordinates();
-  at[body_.queries] = clamped_row();
-  at[body_.keys] = key_of(pass, column_, panel_);
-  pass.changed_weights = Func(pass.named("changed_weights"));
-  const Expr changed = body_.weight(loaded_weight(pass.weights(per_row({column_, panel_}))), at);
-  pass.changed_weights(per_row({column_, panel_})) = bf16_ ? bf16_bits(changed) : changed;
 }
 
 Expr SoftmaxStage::value_at(const Expr& depth, const Expr& key) const {

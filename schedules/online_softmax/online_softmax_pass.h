@@ -27,7 +27,7 @@ struct SoftmaxPass : KeyBlocks {
   int update = 0;  ///< of the state
 
   Halide::Func product;          ///< [column, panel, ..] sum over body.over; lives in registers
-  Halide::Func scores;           ///< [column, panel, ..] base 2, without a softmax the weights; hidden where not visible
+  Halide::Func scores;           ///< [column, panel, ..] base 2, without a softmax the weights or what these are made of; hidden where not visible
   Halide::Func panel_maximum;    ///< [lane, panel, ..] of scores, taken while these are in registers; only where they are the product
   Halide::Func maximum_by_lane;  ///< [lane, ..]
   Halide::Func maximum;          ///< [..]
@@ -36,7 +36,7 @@ struct SoftmaxPass : KeyBlocks {
   Halide::Func later_queries;    ///< [..] prefetches the next tile's query
   Halide::Func exact_weights;    ///< [column, panel, ..] 2^(scores - reference), where weights are bf16 and the total's logarithm is wanted
   Halide::Func weights;          ///< [column, panel, ..] 2^(scores - reference), as stored_weight says
-  Halide::Func changed_weights;  ///< [column, panel, ..] after body.weight
+  Halide::Func changed_weights;  ///< [column, panel, ..] after body.weight, without a softmax of scores
   Halide::Func sum_by_lane;      ///< [lane, ..] of weights
   Halide::Func values;           ///< [lane, vector in group, column, panel, vector group, key_block, batch..] a copy, where the tensor is not read in place
   Halide::Func partial;          ///< [lane, vector, ..] sum over the block of weight * value

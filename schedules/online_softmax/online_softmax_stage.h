@@ -63,6 +63,7 @@ class SoftmaxStage {
   Halide::Expr is_visible(const SoftmaxPass& pass, const Coordinates& at) const;
   void define_weights(SoftmaxPass& pass);
   void define_powers(SoftmaxPass& pass);
+  void define_changed_weights(SoftmaxPass& pass, const std::function<Halide::Expr(const Exprs& place)>& unchanged);
   Exprs lane_of(const Halide::RDom& vectors) const;
   void define_partial(SoftmaxPass& pass);
   void define_update(const SoftmaxPass& pass);

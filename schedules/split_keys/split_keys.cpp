@@ -106,9 +106,14 @@ void SplitKeysStage::define_weights() {
   lanes_ = RDom(0, tiles_.lanes, "lanes");
   const Exprs lane_of_vector = per_row({block_vectors_.x * tiles_.lanes + lane_});
   if (body_.has_softmax) define_powers(lane_of_vector);
+  if (body_.weight) {
+    Coordinates at = row_coordinates();
+    at[body_.keys] = max(min(likely(first_key() + key_), keys_ - 1), 0);
+    changed_weights_(per_row({key_})) = body_.weight(weights()(per_row({key_})), at);
+  }
   if (!keeps_total(body_)) return;
   sum_by_lane_(per_row({lane_})) = 0.f;
-  sum_by_lane_(per_row({lane_})) += weights()(lane_of_vector);
+  sum_by_lane_(per_row({lane_})) += term_of_total(body_, weights()(lane_of_vector));
 }
 
 void SplitKeysStage::define_powers(const Exprs& lane_of_vector) {
@@ -118,10 +123,6 @@ void SplitKeysStage::define_powers(const Exprs& lane_of_vector) {
   maximum_(per_row({})) = max(maximum_(per_row({})), maximum_by_lane_(per_row({lanes_.x})));
   reference_(per_row({})) = ceil(maximum_(per_row({})));
   weights_(per_row({key_})) = softmax_exp2(scores_(per_row({key_})) - reference_(per_row({})), least_weight);
-  if (!body_.weight) return;
-  Coordinates at = row_coordinates();
-  at[body_.keys] = max(min(likely(first_key() + key_), keys_ - 1), 0);
-  changed_weights_(per_row({key_})) = body_.weight(weights_(per_row({key_})), at);
 }
 
 /// lane_ of a vector of values that lie in order.
@@ -246,7 +247,7 @@ void SplitKeysStage::define_out() {
     Coordinates at = batch_coordinates();
     rows_.place(row_index(row_, row_tile_), at);
     for (const std::string& dim : dims_of_rows(body_)) at[dim] = within(at[dim], extents_.at(dim));
-    kept_total_(row) = stored_rows_.storing(total_(row), maximum_of_splits_(row) * ln_2, greatest_.defined() ? greatest_(row) * ln_2 : Expr(0.f), at);
+    kept_total_(row) = stored_rows_.storing(total_(row), body_.has_softmax ? maximum_of_splits_(row) * ln_2 : Expr(0.f), greatest_.defined() ? greatest_(row) * ln_2 : Expr(0.f), at);
   }
 
   Coordinates at = batch_coordinates();

@@ -1,11 +1,15 @@
 /// Kernels of graphs whose scores are more than one masked product, against the interpreter.
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include "codegen/dialect/import.h"
 #include "codegen/passes/compile.h"
 #include "dsl/variants/attention.h"
+#include "tests/codegen/device_problem.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/codegen/odd_shapes.h"
+#include "tests/skip.h"
 
 namespace attune {
 namespace {
@@ -131,6 +135,84 @@ TEST_CASE("kernels of scores that are more than one masked product are right at 
 
 TEST_CASE("scores laid one behind the other are one stage", "[scores]") {
   for (const auto make : {sink_of_values, sink_of_weights, sink_first, two_parts}) CHECK(kinds_of(make) == std::vector<std::string>{"online_softmax"});
+}
+
+namespace {
+
+/// Softpick (Zuhri et al. 2025) of scores whose exponentials an f32 holds: max(e^s - 1, 0) / (sum |e^s - 1| + epsilon), with nothing of hidden keys.
+void softpick(Graph& g, const Attention& a) {
+  const Value rise = exp(a.scores()) - 1;
+  a.output(a.causal(maximum(rise, 0)) / (sum(a.causal(abs(rise)), a.keys) + 1e-9), a.v);
+}
+
+/// Weights (max s)^2 over their sum, which is an output, too, of the keys that a tensor shows.
+void squared_relu(Graph& g, const Attention& a) {
+  const Value is_visible = g.input("is_visible", {a.batch, a.keys}, Kind::boolean), positive = maximum(a.scores(), 0);
+  const Value weights = select(is_visible, positive * positive, 0), total = sum(weights, a.keys);
+  a.output(weights / (total + 1e-3), a.v);
+  g.output("total", total, {a.batch, a.heads, a.queries});
+}
+
+/// Parts of sums that another call adds up: nothing is divided.
+void sigmoid_parts(Graph& g, const Attention& a) {
+  const Value weights = a.causal(sigmoid(a.scores()));
+  g.output("out", matmul(weights, a.v, a.keys) * 0.5, {a.batch, a.heads, a.queries, a.value_depth});
+  g.output("total", sum(weights, a.keys), {a.heads, a.batch, a.queries});
+}
+
+/// Squares over the root of the sum of their squares.
+void of_other_power(Graph& g, const Attention& a) {
+  const Value squares = a.scores() * a.scores(), total = sum(squares * squares, a.keys);
+  a.output(squares / sqrt(total + 1), a.v);
+  g.output("total", total, {a.batch, a.heads, a.queries});
+}
+
+}  // namespace
+
+TEST_CASE("weights over a total that no softmax makes are computed with it, and never stored", "[scores]") {
+  for (const auto make : {softpick, squared_relu, sigmoid_parts, of_other_power}) CHECK(kinds_of(make) == std::vector<std::string>{"weighted_sum"});
+  for (const char* type : {"f32", "bf16"}) {
+    check_kernel("softpick", softpick, type);
+    check_kernel("squared ReLU and its total", squared_relu, type);
+  }
+  check_kernel("sigmoid and its total", sigmoid_parts);
+  check_kernel("squares over a root", of_other_power);
+}
+
+TEST_CASE("a total is stored by devices, too", "[scores]") {
+  if (const std::string problem = device_problem("opencl"); !problem.empty()) return skip(problem);
+  for (const auto make : {softpick, squared_relu, sigmoid_parts}) {
+    Graph g;
+    make(g, Attention(g));
+    g.finish();
+    REQUIRE(std::string(g.problem().view()) == "");
+    const char* schedule = "gpu_online_softmax,block_columns=4,block_rows=4,thread_rows=2,thread_keys=2,thread_values=4,over_chunk=16,value_chunk=1";
+    const KernelCase kernel(g, "scores", {.target = "opencl", .schedule = schedule});
+    CHECK(kernel.difference("batch=2,heads=3,depth=5,value_depth=7,queries=37,keys=41", 1) == "");
+  }
+}
+
+TEST_CASE("softpick gives what its formula in NumPy gives", "[scores]") {
+  Graph g;
+  softpick(g, Attention(g));
+  g.finish();
+  const KernelCase kernel(g, "scores");
+  Arrays inputs;
+  for (const Node& node : g.nodes()) {
+    const auto* input = std::get_if<Input>(&node.op);
+    if (input == nullptr) continue;
+    Array& x = inputs[std::string(input->label)] = Array(node.type, {{"batch", 1}, {"heads", 1}, {"queries", 3}, {"keys", 3}, {"depth", 2}, {"value_depth", 2}});
+    for (int n = 0; n < 6; ++n) {
+      const int i = n / 2, d = n % 2;
+      double& element = x.data[static_cast<std::size_t>(n)];
+      if (input->label == "q") element = std::sin(1 + i + 2 * d);
+      else element = input->label == "k" ? std::cos(2 * i - d) : std::sin(i * i + 3 * d);
+    }
+  }
+  const std::vector<double> got = kernel.outputs(kernel.extents_of(inputs), inputs).at("out");
+  const std::vector<double> expected = {0, 0.1411200081, 0, 0.0703619355, -0.4497123962, 0.3903991060};
+  REQUIRE(got.size() == expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(expected[i]).margin(1e-6));
 }
 
 }  // namespace attune

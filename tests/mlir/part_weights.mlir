@@ -65,15 +65,34 @@ func.func @normalised(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k
   attn.return %out {names = ["out"], dims = [["heads", "queries", "depth"]]} : !q
 }
 
-// A factor that is no sum of these weights stays where it is, and weights that are wanted too are divided once.
+// The same of a sum of another function of the product, as in Softpick.
+// CHECK-LABEL: func.func @total_of_others
+// CHECK: %[[P:.*]] = attn.tanh
+// CHECK: %[[PRODUCT:.*]] = attn.matmul %[[P]], %arg2
+// CHECK: attn.divide %[[PRODUCT]]
+// STAGES-LABEL: func.func @total_of_others
+// STAGES: attn.stage "weighted_sum"
+// STAGES-NOT: attn.stage
+// STAGES: attn.return
+func.func @total_of_others(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn.name = "v"}) -> !q {
+  %0 = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
+  %p = attn.tanh %0 : (!s) -> !s
+  %size = attn.abs %p : (!s) -> !s
+  %total = attn.reduce_sum %size {over = ["keys"]} : (!s) -> !attn.tensor<heads, queries, real>
+  %w = attn.divide %p, %total : (!s, !attn.tensor<heads, queries, real>) -> !s
+  %out = attn.matmul %w, %v {over = ["keys"]} : (!s, !k) -> !q
+  attn.return %out {names = ["out"], dims = [["heads", "queries", "depth"]]} : !q
+}
+
+// A factor that is no sum of what these weights are made of stays where it is, and weights that are wanted too are divided once.
 // CHECK-LABEL: func.func @factor_of_others
 // CHECK: %[[W:.*]] = attn.divide
 // CHECK: attn.matmul %[[W]]
 func.func @factor_of_others(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn.name = "v"}) -> !q {
   %0 = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
   %p = attn.tanh %0 : (!s) -> !s
-  %size = attn.abs %p : (!s) -> !s
-  %total = attn.reduce_sum %size {over = ["keys"]} : (!s) -> !attn.tensor<heads, queries, real>
+  %1 = attn.matmul %q, %v {over = ["depth"]} : (!q, !k) -> !s
+  %total = attn.reduce_sum %1 {over = ["keys"]} : (!s) -> !attn.tensor<heads, queries, real>
   %w = attn.divide %p, %total : (!s, !attn.tensor<heads, queries, real>) -> !s
   %out = attn.matmul %w, %v {over = ["keys"]} : (!s, !k) -> !q
   attn.return %out {names = ["out"], dims = [["heads", "queries", "depth"]]} : !q

@@ -36,8 +36,9 @@ struct RowSoftmax {
 
 /// out[batch.., queries, value..] = sum_j weight(softmax_j(score)) * value[.., j, ..], with scores never stored whole.
 ///   score(i, j) = visible(i, j) ? change(sum over `over` of combine(query, key), coordinates) : -inf
-/// Without a softmax the weights are the scores: there is neither a running maximum nor a division, and what is hidden is 0.
-///   out[batch.., queries, value..] = of_total(sum_j score(i, j) * value[.., j, ..], sum_j score(i, j))
+/// Without a softmax the weights are the scores, or `weight` of them: there is neither a running maximum nor a division, and the score of what is
+/// hidden is `hidden`, of which weight and term are 0.
+///   out[batch.., queries, value..] = of_total(sum_j weight(score(i, j)) * value[.., j, ..], sum_j term(score(i, j)))
 /// Without a value, too, the result is the sum of the weights: out[batch.., queries] = sum_j score(i, j).
 struct OnlineSoftmax {
   static constexpr std::string_view name = "online_softmax";
@@ -53,7 +54,10 @@ struct OnlineSoftmax {
   std::function<Halide::Expr(Halide::Expr score, const Coordinates&)> change;   ///< scale, bias, soft-cap ...; empty if nothing
   std::function<Halide::Expr(const Coordinates&)> visible;                      ///< empty if everything is visible
   std::function<Visibility(const Block&)> visibility;                           ///< of a block of queries x keys at exact batch coordinates
-  std::function<Halide::Expr(Halide::Expr weight, const Coordinates&)> weight;  ///< a change of the softmax, linear in it (dropout); empty if nothing
+  /// A change of the softmax, linear in it (dropout), or without one of the score; empty if nothing.
+  std::function<Halide::Expr(Halide::Expr weight, const Coordinates&)> weight;
+  std::function<Halide::Expr(Halide::Expr score)> term = {};  ///< without a softmax: what the total sums of a score; empty: the score
+  float hidden = 0;                                           ///< without a softmax
   Piece value;                       ///< [batch.., keys, value_depth]; templates get one in any case
   /// What the sum becomes that needs the total of the weights, without a softmax alone; empty if nothing does: then no total is kept.
   std::function<Halide::Expr(Halide::Expr sum, Halide::Expr total, const Coordinates&)> of_total = {};
@@ -61,6 +65,7 @@ struct OnlineSoftmax {
   std::vector<std::string> out;
   std::optional<RowResult> log_sum_exp = {};  ///< ln sum_j exp(score(i, j)), -inf where nothing is visible
   std::optional<RowResult> row_maximum = {};  ///< max_j score(i, j), likewise; stored behind log_sum_exp
+  std::optional<RowResult> row_total = {};    ///< without a softmax: sum_j term(score(i, j))
 };
 
 /// Where the rows of a piece are written in memory that holds more: row `rows` at place(..) along `along`,

@@ -108,6 +108,14 @@ void add_state_dims(const LoweredGraph& values, const Names& state, std::span<co
     if (dim != stage.over) (shared.has(dim) ? stage.batch : stage.columns).push_back(dim);
 }
 
+/// What becomes of the value that weights and terms of the total share. They are 0 where it is hidden.
+void add_total_of_others(const LoweredGraph& values, const AttentionRoles& roles, int weight, OnlineSoftmax& stage) {
+  stage.hidden = static_cast<float>(roles.hidden);
+  stage.weight = change(values, {roles.shared}, weight);
+  const int term = peel_masks(values.graph(), values.graph().node(roles.row_sum).inputs[0], 0).score;
+  if (const auto made = change(values, {roles.shared}, term)) stage.term = [made](const Halide::Expr& score) { return made(score, {}); };
+}
+
 }  // namespace
 
 OnlineSoftmax body_of(const AttentionRoles& roles, const LoweredGraph& values, const ResultDims& results) {
@@ -116,6 +124,7 @@ OnlineSoftmax body_of(const AttentionRoles& roles, const LoweredGraph& values, c
   stage.out = results[0];
   if (roles.log_sum_exp >= 0) stage.log_sum_exp = RowResult{results[1], {}};
   if (roles.row_maximum >= 0) stage.row_maximum = RowResult{results.back(), {}};
+  if (roles.row_total >= 0) stage.row_total = RowResult{results.back(), {}};
   stage.queries = roles.queries;
   stage.keys = roles.keys;
   stage.value_depth = roles.value_depth;
@@ -129,15 +138,16 @@ OnlineSoftmax body_of(const AttentionRoles& roles, const LoweredGraph& values, c
     stage.over = strings(summed_dims(graph.node(inner)));
     stage.query = values.piece(roles.query);
     stage.key = roles.parts.empty() ? values.piece(roles.key) : key_of_parts(values, roles);
-    stage.change = change(values, roles.parts.empty() ? std::vector{inner} : products_of(roles), score);
+    stage.change = change(values, roles.parts.empty() ? std::vector{inner} : products_of(roles), roles.shared >= 0 ? roles.shared : score);
     if (roles.product < 0) stage.combine = combination(values, roles);
   } else {
     stage.score = values.piece(score);
   }
   add_visibility(values, predicates, stage);
   if (stage.has_softmax) stage.weight = change(values, {roles.softmax}, roles.weights);
+  if (roles.shared >= 0) add_total_of_others(values, roles, score, stage);
   if (roles.matmul >= 0) stage.value = values.piece(roles.value);
-  if (roles.matmul >= 0 && roles.row_sum >= 0)
+  if (roles.last_of_row_sum >= 0)
     stage.of_total = [&values, matmul = roles.matmul, row_sum = roles.row_sum](const Halide::Expr& sum, const Halide::Expr& total,
                                                                                const Coordinates& at) {
       return values.at(result_of(values), at, {{matmul, {sum}}, {row_sum, {total}}}).expr;
