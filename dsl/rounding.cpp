@@ -143,7 +143,7 @@ class Rounder {
   }
 
   void round_sum(const Evaluated& node, const Node& at) {
-    const Array errors = sum_errors(node, unit, unit_of_weights(at));
+    const Array errors = sum_errors(node, unit, unit_of_weights(node.graph, at));
     for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)
       for (std::size_t i = 0; i < errors.data.size(); ++i) {
         double& x = node.lanes[lane].data[i];
@@ -167,10 +167,21 @@ class Rounder {
   }
 
   /// Of the rounding of weights before a product with values, or 0.
-  double unit_of_weights(const Node& at) const {
+  double unit_of_weights(const Graph& graph, const Node& at) const {
     if (!std::holds_alternative<Matmul>(at.op)) return 0;
-    const Storage& a = storage_[static_cast<std::size_t>(at.operands()[0])], b = storage_[static_cast<std::size_t>(at.operands()[1])];
-    return std::max(b.own > 0 ? a.weights : 0, a.own > 0 ? b.weights : 0);
+    const auto unit_of = [&](int weights, int values) {
+      const Storage& known = storage_[static_cast<std::size_t>(weights)];
+      if (!(storage_[static_cast<std::size_t>(values)].own > 0)) return 0.0;
+      return std::max(known.weights, are_of_pairs(graph, at, weights, values) ? known.products : 0);
+    };
+    return std::max(unit_of(at.operands()[0], at.operands()[1]), unit_of(at.operands()[1], at.operands()[0]));
+  }
+
+  /// The operand of the matmul may be weights of pairs, which are never stored, and no hidden layer: they share heads with the values, or have a mask.
+  static bool are_of_pairs(const Graph& graph, const Node& matmul, int weights, int values) {
+    if (std::holds_alternative<Select>(graph.node(weights).op)) return true;
+    const Names &over = std::get<Matmul>(matmul.op).over, &dims = graph.node(values).type.dims;
+    return std::ranges::any_of(graph.node(weights).type.dims, [&](Name dim) { return dims.has(dim) && !over.has(dim); });
   }
 
   const Rounding& rounding_;

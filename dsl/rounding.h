@@ -32,13 +32,11 @@ struct RoundedInterpretation {
 /// - r is 1, 0 for an x that f32 holds, or what the operation says of its kernels (`roundings`: 4 for the exponential);
 /// - where the result may be smaller than parts that are rounded (log_sum_exp), it moves by r d of their size (`rounded_size`);
 /// - an operation that carries its own results on (recurrence) moves each of them, by d of the size of what is summed (`rounded_reference`);
-/// - a sum of n products t (matmul, reduce_sum) moves by d sqrt(E), E = (n sum t^2 - s^2) / 6 + n s^2 / 3, s = sum t:
-/// the expected sum of the squares of
-///   the partial sums when terms come in random order, each partial sum being rounded once (Higham, Accuracy and Stability of Numerical
+/// - a sum of n products t (matmul, reduce_sum) moves by d sqrt(E), E = (n sum t^2 - s^2) / 6 + n s^2 / 3, s = sum t: the expected sum of the
+///   squares of the partial sums when terms come in random order, each partial sum being rounded once (Higham, Accuracy and Stability of Numerical
 ///   Algorithms, 2nd ed., section 4.2);
-/// - before a product with values stored in 16 bits, weights of a softmax over scores whose operands both are
-/// so stored are rounded as they are: u sqrt(sum t^2)
-///   more, with u = 2^-9 of bf16 and 2^-12 of f16;
+/// - before a product with values stored in 16 bits, weights of a softmax over scores whose operands both are so stored, and others that are made of
+///   such scores and may be computed with the product, are rounded as they are: u sqrt(sum t^2) more, with u = 2^-9 of bf16 and 2^-12 of f16;
 /// - weights of a softmax that are read more than once are off by what exp(x - log_sum_exp(x)) is, with a score x of its own: kernels store them so;
 /// - rows that are written in place of an input stored in 16 bits are rounded as they are;
 /// - what is beyond f32's range is infinite or zero.
