@@ -32,7 +32,12 @@ class NamesRead final : public IRGraphVisitor {
   void visit(const Halide::Internal::Variable* variable) override { names.insert(variable->name); }
 };
 
-bool is_made_later(const std::string& name) { return name.find(".loop_") != std::string::npos; }
+/// Whether Halide's passes make readers of the name later. For every loop they also define where it began before it slid, of which none reads anything
+/// behind the sliding: where loops one behind the other begin with equal definitions, the simplifier moves these out and simplifies all of the loops once
+/// more, and again for each such pair around them.
+bool is_read_later(const std::string& name) {
+  return name.find(".loop_") != std::string::npos && name.find(".loop_min.orig") == std::string::npos;
+}
 
 /// Names are taken for those of the whole statement, wherever they are defined: what is read anywhere stays everywhere.
 class WithoutUnread final : public IRMutator {
@@ -54,7 +59,7 @@ class WithoutUnread final : public IRMutator {
     }
     body = mutate(body);
     for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
-      if (!is_made_later((*let)->name) && !read_.names.contains((*let)->name)) continue;
+      if (!is_read_later((*let)->name) && !read_.names.contains((*let)->name)) continue;
       (*let)->value.accept(&read_);
       body = body.same_as((*let)->body) ? Stmt(*let) : LetStmt::make((*let)->name, (*let)->value, body);
     }

@@ -78,6 +78,7 @@ int compared(const char* variant, const char* target_name, const Specialisation&
 TEST_CASE("definitions that nothing reads are taken out, and those that only such read", "[halide passes]") {
   Stmt s = Evaluate::make(variable("read") + 1);
   s = LetStmt::make("unread", variable("through") * 2, s);
+  s = LetStmt::make("i.loop_min.orig", variable("through"), s);
   s = For::make("i", 0, variable("bound"), Halide::Internal::ForType::Serial, Halide::Partition::Auto, Halide::DeviceAPI::None, s);
   s = LetStmt::make("i.loop_max", variable("kept") - 1, s);
   s = LetStmt::make("read", variable("twice"), s);
