@@ -13,8 +13,8 @@ namespace attune {
 using nlohmann::json;
 
 TEST_CASE("compile writes the same files in every process and by any number of jobs, of every kind of stage", "[command line]") {
-  // attention for calls of every size, products for two targets, a softmax of stored weights, elementwise stages, stored scores, a second result
-  for (const Words& words : {Words{"causal", "--shared"}, Words{"multi_head", "--target", "x86-64-v3,x86-64-v4", "--size", "small", "--shared"},
+  // attention for calls of every size and for two targets, products, a softmax of stored weights, elementwise stages, stored scores, a second result
+  for (const Words& words : {Words{"causal", "--target", "x86-64-v3,x86-64-v4", "--set", "depth=8,value_depth=8", "--shared"},
                              Words{"multi_head", "--param", "weights=true", "--type", "bf16", "--size", "large"},
                              Words{"merge_partials", "--size", "large"}, Words{"causal", "--schedule", "unfused", "--size", "large"},
                              Words{"additive", "--size", "large"},

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <filesystem>
 
 #include "tests/tools/causal_files.h"
 #include "tests/tools/headers.h"
@@ -77,6 +78,19 @@ TEST_CASE("run computes the same from a variant, a kernel file, a header and the
   const NpyArray interpreted = files.run({header, "--struct", "Reach", "--interpret"});
   for (std::size_t i = 0; i < 30; ++i)
     CHECK(static_cast<double>((*reach.values<float>())[i]) == Approx((*interpreted.values<double>())[i]).margin(1e-5));
+}
+
+TEST_CASE("run compiles the codes that its call takes alone", "[command line]") {
+  const CausalFiles files(stored_as<float>);
+  const Folder kept;
+  Words words{"run", "causal"};
+  words.insert(words.end(), files.inputs.begin(), files.inputs.end());
+  const Ran ran = run_attune(words, {{"ATTUNE_CODES", kept / ""}});
+  INFO(ran.err);
+  CHECK(ran.status == 0);
+  int codes = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kept / "")) codes += entry.is_regular_file();
+  CHECK(codes == 1);  // that of attention for tiny calls
 }
 
 TEST_CASE("bf16 stands as uint16 in files", "[command line]") {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dsl/interpret.h"
+#include "tools/attune/options.h"
 #include "tools/npy.h"
 
 namespace attune {
@@ -38,5 +39,8 @@ struct InterpretedInputs {
   std::string problem;
 };
 InterpretedInputs interpreted_inputs(const Graph& graph, const FileInputs& given);
+
+/// The call that the files make, whose codes alone are compiled. None where they make no call that the kernel is for: that call says what is wrong.
+std::vector<KnownExtents> call_of_files(const Prepared& prepared, const std::map<std::string, std::string>& inputs);
 
 }  // namespace attune

@@ -253,8 +253,8 @@ int run(const RunOptions& options) {
     if (problem.empty()) problem = draw_weights(heat, prepared.graph.name, graph, options, std::move(drawn));
     return problem.empty() ? 0 : refuse(problem);
   }
-  const OpenKernel open =
-      is_file ? open_file(options.graph.graph, options.sha256, options.device) : open_kernel(prepared, {.device = options.device});
+  const OpenKernel open = is_file ? open_file(options.graph.graph, options.sha256, options.device)
+                                  : open_kernel(prepared, {.device = options.device, .calls = call_of_files(prepared, inputs)});
   if (!open.problem.empty()) return refuse(open.problem);
   FileCall call(*open.kernel, inputs, outputs, heat);
   std::string problem = call.run();
