@@ -108,13 +108,21 @@ void BlockRun::multiply(std::size_t first) {
                                                          : factor_in_memory(*product.rule, shared_value(now.operands[0], first),
                                                                             product_rows, product.is_a_transposed, first, chunks);
   const std::vector<float> b = factor_in_memory(*product.rule, b_place, product.columns, product.is_b_transposed, first, chunks);
-  for (std::size_t t = 0; t < warpgroup_size; ++t)
-    for (std::size_t i = 0; i < now.results.size(); ++i) {
-      const std::size_t row = t / warp_size * 16 + t % warp_size / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + t % 4 * 2 + i % 2;
-      float sum = is_added ? std::bit_cast<float>(static_cast<std::uint32_t>(held(now.results[i], first + t))) : 0;
-      for (std::size_t k = 0; k < depth; ++k) sum += product.sign * a[row * depth + k] * b[column * depth + k];
-      hold(now.results[i], first + t) = std::bit_cast<std::uint32_t>(sum);
-    }
+  std::vector<float> sums(product_rows * product.columns), b_by_k(depth * product.columns);
+  const auto sum_of = [&](std::size_t t, std::size_t i) -> float& {
+    const std::size_t row = t / warp_size * 16 + t % warp_size / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + t % 4 * 2 + i % 2;
+    return sums[row * product.columns + column];
+  };
+  for (std::size_t i = 0; i < now.results.size() && is_added; ++i)
+    for (std::size_t t = 0; t < warpgroup_size; ++t) sum_of(t, i) = std::bit_cast<float>(static_cast<std::uint32_t>(held(now.results[i], first + t)));
+  for (std::size_t column = 0; column < product.columns; ++column)
+    for (std::size_t k = 0; k < depth; ++k) b_by_k[k * product.columns + column] = b[column * depth + k];
+  for (std::size_t row = 0; row < product_rows; ++row)
+    for (std::size_t k = 0; k < depth; ++k)
+      for (std::size_t column = 0; column < product.columns; ++column)
+        sums[row * product.columns + column] += product.sign * a[row * depth + k] * b_by_k[k * product.columns + column];
+  for (std::size_t i = 0; i < now.results.size(); ++i)
+    for (std::size_t t = 0; t < warpgroup_size; ++t) hold(now.results[i], first + t) = std::bit_cast<std::uint32_t>(sum_of(t, i));
   const auto read = std::make_shared<const std::vector<std::uint64_t>>(std::move(chunks));
   for (std::size_t t = first; t < first + warpgroup_size; t += warp_size) {
     for (const std::uint64_t chunk : *read) shared_.begin_async_read(chunk, chunk_bytes);
@@ -123,21 +131,21 @@ void BlockRun::multiply(std::size_t first) {
 }
 
 void BlockRun::wait_for_products(std::size_t pending) {
-  const std::size_t warp = lanes_[0] / warp_size;
+  const std::size_t warp = lanes_.front() / warp_size;
   products_[warp].wait(pending, [&](const Product& done) {
     for (const int sum : done.instruction->results)
       registers_.in_products().end(static_cast<std::size_t>(sum), warp, done.instruction->product.columns);
     for (const int factor : factors_of(*done.instruction)) registers_.in_products().end(static_cast<std::size_t>(factor), warp, 0);
-    for (const std::uint64_t chunk : *done.chunks) shared_.end_async_read(chunk, chunk_bytes, lanes_[0]);
+    for (const std::uint64_t chunk : *done.chunks) shared_.end_async_read(chunk, chunk_bytes, lanes_.front());
   });
 }
 
 void BlockRun::order_products(const Instruction& now) {
   check_all_lanes();
-  const std::size_t warp = lanes_[0] / warp_size;
+  const std::size_t warp = lanes_.front() / warp_size;
   if (now.kind == Instruction::Kind::fence_products) registers_.in_products().fence(warp);
   if (now.kind == Instruction::Kind::end_products) products_[warp].end();
-  if (now.kind == Instruction::Kind::wait_products) wait_for_products(value(now.operands[0], lanes_[0]));
+  if (now.kind == Instruction::Kind::wait_products) wait_for_products(value(now.operands[0], lanes_.front()));
 }
 
 }  // namespace attune::ptx

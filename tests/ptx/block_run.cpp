@@ -9,24 +9,33 @@ std::size_t warps_of(std::size_t threads) { return (threads + warp_size - 1) / w
 
 }  // namespace
 
-BlockRun::BlockRun(const Entry& entry, const Launch& launch, const std::array<std::uint32_t, 3>& place, DeviceMemory& memory,
-                   Executed& executed, Counts& counts)
+BlockRun::BlockRun(const Entry& entry, const Launch& launch, DeviceMemory& memory, Executed& executed, Counts& counts)
     : entry_(entry),
       launch_(launch),
-      place_(place),
       memory_(memory),
       executed_(executed),
       counts_(counts),
       threads_(std::size_t{launch.block[0]} * launch.block[1] * launch.block[2]),
-      registers_(entry.register_count, warps_of(threads_)),
+      registers_(entry.register_count, warps_of(threads_), entry.has_products()),
       next_(threads_, 0),
       state_(threads_, State::runs),
       products_(warps_of(threads_)),
-      shared_(entry.shared_bytes + launch.shared_bytes, launch.block),
+      shared_(entry.shared_bytes + launch.shared_bytes, launch.block, entry.has_products()),
       local_(entry.local_bytes * threads_),
       is_local_written_(local_.size()) {}
 
-void BlockRun::run() {
+void BlockRun::begin(const std::array<std::uint32_t, 3>& place) {
+  place_ = place;
+  registers_.forget();
+  shared_.forget();
+  is_local_written_.forget();
+  std::ranges::fill(next_, 0);
+  std::ranges::fill(state_, State::runs);
+  std::ranges::fill(products_, Groups<Product>());
+}
+
+void BlockRun::run(const std::array<std::uint32_t, 3>& place) {
+  begin(place);
   for (;;) {
     for (std::size_t first = 0; first < threads_; first += warp_size) run_warp(first, std::min(first + warp_size, threads_));
     if (run_products()) continue;
@@ -57,7 +66,7 @@ void BlockRun::run_warp(std::size_t first, std::size_t end) {
       const Instruction& now = instruction();
       stay = !now.ends_run();
       if (!stay)
-        for (const std::size_t t : together_) next_[t] = at_ + 1;
+        for (const std::size_t t : together_) next_[t] = static_cast<std::uint32_t>(at_ + 1);
       choose_lanes();
       if (!lanes_.empty()) {
         ++executed_[at_].times;
@@ -66,39 +75,36 @@ void BlockRun::run_warp(std::size_t first, std::size_t end) {
       if (stay) ++at_;
     } while (stay && at_ < *others);
     if (stay)
-      for (const std::size_t t : together_) next_[t] = at_;
+      for (const std::size_t t : together_) next_[t] = static_cast<std::uint32_t>(at_);
   }
 }
 
 std::optional<std::size_t> BlockRun::gather_lanes(std::size_t first, std::size_t end) {
+  constexpr std::uint32_t nowhere = ~0U;
+  std::array<std::uint32_t, warp_size> places;
+  places.fill(nowhere);
+  for (std::size_t t = first; t < end; ++t)
+    if (state_[t] == State::runs) places[t - first] = next_[t];
+  const std::uint32_t earliest = *std::ranges::min_element(places);
+  if (earliest == nowhere) return std::nullopt;
+  std::uint32_t bits = 0;
   std::size_t others = entry_.instructions.size();
-  at_ = others;
-  together_.clear();
-  for (std::size_t t = first; t < end; ++t) {
-    if (state_[t] != State::runs) continue;
-    if (next_[t] < at_) {
-      if (!together_.empty()) others = at_;
-      at_ = next_[t];
-      together_.clear();
-    }
-    if (next_[t] == at_)
-      together_.push_back(t);
-    else
-      others = std::min(others, next_[t]);
-  }
-  return together_.empty() ? std::nullopt : std::optional(others);
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
+    if (places[lane] == earliest) bits |= 1U << lane;
+    else others = std::min<std::size_t>(others, places[lane]);
+  at_ = earliest;
+  together_ = {first, bits};
+  return others;
 }
 
 void BlockRun::choose_lanes() {
   lanes_ = together_;
-  lane_bits_ = 0;
-  for (const std::size_t t : lanes_) lane_bits_ |= 1U << t % warp_size;
   const Instruction& now = instruction();
   if (now.guard < 0) return;
-  const Lanes& guard = registers_.read(now.guard, warp_, lane_bits_);
-  std::erase_if(lanes_, [&](std::size_t t) { return (guard[t % warp_size] != 0) != now.guard_value; });
-  lane_bits_ = 0;
-  for (const std::size_t t : lanes_) lane_bits_ |= 1U << t % warp_size;
+  const Lanes& guard = registers_.read(now.guard, warp_, together_.bits());
+  std::uint32_t holds = 0;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) holds |= std::uint32_t{guard[lane] != 0} << lane;
+  lanes_ = {together_.first_of_warp(), together_.bits() & (now.guard_value ? holds : ~holds)};
 }
 
 void BlockRun::execute() {
@@ -107,7 +113,7 @@ void BlockRun::execute() {
     case Instruction::Kind::compute:
       return compute(now);
     case Instruction::Kind::branch:
-      for (const std::size_t t : lanes_) next_[t] = now.target;
+      for (const std::size_t t : lanes_) next_[t] = static_cast<std::uint32_t>(now.target);
       return;
     case Instruction::Kind::barrier:
       for (const std::size_t t : lanes_) state_[t] = State::waits;
@@ -116,7 +122,7 @@ void BlockRun::execute() {
       for (const std::size_t t : lanes_) state_[t] = State::ended;
       return;
     case Instruction::Kind::trap:
-      throw Fault{"is executed", lanes_[0]};
+      throw Fault{"is executed", lanes_.front()};
     case Instruction::Kind::load:
     case Instruction::Kind::store:
       return access(now);
@@ -147,40 +153,36 @@ void BlockRun::execute() {
 }
 
 void BlockRun::compute(const Instruction& now) {
-  Lanes made[4];
-  const Lanes* operands[4] = {};
-  const std::size_t count = now.operands.size();
-  for (std::size_t i = 0; i < count; ++i) operands[i] = &values(now.operands[i], made[i]);
-  Lanes& result = registers_.write(now.results[0], warp_, lane_bits_);
-  for (const std::size_t t : lanes_) {
-    std::uint64_t of_lane[4] = {};
-    for (std::size_t i = 0; i < count; ++i) of_lane[i] = (*operands[i])[t % warp_size];
-    result[t % warp_size] = now.compute(of_lane);
-  }
+  Lanes made[most_operands];
+  const Lanes* operands[most_operands];
+  for (std::size_t i = 0; i < now.operands.size(); ++i) operands[i] = &values(now.operands[i], made[i]);
+  now.compute(operands, lanes_.bits(), registers_.write(now.results[0], warp_, lanes_.bits()));
 }
 
 void BlockRun::check_all_lanes() const {
-  if (lane_bits_ != ~0U) throw Fault{"is executed by some lanes of the warp, and all have to", lanes_[0]};
+  if (!lanes_.is_whole_warp()) throw Fault{"is executed by some lanes of the warp, and all have to", lanes_.front()};
 }
 
 void BlockRun::compute_together(const Instruction& now) {
   if (now.lane_mask < 0) check_all_lanes();
-  Lanes operands[10] = {}, results[4] = {};
+  Lanes made[most_warp_operands], results[4];
+  const Lanes* operands[most_warp_operands];
   for (std::size_t i = 0; i < now.operands.size(); ++i) {
-    Lanes made;
-    const Lanes& of_all = values(now.operands[i], made);
-    for (const std::size_t t : lanes_) operands[i][t % warp_size] = of_all[t % warp_size];
+    operands[i] = &values(now.operands[i], made[i]);
+    if (lanes_.is_whole_warp()) continue;
+    Lanes of_lanes{};
+    for (const std::size_t t : lanes_) of_lanes[t % warp_size] = (*operands[i])[t % warp_size];
+    made[i] = of_lanes;
+    operands[i] = &made[i];
   }
   for (const std::size_t t : lanes_)
-    if (now.lane_mask >= 0 && static_cast<std::uint32_t>(operands[now.lane_mask][t % warp_size]) != lane_bits_)
+    if (now.lane_mask >= 0 && static_cast<std::uint32_t>((*operands[now.lane_mask])[t % warp_size]) != lanes_.bits())
       throw Fault{"is executed by other lanes than its mask says", t};
   now.compute_warp(operands, results);
   const bool is_barrier = now.results.empty();
-  if (is_barrier && lane_bits_ == ~0U) shared_.pass_warp_barrier(warp_);
-  for (std::size_t i = 0; i < now.results.size(); ++i) {
-    Lanes& result = registers_.write(now.results[i], warp_, lane_bits_);
-    for (const std::size_t t : lanes_) result[t % warp_size] = results[i][t % warp_size];
-  }
+  if (is_barrier && lanes_.is_whole_warp()) shared_.pass_warp_barrier(warp_);
+  for (std::size_t i = 0; i < now.results.size(); ++i)
+    put(results[i], lanes_.bits(), registers_.write(now.results[i], warp_, lanes_.bits()));
 }
 
 std::uint64_t BlockRun::value(const Operand& operand, std::size_t thread) const {
@@ -198,7 +200,7 @@ std::uint64_t BlockRun::special(Special of, std::size_t thread) const {
 }
 
 const Lanes& BlockRun::values(const Operand& operand, Lanes& made) const {
-  if (operand.kind == Operand::Kind::reg) return registers_.read(static_cast<int>(operand.value), warp_, lane_bits_);
+  if (operand.kind == Operand::Kind::reg) return registers_.read(static_cast<int>(operand.value), warp_, lanes_.bits());
   if (operand.kind == Operand::Kind::number)
     made.fill(operand.value);
   else

@@ -1,4 +1,4 @@
-/// A block of a launch as it runs: warps of 32 lanes, in lockstep where lanes are at the same instruction.
+/// The blocks of a launch as they run, one after the other: warps of 32 lanes, in lockstep where lanes are at the same instruction.
 #pragma once
 
 #include <array>
@@ -10,9 +10,11 @@
 
 #include "tests/ptx/fault.h"
 #include "tests/ptx/groups.h"
+#include "tests/ptx/lanes.h"
 #include "tests/ptx/launch.h"
 #include "tests/ptx/registers.h"
 #include "tests/ptx/shared_memory.h"
+#include "tests/ptx/written_bytes.h"
 
 namespace attune::ptx {
 
@@ -24,11 +26,10 @@ using Executed = std::vector<InstructionCounts>;  // by instruction
 
 class BlockRun {
  public:
-  BlockRun(const Entry& entry, const Launch& launch, const std::array<std::uint32_t, 3>& place, DeviceMemory& memory, Executed& executed,
-           Counts& counts);
+  BlockRun(const Entry& entry, const Launch& launch, DeviceMemory& memory, Executed& executed, Counts& counts);
 
-  /// Until all threads have ended. Throws Fault, and instruction() is then the one at fault.
-  void run();
+  /// The block at the place of the grid, until all its threads have ended. Throws Fault, and instruction() is then the one at fault.
+  void run(const std::array<std::uint32_t, 3>& place);
   const Instruction& instruction() const { return entry_.instructions[at_]; }
 
  private:
@@ -41,6 +42,8 @@ class BlockRun {
     std::shared_ptr<const std::vector<std::uint64_t>> chunks;
   };
 
+  /// Forgets the block before: nobody has set a register, or written to shared or local memory.
+  void begin(const std::array<std::uint32_t, 3>& place);
   /// Until all lanes wait or have ended: always the lanes at the earliest instruction, which brings those that went apart together again.
   void run_warp(std::size_t first, std::size_t end);
   /// Gathers the lanes at the earliest instruction; gives the instruction at which others join them, or nothing if no lane runs.
@@ -71,12 +74,15 @@ class BlockRun {
   void order_products(const Instruction& now);
 
   void access(const Instruction& now);
+  /// Of each lane that executes the instruction, into `addresses_`.
+  void find_addresses(const Operand& operand, std::int64_t offset, std::size_t bytes);
+  void load(const Instruction& now);
+  void store(const Instruction& now);
   /// Bytes beyond those that are read are zeros.
   void copy(const Instruction& now);
   /// Lane 8 n + r names row r of matrix n, of 8 x 8 elements of 2 bytes. Lane l gets of each matrix the elements 2 (l % 4) and the next of row l / 4,
   /// or transposed, of column l / 4. It is the one that reads them: what another lane wrote is there behind a barrier.
   void load_matrices(const Instruction& now);
-  std::uint64_t address_of(const Instruction& now, std::size_t bytes, std::size_t thread) const;
   /// Bytes of a thread from or to memory.
   void move(Space space, std::uint64_t address, std::size_t bytes, std::size_t thread, std::byte* data, bool is_load);
   void move_global(std::uint64_t address, std::size_t bytes, std::size_t thread, std::byte* data, bool is_load);
@@ -97,24 +103,24 @@ class BlockRun {
 
   const Entry& entry_;
   const Launch& launch_;
-  const std::array<std::uint32_t, 3> place_;
+  std::array<std::uint32_t, 3> place_{};
   DeviceMemory& memory_;
   Executed& executed_;
   Counts& counts_;
   const std::size_t threads_;
   ThreadRegisters registers_;
-  std::vector<std::size_t> next_;  // instruction of a thread
+  std::vector<std::uint32_t> next_;  // instruction of a thread
   std::vector<State> state_;
   std::vector<Groups<Product>> products_;  // by warp
   SharedMemory shared_;
   std::vector<std::byte> local_;
-  std::vector<bool> is_local_written_;
+  WrittenBytes is_local_written_;
   std::size_t at_ = 0;
   std::size_t warp_ = 0;                  // that runs
-  std::vector<std::size_t> together_;     // its lanes at the instruction
-  std::vector<std::size_t> lanes_;        // of these, that execute it
-  std::uint32_t lane_bits_ = 0;           // the same as bits
+  LaneSet together_;                      // its lanes at the instruction
+  LaneSet lanes_;                         // of these, that execute it
   std::vector<std::uint64_t> addresses_;  // of these lanes
+  std::vector<std::uint64_t> sources_;    // of their copies
   std::vector<std::uint64_t> sectors_;    // that they touch
 };
 

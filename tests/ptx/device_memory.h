@@ -5,16 +5,21 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <vector>
+
+#include "tests/ptx/written_bytes.h"
 
 namespace attune::ptx {
 
 /// Arrays whose bytes know whether they were written.
 class DeviceMemory {
  public:
+  DeviceMemory() = default;
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
   struct Array {
     std::unique_ptr<std::byte[]> bytes;
-    std::vector<bool> is_written;
+    WrittenBytes written;
   };
 
   /// The address of so many bytes, none of them written.
@@ -28,7 +33,8 @@ class DeviceMemory {
   Array* find(std::uint64_t address, std::size_t bytes, std::size_t& offset);
 
  private:
-  std::map<std::uint64_t, Array> arrays_;  // by address
+  std::map<std::uint64_t, Array> arrays_;                              // by address
+  std::map<std::uint64_t, Array>::iterator last_found_ = arrays_.end();  // most accesses go where the one before went
 };
 
 }  // namespace attune::ptx

@@ -20,13 +20,13 @@ std::string run(const Entry& entry, const Launch& launch, DeviceMemory& memory, 
   Executed executed(entry.instructions.size());
   counts.shared_bytes = std::max(counts.shared_bytes, entry.shared_bytes + launch.shared_bytes);
   std::string problem;
+  BlockRun block(entry, launch, memory, executed, counts);
   std::array<std::uint32_t, 3> place{};
   for (place[2] = 0; place[2] < launch.grid[2] && problem.empty(); ++place[2])
     for (place[1] = 0; place[1] < launch.grid[1] && problem.empty(); ++place[1])
       for (place[0] = 0; place[0] < launch.grid[0] && problem.empty(); ++place[0]) {
-        BlockRun block(entry, launch, place, memory, executed, counts);
         try {
-          block.run();
+          block.run(place);
         } catch (const Fault& fault) {
           problem = "kernel '" + entry.name + "', block " + in_words(place) + ", thread " + in_words(thread_place(fault.thread, launch.block)) + ", line " +
                     std::to_string(block.instruction().line) + ": '" + block.instruction().text + "' " + fault.what;

@@ -146,7 +146,7 @@ class Parser {
       const Rule* rule = find_rule(name);
       if (rule == nullptr) refuse("is none of the instructions that kernels of Attune contain");
       if (static_cast<int>(parts.size()) != rule->operands + 1) refuse("has another number of operands");
-      instruction.compute = rule->compute;
+      instruction.compute = rule->compute_lanes;
       instruction.results = {register_of(parts[0])};
       for (std::size_t i = 1; i < parts.size(); ++i) instruction.operands.push_back(operand_of(parts[i]));
     }
@@ -161,7 +161,7 @@ class Parser {
       const Rule* rule = find_rule(std::string(half == 0 ? "low half of " : "high half of ") + std::string(name));
       if (rule == nullptr || halves.size() != 2) refuse("is none of the instructions that kernels of Attune contain");
       if (halves[half] == "tmp" || halves[half] == "_") continue;  // "{ .reg .b16 tmp; mov.b32 {tmp, %rs1}, %r1; }": what goes there is nobody's
-      instruction.compute = rule->compute;
+      instruction.compute = rule->compute_lanes;
       instruction.results = {register_of(halves[half])};
       entry.instructions.push_back(instruction);
     }
@@ -172,7 +172,7 @@ class Parser {
     const std::vector<std::string_view> halves = parts_of(parts[1].substr(1, parts[1].size() - 2));
     const Rule* rule = find_rule("pair of " + std::string(name));
     if (rule == nullptr || halves.size() != 2) refuse("is none of the instructions that kernels of Attune contain");
-    instruction.compute = rule->compute;
+    instruction.compute = rule->compute_lanes;
     instruction.results = {register_of(parts[0])};
     for (const std::string_view half : halves) instruction.operands.push_back(operand_of(half));
   }

@@ -1,6 +1,7 @@
 /// PTX, the text of CUDA's kernels, as instructions that a test can execute: those that Attune's kernels contain, and no others.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tests/ptx/lanes.h"
 
 namespace attune::ptx {
 
@@ -21,14 +24,14 @@ struct Operand {
   std::uint64_t value = 0;  ///< number of the register, the bits, or a Special
 };
 
-/// The result of up to four operands.
+/// The result of up to `most_operands`.
+inline constexpr std::size_t most_operands = 3;
 using Compute = std::uint64_t (*)(const std::uint64_t* operands);
-
-/// An operand or a result of all lanes of a warp.
-inline constexpr std::size_t warp_size = 32;
-using Lanes = std::array<std::uint64_t, warp_size>;
-/// The results of all lanes from the operands of all lanes.
-using ComputeWarp = void (*)(const Lanes* operands, Lanes* results);
+/// The same for the lanes that are named by bits; `result` may be an operand.
+using ComputeLanes = void (*)(const Lanes* const* operands, std::uint32_t lanes, Lanes& result);
+/// The results of all lanes from up to `most_warp_operands` of all lanes.
+inline constexpr std::size_t most_warp_operands = 10;
+using ComputeWarp = void (*)(const Lanes* const* operands, Lanes* results);
 
 enum class Space { param, global, shared, local };
 
@@ -71,7 +74,7 @@ struct Instruction {
   int line = 0;      ///< of the module, from 1
   int guard = -1;    ///< a predicate's register: lanes where it is as `guard_value` says execute the instruction
   bool guard_value = true;
-  Compute compute = nullptr;
+  ComputeLanes compute = nullptr;
   ComputeWarp compute_warp = nullptr;
   int lane_mask = -1;             ///< the operand of compute_warp that says which lanes take part; -1: all
   /// Of a store what is stored, one for each element of a vector; of a copy, how many bytes are read, if not all; of a product a (one descriptor or
@@ -106,6 +109,8 @@ struct Entry {
   std::size_t shared_bytes = 0;  ///< beside what a launch adds, which begins there
   std::size_t local_bytes = 0;   ///< of one thread
   std::vector<Instruction> instructions;
+  /// Whether there are any of warpgroups.
+  bool has_products() const { return std::ranges::any_of(instructions, [](const Instruction& i) { return i.kind == Instruction::Kind::product; }); }
 };
 
 /// The kernels of a module by name. std::runtime_error with a line and what stands there: an instruction that is none of those that Attune's kernels
@@ -117,6 +122,7 @@ struct Rule {
   std::string_view name;
   int operands;
   Compute compute;
+  ComputeLanes compute_lanes;
 };
 const Rule* find_rule(std::string_view name);
 

@@ -2,6 +2,7 @@
 /// (ISA 8.0, "wgmma.fence", "wgmma.wait_group") leaves undefined otherwise.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,6 +12,11 @@ namespace attune::ptx {
 class ProductRegisters {
  public:
   ProductRegisters(std::size_t registers, std::size_t warps) : uses_(registers * warps), fences_(warps) {}
+
+  void forget() {
+    std::ranges::fill(uses_, Use());
+    std::ranges::fill(fences_, 0);
+  }
 
   /// An ordinary instruction wrote the register in some lane of the warp.
   void write(std::size_t number, std::size_t warp) { use(number, warp).written = fences_[warp] + 1; }

@@ -2,9 +2,11 @@
 /// of a warpgroup has in flight nobody else touches.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "tests/ptx/fault.h"
@@ -16,11 +18,19 @@ namespace attune::ptx {
 /// A warp's lanes are named by bits, and asked together.
 class ThreadRegisters {
  public:
-  ThreadRegisters(int registers, std::size_t warps)
-      : in_products_(static_cast<std::size_t>(registers), warps),
+  /// Of a kernel without products of warpgroups, they have none in flight.
+  ThreadRegisters(int registers, std::size_t warps, bool has_products)
+      : has_products_(has_products),
+        in_products_(has_products ? static_cast<std::size_t>(registers) : 0, warps),
         warps_(warps),
-        values_(static_cast<std::size_t>(registers) * warps),
-        set_(values_.size()) {}
+        values_(std::make_unique_for_overwrite<Lanes[]>(static_cast<std::size_t>(registers) * warps)),
+        set_(static_cast<std::size_t>(registers) * warps) {}
+
+  /// Nobody has set any.
+  void forget() {
+    std::ranges::fill(set_, 0);
+    in_products_.forget();
+  }
 
   /// The lanes' values. Throws Fault.
   const Lanes& read(int number, std::size_t warp, std::uint32_t lanes) const {
@@ -30,7 +40,7 @@ class ThreadRegisters {
   /// Where the lanes' values are put: they count as set. Throws Fault.
   Lanes& write(int number, std::size_t warp, std::uint32_t lanes) {
     check_not_in_flight(number, warp, lanes);
-    in_products_.write(static_cast<std::size_t>(number), warp);
+    if (has_products_) in_products_.write(static_cast<std::size_t>(number), warp);
     return hold(number, warp, lanes);
   }
 
@@ -53,13 +63,14 @@ class ThreadRegisters {
   }
   std::size_t place_of(int number, std::size_t warp) const { return static_cast<std::size_t>(number) * warps_ + warp; }
   void check_not_in_flight(int number, std::size_t warp, std::uint32_t lanes) const {
-    if (in_products_.is_in_flight(static_cast<std::size_t>(number), warp))
+    if (has_products_ && in_products_.is_in_flight(static_cast<std::size_t>(number), warp))
       throw Fault{"touches a register that a product of matrices has in flight, with no wgmma.wait_group between", thread_of(warp, lanes)};
   }
 
+  bool has_products_;
   ProductRegisters in_products_;
   std::size_t warps_;
-  std::vector<Lanes> values_;  // by register, then by warp
+  std::unique_ptr<Lanes[]> values_;  // by register, then by warp
   std::vector<std::uint32_t> set_;
 };
 

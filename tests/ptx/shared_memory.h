@@ -5,16 +5,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "tests/ptx/fault.h"
 #include "tests/ptx/groups.h"
 
 namespace attune::ptx {
 
 class SharedMemory {
  public:
-  /// For a block of so many threads along x, y and z.
-  SharedMemory(std::size_t bytes, const std::array<std::uint32_t, 3>& block);
+  /// For blocks of so many threads along x, y and z, at most 1024, which read it by wgmma or do not.
+  SharedMemory(std::size_t bytes, const std::array<std::uint32_t, 3>& block, bool has_products);
+  /// Nobody has touched any of it: it is another block's.
+  void forget();
 
   /// Bytes from or to a place. Throws Fault: beyond the end, never written, still being copied to, or touched by another thread since the
   /// last barrier where one of the two writes.
@@ -35,42 +39,49 @@ class SharedMemory {
   void begin_async_read(std::uint64_t address, std::size_t bytes);
   void end_async_read(std::uint64_t address, std::size_t bytes, std::size_t thread);
   /// fence.proxy.async: what the thread wrote may be read by wgmma behind a barrier.
-  void fence_async(std::size_t thread) { ++fences_[thread]; }
+  void fence_async(std::size_t thread);
 
   /// All threads of a warp have come to one of the warp: what each of them did is before what each does behind it.
-  void pass_warp_barrier(std::size_t warp) { ++turns_[warp]; }
+  void pass_warp_barrier(std::size_t warp);
   /// All threads have come to a barrier.
-  void pass_barrier() { ++epoch_, fences_at_barrier_ = fences_; }
+  void pass_barrier();
 
  private:
-  /// Who touched a byte since the last barrier.
-  struct Byte {
-    std::byte value{};
-    bool is_written = false, is_copied_to = false, has_several_readers = false, is_read_by_warps = false;
-    std::uint32_t write_epoch = 0, read_epoch = 0;  // 0: never
-    std::uint32_t writer = 0, reader = 0;
-    std::uint32_t write_turn = 0, read_turn = 0;  // of the writer's warp, and of the reader's
-    std::uint32_t write_fences = 0;   // of the writer before
-    std::uint32_t async_readers = 0;  // warps of products that run
+  /// Who wrote to a byte last, and who read it since the last barrier, in words of 64 bits: accesses compare those of neighbours.
+  struct Writer {
+    std::uint64_t epoch : 20, turn : 18, fences : 14, thread : 10, is_written : 1, is_copied_to : 1;  // fences and turn of the writer before
   };
+  struct Reader {
+    std::uint64_t epoch : 20, turn : 18, thread : 10, has_several : 1, is_of_warps : 1, unused : 14;
+  };
+  static constexpr std::uint32_t most_epochs = (1U << 20) - 1, most_turns = (1U << 18) - 1, most_fences = (1U << 14) - 1, most_threads = (1U << 10) - 1;
   struct Copy {
     std::uint64_t address;
     std::size_t bytes;
   };
 
   void check_bounds(std::uint64_t address, std::size_t bytes, std::size_t thread) const;
-  void mark_read(Byte& byte, std::size_t thread) const;
-  void mark_written(Byte& byte, std::size_t thread) const;
+  /// Calls `touch` with what is known of each of the bytes and with its address, and keeps what that changes: of bytes side by side of which the same
+  /// is known once, with the first.
+  template <class Touch>
+  void touch_each(std::uint64_t address, std::size_t bytes, const Touch& touch);
+  void mark_read(Reader& reader, std::size_t thread) const;
+  void mark_written(Writer& writer, std::size_t thread) const;
   /// Whether it has passed a barrier of the warp since another thread of it was in a turn.
-  bool is_past(std::uint32_t turn, std::uint32_t other, std::size_t thread) const;
-  /// No other thread touched the byte in a way that a read or a write minds.
-  void check_order(const Byte& byte, std::uint64_t address, std::size_t thread, bool is_write) const;
+  bool is_past(std::uint64_t turn, std::uint64_t other, std::size_t thread) const;
+  /// No other thread touched the byte in a way that a read minds; or a write, which minds readers too.
+  void check_writer(Writer writer, std::uint64_t address, std::size_t thread) const;
+  void check_readers(Reader reader, std::uint64_t address, std::size_t thread) const;
+  Fault touched_by(std::uint64_t other, std::uint64_t address, std::size_t thread, std::string_view does) const;
 
   const std::array<std::uint32_t, 3> block_;
-  std::vector<Byte> bytes_;
+  std::vector<std::byte> bytes_;
+  std::vector<Writer> writers_;               // by byte
+  std::vector<Reader> readers_;               // by byte
+  std::vector<std::uint16_t> async_readers_;  // by byte: warps of products that run; without any if there are no products
   std::vector<Groups<Copy>> copies_;                       // by thread
   std::vector<std::uint32_t> fences_, fences_at_barrier_;  // by thread
-  std::vector<std::uint32_t> turns_;                       // by warp: barriers of its own passed
+  std::vector<std::uint32_t> turns_;                       // by warp: barriers of its own passed since the last one of all
   std::uint32_t epoch_ = 1;                                // barriers passed, and one
 };
 
