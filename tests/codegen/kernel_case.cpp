@@ -129,6 +129,8 @@ std::string KernelCase::difference(const Shape& extents, const Arrays& inputs) c
   const TrialVerdict verdict = trial.compare_with_interpreter(graph());
   if (!verdict.problem.empty()) return verdict.problem;
   if (!verdict.agrees) return verdict.text;
+  // Kernels for CUDA run on an interpreter, which tells of memory that nobody wrote by itself (tests/ptx).
+  if (prepared_.targets.front()->device == Device::cuda) return {};
   // Once more over other memory: what is not written, or depends on what stood there, differs.
   Trial again = trial;
   again.fill_outputs(std::byte{0xa2});

@@ -29,7 +29,8 @@ bool DeviceMemory::write(std::uint64_t address, const void* from, std::size_t by
 
 bool DeviceMemory::read(std::uint64_t address, void* to, std::size_t bytes) {
   std::size_t offset = 0;
-  if (find(address, bytes, offset) == nullptr) return false;
+  const Array* const array = find(address, bytes, offset);
+  if (array == nullptr || array->written.first_unwritten(offset, bytes) < offset + bytes) return false;
   std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
   return true;
 }

@@ -26,7 +26,7 @@ class DeviceMemory {
   std::uint64_t allocate(std::size_t bytes);
   /// False if no array begins there.
   bool free(std::uint64_t address);
-  /// Copies of the host; false if no array holds all of these bytes.
+  /// Copies of the host; false if no array holds all of these bytes, or of read(), if nobody wrote one of them.
   bool write(std::uint64_t address, const void* from, std::size_t bytes);
   bool read(std::uint64_t address, void* to, std::size_t bytes);
   /// The array that holds all of these bytes, and where they begin in it; nullptr if none does.

@@ -1,6 +1,7 @@
 #include "tests/ptx/driver_work.h"
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 
@@ -74,7 +75,10 @@ Result copy_in(std::uint64_t to, const void* from, std::size_t bytes) {
 }
 Result copy_out(void* to, std::uint64_t from, std::size_t bytes) {
   Device* device = device_at(from);
-  if (device == nullptr || !device->memory.read(from, to, bytes)) return invalid_value;
+  if (device == nullptr || !device->memory.read(from, to, bytes)) {
+    std::fprintf(stderr, "ptx: a copy of %zu bytes to the host has some that no array holds or nobody wrote\n", bytes);
+    return invalid_value;
+  }
   driver().state.bytes_to_host += bytes;
   return success;
 }

@@ -58,6 +58,22 @@ TEST_CASE("an access outside of arrays, of what nobody wrote, or that is not ali
   CHECK_THAT(run_block(kernel("\tst.local.b32 \t[own+8], %r2;\n", local), 1, 1).problem, Catch::EndsWith("touches byte 8 of local memory, of which a thread has 8"));
 }
 
+TEST_CASE("what nobody wrote is not copied to the host", "[ptx]") {
+  DeviceMemory memory;
+  const std::uint64_t address = memory.allocate(8);
+  std::uint64_t number = 7;
+  CHECK(!memory.read(address, &number, 4));
+  CHECK(memory.write(address, &number, 4));
+  CHECK(memory.read(address, &number, 4));
+  CHECK(!memory.read(address, &number, 8));
+  CHECK(memory.write(address + 4, &number, 4));
+  CHECK(memory.read(address, &number, 8));
+  CHECK(number == 7 + (std::uint64_t{7} << 32));
+  CHECK(!memory.read(address, &number, 9));
+  CHECK(memory.free(address));
+  CHECK(!memory.read(address, &number, 4));
+}
+
 TEST_CASE("threads that touch a byte of shared memory with no barrier between are a fault", "[ptx]") {
   const Ran right = run_block(kernel(turned("\tbar.sync \t0;\n"), shared_array), 64, 64);
   CHECK(right.problem == "");
