@@ -5,6 +5,7 @@
 
 #include "tests/codegen/device_problem.h"
 #include "tests/codegen/kernel_case.h"
+#include "tests/codegen/small_tiles.h"
 #include "tests/skip.h"
 
 namespace attune {
@@ -52,11 +53,11 @@ TEST_CASE("attention of few queries on devices agrees with the interpreter", "[d
 }
 
 TEST_CASE("projections and stored weights on devices agree with the interpreter", "[devices]") {
-  check_on_devices("multi_head", {.settings = {"weights=true", "mask=true"}}, {"batch=2,tokens=17,depth=5", "batch=1,tokens=1,depth=3"});
+  check_on_devices("multi_head", {.settings = {"weights=true", "mask=true"}, .schedule = small_tiles}, {"batch=2,tokens=17,depth=5", "batch=1,tokens=1,depth=3"});
 }
 
 TEST_CASE("attention of keys that an indexer chooses on devices agrees with the interpreter", "[devices]") {
-  check_on_devices("chosen_keys", {.settings = {"count=5", "causal=true"}},
+  check_on_devices("chosen_keys", {.settings = {"count=5", "causal=true"}, .schedule = small_tiles},
                   {"batch=2,heads=2,group=3,queries=37,keys=37,depth=16,value_depth=9,index_heads=3,index_depth=7"});
 }
 
@@ -79,13 +80,13 @@ TEST_CASE("infinities and NaN of literals on devices agree with the interpreter"
 }
 
 TEST_CASE("attention without keys, queries or heads on devices agrees with the interpreter", "[devices]") {
-  check_on_devices("scaled_dot_product", {}, {"queries=5,keys=0", "queries=0,keys=5", "queries=1,keys=1,depth=3,value_depth=0", "queries=5,keys=0,depth=0",
+  check_on_devices("scaled_dot_product", {.schedule = small_tiles}, {"queries=5,keys=0", "queries=0,keys=5", "queries=1,keys=1,depth=3,value_depth=0", "queries=5,keys=0,depth=0",
                                              "queries=37,keys=0,heads=0"});
-  check_on_devices("masked", {.types = "bf16"}, {"queries=5,keys=0,depth=7", "queries=5,keys=37,depth=7"});
-  check_on_devices("multi_head", {.settings = {"weights=true", "biases=true", "lengths=true"}},
+  check_on_devices("masked", {.types = "bf16", .schedule = small_tiles}, {"queries=5,keys=0,depth=7", "queries=5,keys=37,depth=7"});
+  check_on_devices("multi_head", {.settings = {"weights=true", "biases=true", "lengths=true"}, .schedule = small_tiles},
                   {"batch=2,tokens=5,heads=2,depth=3,model=0", "batch=2,tokens=5,heads=0", "batch=2,tokens=0,heads=2", "batch=0,tokens=5"});
-  check_on_devices("grouped_query", {}, {"queries=5,keys=0,group=3", "queries=5,keys=3,group=0"});
-  check_on_devices("additive", {}, {"batch=2,queries=5,keys=0", "batch=2,queries=5,keys=37,hidden=0"});
+  check_on_devices("grouped_query", {.schedule = small_tiles}, {"queries=5,keys=0,group=3", "queries=5,keys=3,group=0"});
+  check_on_devices("additive", {.schedule = small_tiles}, {"batch=2,queries=5,keys=0", "batch=2,queries=5,keys=37,hidden=0"});
 }
 
 TEST_CASE("sums, maxima, softmax, gather and concat of nothing on devices agree with the interpreter", "[devices]") {

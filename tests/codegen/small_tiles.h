@@ -1,0 +1,11 @@
+/// Tiles for kernels on devices.
+#pragma once
+
+namespace attune {
+
+/// Small ones, of which calls of odd extents have several: OpenCL's compiler takes three times as long for those of the default, which tests of single
+/// variants have.
+inline constexpr const char* small_tiles =
+    "gpu_online_softmax,block_columns=4,block_rows=4,thread_rows=2,thread_keys=2,thread_values=4,over_chunk=16,value_chunk=1";
+
+}  // namespace attune
