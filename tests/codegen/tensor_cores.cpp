@@ -1,7 +1,7 @@
 /// Which stages tensor cores take and which they leave to Halide's schedules, and what ptxas makes of their kernels.
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <fstream>
+#include <set>
 #include <sstream>
 
 #include "codegen/output/code_generators.h"
@@ -60,6 +60,61 @@ std::string ptx_of(const std::string& variant, const StageOptions& options, cons
   REQUIRE(answer.problem == "");
   return answer.bytes;
 }
+
+/// Passes the modules of a text to ptxas.
+class Assembler {
+ public:
+  /// False where there is none: the test case is skipped then.
+  bool is_there() const { return !program_.empty(); }
+
+  /// A module that has passed is not read again: schedules that differ in one kernel share the other.
+  void check(const std::string& modules, int most_spilled = 0) {
+    const std::string_view begin = ".version";
+    for (std::size_t first = modules.find(begin), next = 0; first != std::string::npos; first = next) {
+      next = modules.find(begin, first + 1);
+      if (const std::string module = modules.substr(first, next - first); checked_.emplace(module, most_spilled).second) check_module(module, most_spilled);
+    }
+  }
+  /// Of the first step, with a schedule or by default.
+  void check_products(Element element, const std::string& schedule) {
+    CAPTURE(name_of(element), schedule);
+    const Planned of(variant_graph("multi_head"), storing(element, 0));
+    check(code_of({of.plan, of.plan.steps.at(0), *find_target("cuda"), SizeClass::large, chosen(schedule)}, "kernel", CodeForm::assembly).bytes);
+  }
+  void check_attention(Element element, std::initializer_list<const char*> variants, SizeClass size, int most_spilled = 0) {
+    for (const char* variant : variants) {
+      CAPTURE(variant, name_of(element));
+      check(ptx_of(variant, storing(element, 128, 128), {}, size), most_spilled);
+    }
+  }
+
+ private:
+  void check_module(const std::string& ptx, int most_spilled) const {
+    const std::string path = folder_.write("kernel.ptx", ptx);
+    const std::string architecture = ptx.find(".target sm_90a") != std::string::npos ? "sm_90a" : "sm_90";
+    REQUIRE(std::system((program_ + " -v -arch=" + architecture + " -o " + path + ".cubin " + path + " > " + path + ".log 2>&1").c_str()) == 0);
+    std::istringstream said(contents(path + ".log"));
+    int kernels = 0;
+    for (std::string line; std::getline(said, line);) {
+      const std::string frame = " bytes stack frame, ";
+      const std::size_t spilled = line.find(frame);
+      if (spilled == std::string::npos) continue;
+      ++kernels;
+      INFO(line);
+      CHECK(std::stoi(line.substr(spilled + frame.size())) <= most_spilled);
+    }
+    CHECK(kernels > 0);
+    CHECK_THAT(said.str(), !Catch::Contains("serialized"));  // what ptxas says of products of warpgroups that wait for each other
+  }
+
+  std::string program_ = ptxas();
+  Folder folder_;
+  std::set<std::pair<std::string, int>> checked_;
+};
+constexpr const char* no_assembler = "there is no ptxas on the PATH or in /usr/local/cuda/bin";
+
+// Parts of f32 and 16 rows of queries and of sums are more than registers; beside masks some addresses wait outside of registers for the next block of keys.
+constexpr int spilled_of_few = 200, spilled_beside_masks = 24;
 
 }  // namespace
 
@@ -206,70 +261,38 @@ TEST_CASE("a schedule for some devices stands beside that for all, and each has 
         "schedule 'wgmma_gemm': a block shares 245760 bytes; at most 232448 are there on compute capability 9.0");
 }
 
+// ptxas takes a second for a kernel: of each kind of mask and of what changes scores there is one, in one type. Those of attention, causal and grouped
+// queries stand in docs/gpu.md; depth 64 takes fewer registers.
 TEST_CASE("kernels of tensor cores pass ptxas with at most 255 registers, and spill nothing, or beside the walk over keys", "[tensor cores]") {
-  const std::string program = ptxas();
-  if (program.empty()) return skip("there is no ptxas on the PATH or in /usr/local/cuda/bin");
-  const Folder folder;
-  const std::string path = (folder / "kernel.ptx").string();
-  const auto check_text = [&](const std::string& ptx, int most_spilled) {
-    std::ofstream(path) << ptx;
-    const std::string architecture = ptx.find(".target sm_90a") != std::string::npos ? "sm_90a" : "sm_90";
-    REQUIRE(std::system((program + " -v -arch=" + architecture + " -o " + path + ".cubin " + path + " > " + path + ".log 2>&1").c_str()) == 0);
-    std::ifstream log(path + ".log");
-    std::stringstream text;
-    text << log.rdbuf();
-    int kernels = 0;
-    for (std::string line; std::getline(text, line);) {
-      const std::size_t spilled = line.find(" bytes stack frame, ");
-      if (spilled == std::string::npos) continue;
-      ++kernels;
-      INFO(line);
-      CHECK(std::stoi(line.substr(spilled + std::string(" bytes stack frame, ").size())) <= most_spilled);
-    }
-    CHECK(kernels > 0);
-    CHECK_THAT(text.str(), !Catch::Contains("serialized"));  // what ptxas says of products of warpgroups that wait for each other
-  };
-  const auto check_registers = [&](const std::string& texts, int most_spilled = 0) {
-    const std::string_view begin = ".version";
-    for (std::size_t first = texts.find(begin), next = 0; first != std::string::npos; first = next) {
-      next = texts.find(begin, first + 1);
-      check_text(texts.substr(first, next - first), most_spilled);
-    }
-  };
-  const Planned products(variant_graph("multi_head"), storing(Element::bf16, 0));
-  check_registers(
-      code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, {}}, "kernel", CodeForm::assembly).bytes);
-  for (const char* schedule : {"mma_gemm,warp_columns=32", "mma_gemm,warp_rows=32", "mma_gemm,row_tile=64,column_tile=64,warp_rows=32,warp_columns=32"}) {
-    const Planned of_f32(variant_graph("multi_head"), storing(Element::f32, 0));
-    check_registers(
-        code_of({of_f32.plan, of_f32.plan.steps.at(0), *find_target("cuda"), SizeClass::large, chosen(schedule)}, "kernel", CodeForm::assembly)
-            .bytes);
-  }
+  Assembler assembler;
+  if (!assembler.is_there()) return skip(no_assembler);
+  assembler.check_attention(Element::bf16, {"padded", "soft_cap"}, SizeClass::few);
+  assembler.check_attention(Element::f32, {"masked"}, SizeClass::few, spilled_of_few);
+  assembler.check_attention(Element::bf16, {"sliding_window", "alibi", "document", "masked"}, SizeClass::large);
+  assembler.check_attention(Element::f32, {"padded", "prefix_lm"}, SizeClass::large, spilled_beside_masks);
+}
+
+TEST_CASE("kernels of tensor cores of other variants pass ptxas with at most 255 registers, and spill nothing, or beside the walk over keys", "[tensor cores][.full]") {
+  Assembler assembler;
+  if (!assembler.is_there()) return skip(no_assembler);
+  const auto few = {"grouped_query", "padded", "masked", "soft_cap"};
+  assembler.check_attention(Element::bf16, few, SizeClass::few);
+  assembler.check_attention(Element::f32, few, SizeClass::few, spilled_of_few);
+  assembler.check_attention(Element::bf16, {"sliding_window", "grouped_query", "padded", "alibi", "document", "masked", "soft_cap", "prefix_lm"}, SizeClass::large);
+  assembler.check_attention(Element::f32, {"padded", "masked", "soft_cap", "prefix_lm"}, SizeClass::large, spilled_beside_masks);
+}
+
+TEST_CASE("kernels of tensor cores of other tiles pass ptxas with at most 255 registers, and spill nothing", "[tensor cores]") {
+  Assembler assembler;
+  if (!assembler.is_there()) return skip(no_assembler);
+  for (const char* schedule : {"mma_gemm,warp_columns=32", "mma_gemm,warp_rows=32", "mma_gemm,row_tile=64,column_tile=64,warp_rows=32,warp_columns=32"})
+    assembler.check_products(Element::f32, schedule);
   for (const char* tiles : {"row_tile=128,column_tile=256,group_rows=64,stages=4", "row_tile=256,column_tile=128,group_rows=128,stages=4",
                             "row_tile=256,column_tile=128,group_rows=64,stages=3", "row_tile=64,column_tile=64,group_rows=64,stages=6"})
-    check_registers(
-        code_of({products.plan, products.plan.steps.at(0), *find_target("cuda"), SizeClass::large, chosen("wgmma_gemm," + std::string(tiles))},
-                "kernel", CodeForm::assembly)
-            .bytes);
-  for (const char* variant : {"grouped_query", "padded", "masked", "soft_cap"})
-    for (const Element element : {Element::bf16, Element::f32}) {
-      CAPTURE(variant, name_of(element));
-      // Parts of f32 and 16 rows of queries and of sums are more than registers.
-      check_registers(ptx_of(variant, storing(element, 128, 128), {}, SizeClass::few), element == Element::f32 ? 200 : 0);
-    }
-  // Depth 64 takes fewer registers; those of attention and causal stand in docs/gpu.md.
-  const auto check_variants = [&](Element element, std::initializer_list<const char*> variants, int most_spilled) {
-    for (const char* variant : variants) {
-      CAPTURE(variant, name_of(element));
-      check_registers(ptx_of(variant, storing(element, 128, 128)), most_spilled);
-    }
-  };
-  check_variants(Element::bf16, {"sliding_window", "grouped_query", "padded", "alibi", "document", "masked", "soft_cap", "prefix_lm"}, 0);
-  // Beside masks some addresses wait outside of registers for the next block of keys.
-  check_variants(Element::f32, {"padded", "masked", "soft_cap", "prefix_lm"}, 24);
+    assembler.check_products(Element::bf16, "wgmma_gemm," + std::string(tiles));
   for (const char* tiles : {"query_tile=128,key_tile=176,stages=2", "query_tile=192,key_tile=64,stages=3,turns=1",
                             "query_tile=128,key_tile=128,stages=3,turns=1", "query_tile=128,key_tile=128,stages=2,query_registers=1"})
-    check_registers(ptx_of("scaled_dot_product", storing(Element::bf16, 128, 128), chosen("wgmma_online_softmax," + std::string(tiles))));
+    assembler.check(ptx_of("scaled_dot_product", storing(Element::bf16, 128, 128), chosen("wgmma_online_softmax," + std::string(tiles))));
 }
 
 }  // namespace attune
