@@ -65,7 +65,9 @@ TEST_CASE("what is packed for OpenCL is compared and measured beside the peaks",
   CHECK(causal["is_met"] == (causal["reached"] >= causal["least"]));
   CHECK(named(results["rows"], "padded_f32").is_null());
 
-  SECTION("a wrong value is found") {
+  // What follows changes the folder, which takes long to make: the list of checks goes last.
+  {
+    INFO("a wrong value is found");
     const std::filesystem::path file = packed / "padded_f32_0_out_expected.npy";
     NpyArray array = read_npy(file).value();
     std::vector<double> values(array.values<double>()->begin(), array.values<double>()->end());
@@ -76,13 +78,23 @@ TEST_CASE("what is packed for OpenCL is compared and measured beside the peaks",
     CHECK_THAT(wrong.out, Contains("padded_f32: out: 1 of ") && Contains("elements differ; worst at [0, 0, 0, 5]: got "));
     CHECK(named(packed.results()["values"], "padded_f32")["agrees"] == false);
   }
-  SECTION("a kernel that cannot be opened is a failure") {
+  {
+    INFO("a kernel that cannot be opened is a failure");
     std::filesystem::resize_file(packed / "padded_f32.so", 1000);
     const Ran wrong = packed.run({"--only", "padded_f32"});
     CHECK(wrong.status == 1);
     CHECK_THAT(wrong.out, Contains("padded_f32: ") && Contains("padded_f32.so'"));
   }
-  SECTION("what there is not is refused") {
+  {
+    INFO("without torch nothing stands beside it, and that is said");
+    const Folder python;
+    python.write("torch.py", "raise ImportError('there is none')\n");
+    const Ran peers = run_program({ATTUNE_SOURCE "/scripts/gpu-check", "peers", packed / ""}, {{"PYTHONPATH", python / ""}});
+    CHECK(peers.status == 0);
+    CHECK(peers.out == "gpu_peers: torch cannot be imported: there is none; nothing stands beside the results\n");
+  }
+  {
+    INFO("what there is not is refused");
     const auto refusal = [&](const Words& words) {
       const Ran refused = packed.run(words);
       CHECK(refused.status == 2);
@@ -100,13 +112,6 @@ TEST_CASE("what is packed for OpenCL is compared and measured beside the peaks",
     CHECK_THAT(refusal({}), Contains("checks.json': is no list of checks: ") && Contains("scripts/gpu-check pack writes one"));
     std::filesystem::remove(packed / "checks.json");
     CHECK_THAT(refusal({}), Contains("checks.json': cannot be read; scripts/gpu-check pack makes a folder with it"));
-  }
-  SECTION("without torch nothing stands beside it, and that is said") {
-    const Folder python;
-    python.write("torch.py", "raise ImportError('there is none')\n");
-    const Ran peers = run_program({ATTUNE_SOURCE "/scripts/gpu-check", "peers", packed / ""}, {{"PYTHONPATH", python / ""}});
-    CHECK(peers.status == 0);
-    CHECK(peers.out == "gpu_peers: torch cannot be imported: there is none; nothing stands beside the results\n");
   }
 }
 
