@@ -186,6 +186,21 @@ bool SoftmaxStage::values_are_in_place() const {
 /// Of a value's copy: that of a vector of a group. Beyond the last element it is the last one, which nothing reads.
 Expr SoftmaxStage::copied_depth() const { return min(likely((vector_group_ * vectors_in_group() + vector_) * tiles_.lanes + lane_), depth_ - 1); }
 
+/// weight[key] * value[key, lane of the vector]: a term of the sums.
+Expr SoftmaxStage::weighted_value(const SoftmaxPass& pass, const SummedPlace& at) const {
+  const Expr of_all = at.vector_group * vectors_in_group() + at.vector;
+  // An unknown number of vectors is one group, or copies would have more vectors than there are.
+  const Exprs vectors = fixed_depth_ ? Exprs{lane_, at.vector} : Exprs{lane_, of_all};
+  const Expr of_groups = fixed_depth_ ? at.vector_group : 0;
+  const auto value = [&]() -> Expr {
+    if (pass.values.defined()) return pass.values(joined(joined(vectors, {at.column, at.panel, of_groups, key_block_}), value_batch_));
+    const Expr key = key_of(pass, at.column, at.panel);
+    if (copies_values()) return value_panel_(joined(joined(vectors, {key, of_groups}), value_batch_));
+    return value_at(of_all * tiles_.lanes + lane_, key);
+  };
+  return pass.summed_weights()(per_row({at.column, at.panel})) * value();
+}
+
 /// Whole groups of register_vectors vectors first, then the vectors that are left. Keys beyond the last one are not summed: the last one's
 /// value in their stead may be infinite, times a weight of 0.
 void SoftmaxStage::define_partial(SoftmaxPass& pass) {
@@ -195,20 +210,6 @@ void SoftmaxStage::define_partial(SoftmaxPass& pass) {
     pass.values = Func(pass.named("values"));
     pass.values(joined({lane_, vector_, column_, panel_, vector_group_, key_block_}, value_batch_)) = value_at(copied_depth(), key_of(pass, column_, panel_));
   }
-  const Func weights = pass.summed_weights();
-  const auto product = [&](const Expr& vector_group, const Expr& vector, const Expr& column, const Expr& panel) {
-    const Expr of_all = vector_group * group + vector;
-    // An unknown number of vectors is one group, or copies would have more vectors than there are.
-    const Exprs vectors = fixed_depth_ ? Exprs{lane_, vector} : Exprs{lane_, of_all};
-    const Expr of_groups = fixed_depth_ ? vector_group : 0;
-    const auto value = [&]() -> Expr {
-      if (pass.values.defined()) return pass.values(joined(joined(vectors, {column, panel, of_groups, key_block_}), value_batch_));
-      const Expr key = key_of(pass, column, panel);
-      if (copies_values()) return value_panel_(joined(joined(vectors, {key, of_groups}), value_batch_));
-      return value_at(of_all * tiles_.lanes + lane_, key);
-    };
-    return weights(per_row({column, panel})) * value();
-  };
   const int panels = pass.key_tile / tiles_.panel();
   pass.partial = Func(pass.named("partial"));
   if (has_sums_of_groups(pass)) {
@@ -216,21 +217,19 @@ void SoftmaxStage::define_partial(SoftmaxPass& pass) {
     if (pass.has_tail) pass.whole.where(exists(pass, pass.whole[0], pass.whole[1]));
     pass.group_sums = Func(pass.named("group_sums"));
     pass.group_sums(per_row({lane_, vector_})) = 0.f;
-    pass.group_sums(per_row({lane_, vector_})) += product(vector_ / group, vector_ % group, pass.whole[0], pass.whole[1]);
+    pass.group_sums(per_row({lane_, vector_})) += weighted_value(pass, {vector_ / group, vector_ % group, pass.whole[0], pass.whole[1]});
     pass.partial(per_row({lane_, vector_})) = pass.group_sums(per_row({lane_, vector_}));
     return;
   }
   pass.partial(per_row({lane_, vector_})) = 0.f;
   pass.whole = RDom({{0, group}, {0, tiles_.panel()}, {0, panels}, {0, vectors_ / group}}, "whole");
   if (pass.has_tail) pass.whole.where(exists(pass, pass.whole[1], pass.whole[2]));
-  const auto add = [&](const Expr& vector_group, const Expr& vector, const Expr& column, const Expr& panel) {
-    pass.partial(per_row({lane_, vector_group * group + vector})) += product(vector_group, vector, column, panel);
-  };
-  add(pass.whole[3], pass.whole[0], pass.whole[1], pass.whole[2]);
+  const auto add = [&](const SummedPlace& at) { pass.partial(per_row({lane_, at.vector_group * group + at.vector})) += weighted_value(pass, at); };
+  add({pass.whole[3], pass.whole[0], pass.whole[1], pass.whole[2]});
   if (fixed_value(vectors_ % group) == 0) return;
   pass.rest = RDom({{0, tiles_.panel()}, {0, panels}, {0, vectors_ % group}}, "rest");
   if (pass.has_tail) pass.rest.where(exists(pass, pass.rest[0], pass.rest[1]));
-  add(vectors_ / group, pass.rest[2], pass.rest[0], pass.rest[1]);
+  add({vectors_ / group, pass.rest[2], pass.rest[0], pass.rest[1]});
 }
 
 /// Once for all vectors of the state, of which the reference is the last to change. (As a tuple of o, m and l the state would hold m and l,

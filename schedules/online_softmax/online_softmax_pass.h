@@ -18,6 +18,11 @@ struct KeyBlocks {
   Halide::RVar block() const { return blocks[1]; }
 };
 
+/// A vector of value_depth, by its group, and a key, by its column of a panel.
+struct SummedPlace {
+  Halide::Expr vector_group, vector, column, panel;
+};
+
 /// One update of the state, over key blocks of one size, and what it computes of each of them.
 /// All Funcs end in the dims row, row_group, key_block, query_tile, batch.., innermost first.
 struct SoftmaxPass : KeyBlocks {

@@ -65,6 +65,7 @@ class SoftmaxStage {
   void define_powers(SoftmaxPass& pass);
   void define_changed_weights(SoftmaxPass& pass, const std::function<Halide::Expr(const Exprs& place)>& unchanged);
   Exprs lane_of(const Halide::RDom& vectors) const;
+  Halide::Expr weighted_value(const SoftmaxPass& pass, const SummedPlace& at) const;
   void define_partial(SoftmaxPass& pass);
   void define_update(const SoftmaxPass& pass);
   Halide::Expr place_of(const SoftmaxPass& pass, const Halide::Expr& column, const Halide::Expr& panel) const;

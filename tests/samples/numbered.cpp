@@ -1,32 +1,17 @@
-#include <sys/wait.h>
-
-#include <catch2/catch.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
-#include "tests/folder.h"
+#include "tests/samples/program.h"
 #include "tests/skip.h"
 
 using attune::contents;
+using attune::Run;
+using attune::run;
 using Catch::Matchers::Contains;
 using Catch::Matchers::EndsWith;
 
 namespace {
-
-struct Run {
-  int status;
-  std::string out, err;
-};
-
-/// Runs a program of the samples with these words of a shell.
-Run run(const std::string& program, const std::string& words = {}) {
-  const attune::Folder folder;
-  const std::string command = program + " " + words + " >'" + (folder / "out").string() + "' 2>'" + (folder / "err").string() + "'";
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder / "out"), contents(folder / "err")};
-}
 
 const std::string programs = "'" SAMPLES_PROGRAMS "'/", kernel_file = "'" SAMPLES_KERNEL_FILE "'";
 
