@@ -11,19 +11,10 @@
 #include "schedules/common/scores.h"
 #include "schedules/common/softmax_math.h"
 #include "schedules/online_softmax/online_softmax_pass.h"
+#include "schedules/online_softmax/softmax_tiles.h"
 #include "schedules/online_softmax/tile_order.h"
 
 namespace attune {
-
-/// Sizes of tiles; a panel is the keys whose scores are summed in registers at once.
-struct SoftmaxTiles {
-  int lanes, rows, vectors, query_tile, key_tile, middle_tile, edge_tile;
-  bool has_bf16_dot;  ///< the machine sums products of pairs of bf16
-  bool copy_values;
-  PrefetchInto prefetch_keys;
-  int panel() const { return lanes * vectors; }
-  int row_groups() const { return query_tile / rows; }
-};
 
 /// The operands where all are tensors of bf16: product = factor * sum of query * key. Sums of products of pairs take them as they are.
 struct Bf16Operands {
@@ -140,7 +131,8 @@ class SoftmaxStage {
   Halide::Func query_pairs_{"query_pairs"};  ///< [pair, pair of over, row, row_group, query_tile, batch..] bf16
   Halide::Func key_pairs_{"key_pairs"};      ///< [pair, column, pair of over, panel, key's batch..] bf16
   Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys
-  Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] vectors of o, then one of l, by lane, if it is kept, and before a softmax one of m and one of the greatest score, if it is wanted
+  Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] vectors of o, then one of l, by lane, if it is
+                                             ///< kept, and before a softmax one of m and one of the greatest score, if it is wanted
   Halide::Func total_{"total"};              ///< [row, row_group, query_tile, batch..] l
   Halide::Func kept_total_{"kept_total"};    ///< the same, where something is stored of its row
   const StoredRows stored_rows_;
