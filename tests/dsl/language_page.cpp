@@ -1,5 +1,6 @@
 /// docs/language.md holds what the code says of every operation and variant; ATTUNE_UPDATE=1 writes it anew.
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -30,7 +31,11 @@ std::string struct_name(std::string_view name) {
 
 /// What the example of an operation returns, as it is written.
 std::string example_of(std::string_view name) {
-  static const std::string source = read(ATTUNE_SOURCE "/tests/operation_examples.h");
+  static const std::string source = [] {
+    std::string all = read(ATTUNE_SOURCE "/tests/operation_examples.h");
+    for (const auto& file : std::filesystem::directory_iterator(ATTUNE_SOURCE "/tests/operation_examples")) all += read(file.path());
+    return all;
+  }();
   const std::string start = "example(const " + struct_name(name) + "&) { return ";
   const std::size_t begin = source.find(start);
   REQUIRE(begin != std::string::npos);
