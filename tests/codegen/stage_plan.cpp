@@ -128,48 +128,51 @@ TEST_CASE("weights that no softmax makes are computed with their matmul", "[plan
     CHECK(reasons<WeightedSumRoles>(g).size() == 1);
     CHECK(reasons<GemmRoles>(g).size() == 1);
   }
-  SECTION("a sum of the weights that something else reads, too") {
+}
+
+TEST_CASE("a sum of weights that something else reads, too, is stored beside their product", "[plan]") {
+  OneHead a;
+  const Value weights = select(index(a.queries) >= index(a.keys), a.scores(), 0), total = sum(weights, a.keys);
+  a.g.output("out", matmul(weights, a.v, a.keys) / total, {a.queries, a.depth});
+  a.g.output("total", total, {a.queries});
+  CHECK(problem_of_plans(a.g) == "");
+  CHECK(reasons<WeightedSumRoles>(a.g).size() == 1);
+  CHECK(plan_stages(expanded(a.g)).size() == 1);
+}
+
+TEST_CASE("what needs the sum of weights elsewhere comes after their stage", "[plan]") {
+  for (const bool is_before : {false, true}) {
     OneHead a;
-    const Value weights = select(index(a.queries) >= index(a.keys), a.scores(), 0), total = sum(weights, a.keys);
-    a.g.output("out", matmul(weights, a.v, a.keys) / total, {a.queries, a.depth});
-    a.g.output("total", total, {a.queries});
+    const Value weights = select(index(a.queries) >= index(a.keys), a.scores(), 0), total = sum(weights, a.keys), greatest = max(total, a.queries);
+    const Value product = matmul(weights, a.v, a.keys);
+    a.g.output("out", is_before ? product * greatest / total : product / total * greatest, {a.queries, a.depth});
     CHECK(problem_of_plans(a.g) == "");
-    CHECK(reasons<WeightedSumRoles>(a.g).size() == 1);
-    CHECK(plan_stages(expanded(a.g)).size() == 1);
+    CHECK(reasons<WeightedSumRoles>(a.g).size() == (is_before ? 0 : 1));  // what comes before its last use would need the stage's own result
   }
-  SECTION("what needs that sum elsewhere comes after the stage") {
-    for (const bool is_before : {false, true}) {
-      OneHead a;
-      const Value weights = select(index(a.queries) >= index(a.keys), a.scores(), 0), total = sum(weights, a.keys), greatest = max(total, a.queries);
-      const Value product = matmul(weights, a.v, a.keys);
-      a.g.output("out", is_before ? product * greatest / total : product / total * greatest, {a.queries, a.depth});
-      CHECK(problem_of_plans(a.g) == "");
-      CHECK(reasons<WeightedSumRoles>(a.g).size() == (is_before ? 0 : 1));  // what comes before its last use would need the stage's own result
-    }
-  }
-  SECTION("a sum of another function of what they are made of") {
-    const auto fused = [](Value (*weight)(const Value&), Value (*term)(const Value&)) {
-      OneHead a;
-      const Value scores = a.scores(), is_visible = index(a.queries) >= index(a.keys);
-      const Value total = sum(select(is_visible, term(scores), 0), a.keys);
-      a.g.output("out", matmul(select(is_visible, weight(scores), 0), a.v, a.keys) / (total + 1), {a.queries, a.depth});
-      CHECK(problem_of_plans(a.g) == "");
-      return reasons<WeightedSumRoles>(a.g).size() == 1;
-    };
-    using Function = Value (*)(const Value&);
-    const Function rise = [](const Value& s) { return exp(s) - 1; };
-    const Function rectified = [](const Value& s) { return maximum(exp(s) - 1, 0); };
-    const Function size = [](const Value& s) { return abs(exp(s) - 1); };
-    const Function square = [](const Value& s) { return s * s; };
-    const Function power = [](const Value& s) { return exp(s); };
-    const Function twice = [](const Value& s) { return exp(s * 2); };
-    const Function shifted = [](const Value& s) { return s + 1; };
-    CHECK(fused(rectified, size));
-    CHECK(fused(rise, square));
-    CHECK(fused(power, twice));        // both 0 of minus infinity
-    CHECK_FALSE(fused(square, power));  // one of 0, the other of minus infinity
-    CHECK_FALSE(fused(square, shifted));
-  }
+}
+
+TEST_CASE("a sum of another function of what weights are made of is computed beside their product", "[plan]") {
+  const auto fused = [](Value (*weight)(const Value&), Value (*term)(const Value&)) {
+    OneHead a;
+    const Value scores = a.scores(), is_visible = index(a.queries) >= index(a.keys);
+    const Value total = sum(select(is_visible, term(scores), 0), a.keys);
+    a.g.output("out", matmul(select(is_visible, weight(scores), 0), a.v, a.keys) / (total + 1), {a.queries, a.depth});
+    CHECK(problem_of_plans(a.g) == "");
+    return reasons<WeightedSumRoles>(a.g).size() == 1;
+  };
+  using Function = Value (*)(const Value&);
+  const Function rise = [](const Value& s) { return exp(s) - 1; };
+  const Function rectified = [](const Value& s) { return maximum(exp(s) - 1, 0); };
+  const Function size = [](const Value& s) { return abs(exp(s) - 1); };
+  const Function square = [](const Value& s) { return s * s; };
+  const Function power = [](const Value& s) { return exp(s); };
+  const Function twice = [](const Value& s) { return exp(s * 2); };
+  const Function shifted = [](const Value& s) { return s + 1; };
+  CHECK(fused(rectified, size));
+  CHECK(fused(rise, square));
+  CHECK(fused(power, twice));        // both 0 of minus infinity
+  CHECK_FALSE(fused(square, power));  // one of 0, the other of minus infinity
+  CHECK_FALSE(fused(square, shifted));
 }
 
 TEST_CASE("masks of the scores that weights are made of hide the blocks that masks of the weights hide", "[plan]") {

@@ -16,6 +16,12 @@ namespace {
 struct Refused {
   Words words;
   std::string sentence;
+  /// The same words behind a command.
+  Refused behind(const char* command) const {
+    Refused whole = *this;
+    whole.words.insert(whole.words.begin(), command);
+    return whole;
+  }
 };
 
 /// One sentence on stderr that begins with `attune: `, nothing else, exit status 2.
@@ -49,26 +55,11 @@ TEST_CASE("wrong commands and options are refused in one sentence", "[command li
            {{"show", "causal", "--json=x"}, "--json: takes no value; it stands alone"},
            {{"check", "causal", "--seed", "x"}, "--seed: 'x' is not a whole number from 0 to 9223372036854775807"},
            {{"check", "causal", "--seed", "-1"}, "--seed: '-1' is not a whole number from 0 to "},
-           {{"check", "causal", "--shape"}, "--shape: has no value; expected DIM=EXTENT"},
-           {{"check", "causal", "--shape", "queries=1", "--shape", "keys=1"}, "--shape: is given 2 times; once is right"},
            {{"list", "nothing"}, "list 'nothing': there is nothing of that name; variants, ops, schedules and targets are listed"},
            {{"show", "causal", "--stage", "x"}, "--stage 'x': is not one of graph, mlir, stages, loops, assembly"},
            {{"compile", "causal", "--size", "huge"}, "--size 'huge': is not one of large, small, few, tiny"},
            {{"compile", "causal", "--set", "queries=100", "--size", "few"}, "size 'few': the kernel has no schedules for such calls; it has large"},
            {{"show", "causal", "--size", "huge"}, "--size 'huge': is not one of large, small, few, tiny"},
-           {{"check", "causal", "--shape", "foo=3"}, "--shape foo=3: the graph has no dim 'foo'; it has batch, heads, queries, keys, depth, value_depth"},
-           {{"check", "causal", "--shape", "queries=-1"}, "--shape: 'queries=-1' is not DIM=EXTENT with an extent from 0 to 2147483647"},
-           {{"check", "causal", "--shape", "queries=3000000000"}, "--shape: 'queries=3000000000' is not DIM=EXTENT with an extent from 0 to"},
-           {{"check", "causal", "--shape", "queries=99999999999999999999"}, "is not DIM=EXTENT with an extent from 0 to 2147483647"},
-           {{"check", "causal", "--shape", "queries=3,queries=4"}, "--shape queries=4: sets queries twice; once is right"},
-           {{"check", "causal", "--shape", "queries=2000000000,keys=2000000000"}, "--shape: the interpreter would take "},
-           {{"bench", "causal", "--shape", "queries=2000000000,batch=1000000"}, "--shape: inputs and outputs would take "},
-           {{"explain", "causal", "--shape", "queries=2000000000,keys=2000000000,batch=1000000"},
-            "--shape: [batch x heads x queries x keys] would have 1.2e+25 elements; up to 4.61e+18 are counted"},
-           {{"check", "causal", "--shape", "queries"}, "--shape: 'queries' is not DIM=EXTENT"},
-           {{"check", "causal", "--shape", "queries=5,,keys=3"}, "--shape queries=5,,keys=3: has an empty part; DIM=EXTENT with an extent from 0 to "},
-           {{"check", "causal", "--shape", "queries=5,"}, "--shape queries=5,: has an empty part; "},
-           {{"explain", "causal", "--set", "depth=64", "--shape", "depth=32"}, "--shape depth=32: --set says depth=64; they must agree"},
            {{"check", "causal", "--target", "arm64"}, "target 'arm64': this machine cannot run it; it runs "},
            {{"bench", "causal"}, "bench: --shape is missing; expected DIM=EXTENT"},
            {{"bench", "causal", "--shape", "queries=3", "--threads", "0"}, "--threads: '0' is not a whole number from 1 to 256"},
@@ -86,7 +77,28 @@ TEST_CASE("wrong commands and options are refused in one sentence", "[command li
     check_refused(refused);
 }
 
-TEST_CASE("wrong variants, parameters, dims, types, targets and schedules are refused in one sentence", "[command line]") {
+TEST_CASE("wrong extents of calls are refused in one sentence", "[command line]") {
+  for (const Refused& refused : std::vector<Refused>{
+           {{"check", "causal", "--shape"}, "--shape: has no value; expected DIM=EXTENT"},
+           {{"check", "causal", "--shape", "queries=1", "--shape", "keys=1"}, "--shape: is given 2 times; once is right"},
+           {{"check", "causal", "--shape", "foo=3"}, "--shape foo=3: the graph has no dim 'foo'; it has batch, heads, queries, keys, depth, value_depth"},
+           {{"check", "causal", "--shape", "queries=-1"}, "--shape: 'queries=-1' is not DIM=EXTENT with an extent from 0 to 2147483647"},
+           {{"check", "causal", "--shape", "queries=3000000000"}, "--shape: 'queries=3000000000' is not DIM=EXTENT with an extent from 0 to"},
+           {{"check", "causal", "--shape", "queries=99999999999999999999"}, "is not DIM=EXTENT with an extent from 0 to 2147483647"},
+           {{"check", "causal", "--shape", "queries=3,queries=4"}, "--shape queries=4: sets queries twice; once is right"},
+           {{"check", "causal", "--shape", "queries=2000000000,keys=2000000000"}, "--shape: the interpreter would take "},
+           {{"bench", "causal", "--shape", "queries=2000000000,batch=1000000"}, "--shape: inputs and outputs would take "},
+           {{"explain", "causal", "--shape", "queries=2000000000,keys=2000000000,batch=1000000"},
+            "--shape: [batch x heads x queries x keys] would have 1.2e+25 elements; up to 4.61e+18 are counted"},
+           {{"check", "causal", "--shape", "queries"}, "--shape: 'queries' is not DIM=EXTENT"},
+           {{"check", "causal", "--shape", "queries=5,,keys=3"}, "--shape queries=5,,keys=3: has an empty part; DIM=EXTENT with an extent from 0 to "},
+           {{"check", "causal", "--shape", "queries=5,"}, "--shape queries=5,: has an empty part; "},
+           {{"explain", "causal", "--set", "depth=64", "--shape", "depth=32"}, "--shape depth=32: --set says depth=64; they must agree"},
+       })
+    check_refused(refused);
+}
+
+TEST_CASE("wrong variants, parameters, dims, types and targets are refused in one sentence", "[command line]") {
   for (const Refused& refused : std::vector<Refused>{
            {{"nope"}, "variant 'nope': there is none of that name; there are single_head, scaled_dot_product, causal"},
            {{"causal", "--struct", "A"}, "--struct A: names a struct of a header; 'causal' is none"},
@@ -108,7 +120,6 @@ TEST_CASE("wrong variants, parameters, dims, types, targets and schedules are re
            {{"sliding_window", "--param", "window=3,window=4"}, "--param window=4: sets window twice; once is right"},
            {{"causal", "--type", "f32,bf16"}, "--type bf16: sets the type of all twice; once is right"},
            {{"causal", "--type", "q=f32,q=bf16"}, "--type q=bf16: sets q twice; once is right"},
-           {{"causal", "--schedule", "online_softmax,key_tile=64,key_tile=128"}, "--schedule key_tile=128: sets key_tile twice; once is right"},
            {{"causal", "--set", "batch=1000000000,heads=1000000000"}, "'q' has more elements than 2147483647 by its fixed extents; kernels count no further"},
            {{"causal", "--tuned", "/"}, "tuned file '/': is a folder; attune tune writes files"},
            {{"causal", "--tuned", "/dev/zero"}, "tuned file '/dev/zero': has more than 256 MiB; attune tune writes such files"},
@@ -118,16 +129,19 @@ TEST_CASE("wrong variants, parameters, dims, types, targets and schedules are re
            {{"causal", "--set", ""}, "--set '': is empty; expected DIM=EXTENT"},
            {{"causal", "--type", ""}, "--type '': is empty; expected storage of reals: f32, bf16 or f16"},
            {{"causal", "--target", ""}, "--target '': is empty; expected what to compile for"},
+       })
+    for (const char* command : {"check", "compile"}) check_refused(refused.behind(command));
+}
+
+TEST_CASE("wrong schedules are refused in one sentence", "[command line]") {
+  for (const Refused& refused : std::vector<Refused>{
+           {{"causal", "--schedule", "online_softmax,key_tile=64,key_tile=128"}, "--schedule key_tile=128: sets key_tile twice; once is right"},
            {{"causal", "--schedule", "foo"}, "schedule 'foo': does not exist; there are online_softmax"},
            {{"causal", "--schedule", "online_softmax,foo=5"}, "schedule 'online_softmax': has no parameter 'foo'; it has query_tile, key_tile"},
            {{"causal", "--schedule", "online_softmax,query_tile=5"}, "schedule 'online_softmax': query_tile = 5 is not one of 4, 6, 8"},
            {{"causal", "--schedule", "online_softmax,key_tile"}, "schedule 'online_softmax': 'key_tile' is not name=number"},
        })
-    for (const char* command : {"check", "compile"}) {
-      Refused whole = refused;
-      whole.words.insert(whole.words.begin(), command);
-      check_refused(whole);
-    }
+    for (const char* command : {"check", "compile"}) check_refused(refused.behind(command));
 }
 
 TEST_CASE("no command takes a dim or a tensor that the graph lacks", "[command line]") {
