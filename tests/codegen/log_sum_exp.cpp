@@ -108,64 +108,87 @@ TEST_CASE("a row that sees nothing has minus infinity, one that sees NaN has NaN
     }
 }
 
-TEST_CASE("attention to the parts of any split of the keys, merged, is attention to all of them", "[lse]") {
-  constexpr std::int64_t heads = 2, queries = 7, keys = 150, depth = 16, value_depth = 5;
-  const KernelCase attention("padded", {.settings = {"lse=true"}}), merge("merge_partials");
-  const auto shape_of = [&](std::int64_t count) {
-    return Shape{{"batch", 2}, {"heads", heads}, {"queries", queries}, {"keys", count}, {"depth", depth}, {"value_depth", value_depth}};
-  };
-  Arrays whole = random_inputs(attention.graph(), shape_of(keys), 3);
-  whole.at("lengths").data = {static_cast<double>(keys), 64};  // the second sequence sees nothing of the last parts
-  const auto expected = attention.outputs(shape_of(keys), whole);
-  const auto slice = [&](const Array& all, std::int64_t first, std::int64_t count) {
-    const std::int64_t width = all.extents.back();
-    std::vector<double> part;
-    for (std::int64_t head = 0; head < 2 * heads; ++head) {
-      const auto begin = all.data.begin() + (head * keys + first) * width;
-      part.insert(part.end(), begin, begin + count * width);
+namespace {
+/// Attention of two sequences to keys that are cut into parts.
+namespace keys_in_parts {
+constexpr std::int64_t heads = 2, queries = 7, depth = 16, value_depth = 5;
+
+Shape shape_of(std::int64_t keys) {
+  return {{"batch", 2}, {"heads", heads}, {"queries", queries}, {"keys", keys}, {"depth", depth}, {"value_depth", value_depth}};
+}
+
+Shape shape_of_parts(std::int64_t count) {
+  return {{"parts", count}, {"batch", 2}, {"heads", heads}, {"queries", queries}, {"value_depth", value_depth}};
+}
+
+/// Rows `first` and the following ones of every head.
+std::vector<double> rows_of(const Array& all, std::int64_t first, std::int64_t count) {
+  const std::int64_t width = all.extents.back(), keys = all.extents[2];
+  std::vector<double> rows;
+  for (std::int64_t head = 0; head < 2 * heads; ++head) {
+    const auto begin = all.data.begin() + (head * keys + first) * width;
+    rows.insert(rows.end(), begin, begin + count * width);
+  }
+  return rows;
+}
+
+/// The inputs of the attention to some keys: with their part of each sequence's length.
+Arrays part_of(const KernelCase& attention, const Arrays& whole, std::int64_t first, std::int64_t count) {
+  Arrays part = random_inputs(attention.graph(), shape_of(count), 1);
+  part.at("q").data = whole.at("q").data;
+  for (const char* name : {"k", "v"}) part.at(name).data = rows_of(whole.at(name), first, count);
+  for (std::size_t b = 0; b < 2; ++b)
+    part.at("lengths").data[b] = std::clamp(whole.at("lengths").data[b] - static_cast<double>(first), 0.0, static_cast<double>(count));
+  return part;
+}
+
+/// What the runtime has merged of the parts so far.
+struct Merged {
+  std::vector<float> out, lse;
+
+  void add(std::vector<float> o, std::vector<float> l) {
+    if (out.empty()) {
+      out = std::move(o), lse = std::move(l);
+      return;
     }
-    return part;
-  };
+    const auto partial = [](std::vector<float>& of_out, std::vector<float>& of_lse) {
+      return Partial{{of_out, {2, heads, queries, value_depth}}, {of_lse, {2, heads, queries}}};
+    };
+    const Partial into = partial(out, lse);
+    REQUIRE(merge_partials(into, partial(o, l), into));
+  }
+};
+}  // namespace keys_in_parts
+}  // namespace
+
+TEST_CASE("attention to the parts of any split of the keys, merged, is attention to all of them", "[lse]") {
+  constexpr std::int64_t keys = 150;
+  const KernelCase attention("padded", {.settings = {"lse=true"}}), merge("merge_partials");
+  Arrays whole = random_inputs(attention.graph(), keys_in_parts::shape_of(keys), 3);
+  whole.at("lengths").data = {static_cast<double>(keys), 64};  // the second sequence sees nothing of the last parts
+  const auto expected = attention.outputs(keys_in_parts::shape_of(keys), whole);
   for (const std::vector<std::int64_t>& ends : {std::vector<std::int64_t>{150}, {1, 150}, {64, 128, 150}, {5, 5, 37, 129, 150}}) {
     CAPTURE(ends);
-    std::vector<double> outs, lses;
-    std::vector<float> merged_out, merged_lse;
+    const Shape parts = keys_in_parts::shape_of_parts(std::ssize(ends));
+    Arrays inputs = random_inputs(merge.graph(), parts, 1);
+    inputs.at("partial").data.clear();
+    inputs.at("partial_lse").data.clear();
+    keys_in_parts::Merged by_runtime;
     std::int64_t first = 0;
     for (const std::int64_t end : ends) {
-      Arrays part = random_inputs(attention.graph(), shape_of(end - first), 1);
-      part.at("q").data = whole.at("q").data;
-      for (const char* name : {"k", "v"}) part.at(name).data = slice(whole.at(name), first, end - first);
-      for (double& length : part.at("lengths").data) length = 0;
-      for (std::size_t b = 0; b < 2; ++b)
-        part.at("lengths").data[b] = std::clamp(whole.at("lengths").data[b] - static_cast<double>(first), 0.0, static_cast<double>(end - first));
-      const auto result = attention.outputs(shape_of(end - first), part);
-      outs.insert(outs.end(), result.at("out").begin(), result.at("out").end());
-      lses.insert(lses.end(), result.at("lse").begin(), result.at("lse").end());
-      std::vector<float> out(result.at("out").begin(), result.at("out").end()), lse(result.at("lse").begin(), result.at("lse").end());
-      if (first == 0 && merged_out.empty()) {
-        merged_out = out, merged_lse = lse;
-      } else {
-        const auto partial = [&](std::vector<float>& o, std::vector<float>& l) {
-          return Partial{{o, {2, heads, queries, value_depth}}, {l, {2, heads, queries}}};
-        };
-        const Partial into = partial(merged_out, merged_lse);
-        REQUIRE(merge_partials(into, partial(out, lse), into));
-      }
+      const auto part = attention.outputs(keys_in_parts::shape_of(end - first), keys_in_parts::part_of(attention, whole, first, end - first));
+      const std::vector<double>&out = part.at("out"), &lse = part.at("lse");
+      inputs.at("partial").data.insert(inputs.at("partial").data.end(), out.begin(), out.end());
+      inputs.at("partial_lse").data.insert(inputs.at("partial_lse").data.end(), lse.begin(), lse.end());
+      by_runtime.add({out.begin(), out.end()}, {lse.begin(), lse.end()});
       first = end;
     }
-    const Shape parts{{"parts", static_cast<std::int64_t>(ends.size())}, {"batch", 2}, {"heads", heads}, {"queries", queries}, {"value_depth", value_depth}};
-    Arrays inputs = random_inputs(merge.graph(), parts, 1);
-    inputs.at("partial").data = outs;
-    inputs.at("partial_lse").data = lses;
-    const auto merged = merge.outputs(parts, inputs);
-    for (std::size_t i = 0; i < merged_out.size(); ++i) {
-      CHECK(merged.at("out")[i] == Approx(expected.at("out")[i]).margin(2e-6));
-      CHECK(static_cast<double>(merged_out[i]) == Approx(expected.at("out")[i]).margin(2e-6));
-    }
-    for (std::size_t i = 0; i < merged_lse.size(); ++i) {
-      CHECK(merged.at("lse")[i] == Approx(expected.at("lse")[i]).margin(2e-6));
-      CHECK(static_cast<double>(merged_lse[i]) == Approx(expected.at("lse")[i]).margin(2e-6));
-    }
+    const auto by_kernel = merge.outputs(parts, inputs);
+    for (const auto& [name, merged] : {std::pair("out", &by_runtime.out), std::pair("lse", &by_runtime.lse)})
+      for (std::size_t i = 0; i < merged->size(); ++i) {
+        CHECK(by_kernel.at(name)[i] == Approx(expected.at(name)[i]).margin(2e-6));
+        CHECK(static_cast<double>((*merged)[i]) == Approx(expected.at(name)[i]).margin(2e-6));
+      }
   }
 }
 
