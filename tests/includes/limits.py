@@ -12,8 +12,6 @@ FOLDERS = ("bench", "codegen", "dsl", "runtime", "samples", "schedules", "tests"
 
 # A path, or `path: function`, and why it may be longer.
 EXCEPTIONS = {
-    "tests/codegen/tensor_cores.cpp: kernels of tensor cores pass ptxas with at most 255 registers, and spill nothing, or beside the walk over keys":
-        "a line for each kernel, and what ptxas says of one",
     "tests/ptx/block_run.cpp: execute": "a case for each kind of instruction",
     "tests/ptx/device_tensors.cpp: a call in C takes tensors on a device, and memory there": "one call, from its library to its end",
     "tests/ptx/module.cpp: parse_statement": "a branch for each form of an instruction",
