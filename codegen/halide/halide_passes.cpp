@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "codegen/halide/rewrites/private_registers.h"
+#include "codegen/halide/rewrites/single_loops.h"
 #include "codegen/halide/rewrites/store_beside.h"
 #include "codegen/halide/rewrites/trimmed_loops.h"
 #include "codegen/halide/rewrites/words_for_kernels.h"
@@ -168,6 +169,7 @@ class Passes {
     s = sliding_window(s, functions_);
     // From here on a name is defined once.
     s = uniquify_variable_names(s);
+    s = without_single_loops(s);
     s = without_unread(s);
     s = simplify(s, false);
     s = without_unread(s);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "codegen/halide/halide_target.h"
+#include "codegen/halide/rewrites/single_loops.h"
 #include "codegen/halide/step_code.h"
 #include "tests/codegen/planned.h"
 #include "tests/variant_graph.h"
@@ -86,6 +87,28 @@ TEST_CASE("definitions that nothing reads are taken out, and those that only suc
   CHECK(defined_in(without_unread(s)) == std::vector<std::string>{"bound", "kept", "twice", "read", "i.loop_max"});
   const Stmt all_read = LetStmt::make("a", 1, Evaluate::make(variable("a")));
   CHECK(without_unread(all_read).same_as(all_read));
+}
+
+TEST_CASE("loops that run once by what names stand for are taken out, and others stay", "[halide passes]") {
+  const auto loop = [](const std::string& name, const Halide::Expr& first, const Halide::Expr& extent, const Stmt& body) {
+    return For::make(name, first, extent, Halide::Internal::ForType::Serial, Halide::Partition::Auto, Halide::DeviceAPI::None, body);
+  };
+  const auto defined = [](Stmt s) {
+    s = LetStmt::make("once", variable("end") + 1 - variable("first"), s);
+    s = LetStmt::make("end", max(variable("first"), variable("other") / 3), s);
+    return LetStmt::make("first", variable("other") / 3, s);
+  };
+  const Stmt inside = Evaluate::make(variable("i") * variable("k"));
+  const Stmt twice = loop("k", 0, variable("once") + 1, inside);
+  CHECK(equal(without_single_loops(defined(loop("i", variable("first"), variable("once"), twice))),
+              defined(loop("k", 0, variable("once") + 1, Evaluate::make(variable("first") * variable("k"))))));
+  const Stmt of_unknown = loop("i", variable("first"), variable("extent"), twice);
+  CHECK(without_single_loops(of_unknown).same_as(of_unknown));
+  Halide::Internal::PrefetchDirective directive;
+  directive.name = "f", directive.at = "i", directive.from = "i", directive.offset = 1;
+  const Stmt fetched = Halide::Internal::Prefetch::make("f", {Halide::Float(32)}, {}, directive, Halide::Internal::const_true(), inside);
+  const Stmt prefetching = loop("i", variable("first"), 1, fetched);
+  CHECK(without_single_loops(prefetching).same_as(prefetching));
 }
 
 TEST_CASE("the line of passes gives the loops, arrays and accesses that Halide's own lowering gives", "[halide passes]") {
