@@ -7,15 +7,16 @@
 
 namespace attune {
 
-/// numerator / denominator * the product of the extents of `of`, dims that follow from no product, quotient or number. Reduced; a dim may stand in it more
-/// than once.
+/// numerator / denominator * the product of the extents of `of`, dims that follow from no product, quotient or number. Reduced; a dim may stand in it
+/// more than once.
 struct ExtentProduct {
   std::int64_t numerator = 1, denominator = 1;
   Names of;
   bool is_known = true;  ///< false: it is no such product, or one beyond 63 bits or the names that a list holds
 
   constexpr bool is_same_as(const ExtentProduct& other) const {
-    if (!is_known || !other.is_known || numerator != other.numerator || denominator != other.denominator || of.size() != other.of.size()) return false;
+    if (!is_known || !other.is_known || of.size() != other.of.size()) return false;
+    if (numerator != other.numerator || denominator != other.denominator) return false;
     const auto count = [](const Names& names, Name name) {
       int found = 0;
       for (Name n : names) found += n == name;
@@ -63,7 +64,8 @@ class ExtentProducts {
   }
   constexpr ExtentProduct of(const Derivation& d) {
     ExtentProduct product;
-    product.is_known = --left_ > 0 && d.formula != Formula::free && d.formula != Formula::slice && (d.formula != Formula::sum || d.operands.size() == 1);
+    const bool is_product = d.formula != Formula::free && d.formula != Formula::slice && (d.formula != Formula::sum || d.operands.size() == 1);
+    product.is_known = --left_ > 0 && is_product;
     for (Name operand : d.operands)
       if (product.is_known) product.multiply(of(operand));
     if (d.formula == Formula::fixed || d.formula == Formula::product) product.scale(d.value, 1);

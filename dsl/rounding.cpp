@@ -177,7 +177,8 @@ class Rounder {
     return std::max(unit_of(at.operands()[0], at.operands()[1]), unit_of(at.operands()[1], at.operands()[0]));
   }
 
-  /// The operand of the matmul may be weights of pairs, which are never stored, and no hidden layer: they share heads with the values, or have a mask.
+  /// The operand of the matmul may be weights of pairs, which are never stored, and no hidden layer: they share heads with the values, or have a
+  /// mask.
   static bool are_of_pairs(const Graph& graph, const Node& matmul, int weights, int values) {
     if (std::holds_alternative<Select>(graph.node(weights).op)) return true;
     const Names &over = std::get<Matmul>(matmul.op).over, &dims = graph.node(values).type.dims;

@@ -173,7 +173,8 @@ void canonicalise(mlir::ModuleOp module) {
     const KnownExtents known = known_extents(function);
     mlir::RewritePatternSet patterns(module.getContext());
     patterns.add<KnownExtent>(module.getContext(), known);
-    patterns.add<RenamedBack, Twice<Negate>, Twice<Not>, DivideByConstant, ScaleOfScale, ScaleOfScores<Multiply>, ScaleOfScores<Divide>>(module.getContext());
+    patterns.add<RenamedBack, Twice<Negate>, Twice<Not>, DivideByConstant>(module.getContext());
+    patterns.add<ScaleOfScale, ScaleOfScores<Multiply>, ScaleOfScores<Divide>>(module.getContext());
     add_concat_patterns(patterns);
     add_product_patterns(patterns);
     add_weight_patterns(patterns);

@@ -8,8 +8,8 @@ namespace attune {
 /// matmul(a - f b, v) -> matmul(a, v) - f matmul(b, v), the same of a sum and of factors of either: where a and b are made of softmaxes over what the
 /// matmul sums over, and f depends on none of it. Each softmax then has a matmul that it is computed with, and no weights are stored.
 ///
-/// matmul(w / f, v) -> matmul(w, v) / f, the same of w * f: where f is made of the sum of w over what the matmul sums over, or of another function of
-/// the product that w is made of. The sum is computed beside the product then, where f would need all weights before the first product.
+/// matmul(w / f, v) -> matmul(w, v) / f, the same of w * f: where f is made of the sum of w over what the matmul sums over, or of another function
+/// of the product that w is made of. The sum is computed beside the product then, where f would need all weights before the first product.
 void add_weight_patterns(mlir::RewritePatternSet& patterns);
 
 }  // namespace attune

@@ -91,8 +91,8 @@ TotalReaders readers_of_total(const Graph& graph, const Users& users, const Atte
   return found;
 }
 
-/// Takes the sum as the total of the rows, if the stage can use or store it in time: what changes the result up to its last use needs nothing that is
-/// made of it elsewhere.
+/// Takes the sum as the total of the rows, if the stage can use or store it in time: what changes the result up to its last use needs nothing that
+/// is made of it elsewhere.
 bool take_total(const Graph& graph, const Users& users, AttentionRoles& roles, int sum) {
   if (reaches(graph, roles.matmul, sum)) return false;
   const std::vector<int> changes = epilogue_of(graph, users, roles.matmul);
@@ -168,7 +168,8 @@ std::optional<double> value_on(const Graph& graph, int id, int shared, double va
       node.op);
 }
 
-/// Finds what weights and terms of a total have in common: the last value that both are functions of, each 0 of the same number. Their masks are the same.
+/// Finds what weights and terms of a total have in common: the last value that both are functions of, each 0 of the same number. Their masks are
+/// the same.
 bool take_shared(const Graph& graph, AttentionRoles& roles, int term) {
   const PeeledScore weights = peel_masks(graph, roles.weights, 0), terms = peel_masks(graph, term, 0);
   const auto is_same = [](const MaskPredicate& a, const MaskPredicate& b) { return a.node == b.node && a.is_hiding == b.is_hiding; };
@@ -177,7 +178,8 @@ bool take_shared(const Graph& graph, AttentionRoles& roles, int term) {
   if (products.size() != 1 || products_below(graph, terms.score, roles) != products) return false;
   const int product = *products.begin();
   for (int id = std::min(weights.score, terms.score); id >= product; --id) {
-    const bool is_between = has_pair(graph, id, roles) && reaches(graph, weights.score, id) && reaches(graph, terms.score, id) && reaches(graph, id, product);
+    const bool is_below_both = reaches(graph, weights.score, id) && reaches(graph, terms.score, id);
+    const bool is_between = is_below_both && has_pair(graph, id, roles) && reaches(graph, id, product);
     if (!is_between || !is_made_of(graph, weights.score, id, product) || !is_made_of(graph, terms.score, id, product)) continue;
     for (const double hidden : {0.0, -std::numeric_limits<double>::infinity()})
       if (value_on(graph, weights.score, id, hidden) == 0.0 && value_on(graph, terms.score, id, hidden) == 0.0) {

@@ -247,7 +247,8 @@ void SplitKeysStage::define_out() {
     Coordinates at = batch_coordinates();
     rows_.place(row_index(row_, row_tile_), at);
     for (const std::string& dim : dims_of_rows(body_)) at[dim] = within(at[dim], extents_.at(dim));
-    kept_total_(row) = stored_rows_.storing(total_(row), body_.has_softmax ? maximum_of_splits_(row) * ln_2 : Expr(0.f), greatest_.defined() ? greatest_(row) * ln_2 : Expr(0.f), at);
+    const Expr reference = body_.has_softmax ? maximum_of_splits_(row) * ln_2 : Expr(0.f);
+    kept_total_(row) = stored_rows_.storing(total_(row), reference, greatest_.defined() ? greatest_(row) * ln_2 : Expr(0.f), at);
   }
 
   Coordinates at = batch_coordinates();

@@ -8,7 +8,8 @@
 namespace attune {
 namespace {
 
-/// Nystrom attention (Xiong et al. 2021): softmax(q k'^T) pinv(softmax(q' k'^T)) softmax(q' k^T) v, with q' and k' means of four segments, and six steps of
+/// Nystrom attention (Xiong et al. 2021): softmax(q k'^T) pinv(softmax(q' k'^T)) softmax(q' k^T) v, with q' and k' means of four segments, and six
+/// steps of
 ///   z = z (13 - a z (15 - a z (7 - a z))) / 4
 /// towards the inverse of a, from a^T over the product of its greatest sums of a row and of a column.
 Graph nystrom() {
@@ -56,7 +57,7 @@ Graph axial() {
   return g;
 }
 
-void check_kernel(const Graph& g, std::initializer_list<const char*> shapes) {
+void check_renamed(const Graph& g, std::initializer_list<const char*> shapes) {
   REQUIRE(std::string(g.problem().view()) == "");
   const KernelCase kernel(g, "renamed");
   for (const char* shape : shapes) CHECK(kernel.difference(shape, 1) == "");
@@ -65,13 +66,13 @@ void check_kernel(const Graph& g, std::initializer_list<const char*> shapes) {
 }  // namespace
 
 TEST_CASE("kernels of results that are renamed back are right", "[renamed]") {
-  check_kernel(local_blocks(), {"batch=3,tokens=4,depth=5", "batch=1,tokens=36,depth=3"});
-  check_kernel(axial(), {"rows=5,columns=7,depth=3", "rows=1,columns=1,depth=1", "rows=37,columns=2,depth=5"});
+  check_renamed(local_blocks(), {"batch=3,tokens=4,depth=5", "batch=1,tokens=36,depth=3"});
+  check_renamed(axial(), {"rows=5,columns=7,depth=3", "rows=1,columns=1,depth=1", "rows=37,columns=2,depth=5"});
 }
 
 TEST_CASE("Nystrom attention gives what its formula in NumPy gives", "[renamed]") {
   const Graph g = nystrom();
-  check_kernel(g, {"queries=12,keys=20,depth=5"});
+  check_renamed(g, {"queries=12,keys=20,depth=5"});
   const Shape extents = {{"queries", 8}, {"keys", 8}, {"depth", 3}};
   Arrays inputs;
   for (const Node& node : g.nodes()) {

@@ -167,17 +167,24 @@ void of_other_power(Graph& g, const Attention& a) {
   g.output("total", total, {a.batch, a.heads, a.queries});
 }
 
+void check_totals(Tried tried) {
+  std::size_t row = 0;
+  for (const char* type : {"f32", "bf16"}) {
+    check_kernel("softpick", softpick, tried, row++, type);
+    check_kernel("squared ReLU and its total", squared_relu, tried, row++, type);
+  }
+  check_kernel("sigmoid and its total", sigmoid_parts, tried, row++);
+  check_kernel("squares over a root", of_other_power, tried, row++);
+}
+
 }  // namespace
 
 TEST_CASE("weights over a total that no softmax makes are computed with it, and never stored", "[scores]") {
   for (const auto make : {softpick, squared_relu, sigmoid_parts, of_other_power}) CHECK(kinds_of(make) == std::vector<std::string>{"weighted_sum"});
-  for (const char* type : {"f32", "bf16"}) {
-    check_kernel("softpick", softpick, type);
-    check_kernel("squared ReLU and its total", squared_relu, type);
-  }
-  check_kernel("sigmoid and its total", sigmoid_parts);
-  check_kernel("squares over a root", of_other_power);
 }
+
+TEST_CASE("kernels of weights over such a total are right", "[scores]") { check_totals(Tried::part); }
+TEST_CASE("kernels of weights over such a total are right at every size of call", "[.full]") { check_totals(Tried::whole); }
 
 TEST_CASE("a total is stored by devices, too", "[scores]") {
   if (const std::string problem = device_problem("opencl"); !problem.empty()) return skip(problem);
@@ -197,11 +204,12 @@ TEST_CASE("softpick gives what its formula in NumPy gives", "[scores]") {
   softpick(g, Attention(g));
   g.finish();
   const KernelCase kernel(g, "scores");
+  const Shape extents = {{"batch", 1}, {"heads", 1}, {"queries", 3}, {"keys", 3}, {"depth", 2}, {"value_depth", 2}};
   Arrays inputs;
   for (const Node& node : g.nodes()) {
     const auto* input = std::get_if<Input>(&node.op);
     if (input == nullptr) continue;
-    Array& x = inputs[std::string(input->label)] = Array(node.type, {{"batch", 1}, {"heads", 1}, {"queries", 3}, {"keys", 3}, {"depth", 2}, {"value_depth", 2}});
+    Array& x = inputs[std::string(input->label)] = Array(node.type, extents);
     for (int n = 0; n < 6; ++n) {
       const int i = n / 2, d = n % 2;
       double& element = x.data[static_cast<std::size_t>(n)];

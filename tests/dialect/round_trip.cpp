@@ -124,7 +124,8 @@ TEST_CASE("a text that is no graph is refused with its line", "[dialect]") {
   CHECK(problem("") == "my.mlir: holds something else than one func.func; a graph is one function that ends in attn.return");
   CHECK(problem("func.func @f() {\n  return\n}") == "my.mlir: graph: the function 'f' does not end in attn.return");
   CHECK(problem("func.func private @f()") == "my.mlir: graph: the function 'f' does not end in attn.return");
-  CHECK(problem(begin + "  %0 = attn.slice %x {from = \"a\", into = \"b\", start = 1 : i64, step = 1 : i64, count = 0 : i64} : (!attn.tensor<a, real>) -> !attn.tensor<b, real>\n"
+  CHECK(problem(begin + "  %0 = attn.slice %x {from = \"a\", into = \"b\", start = 1 : i64, step = 1 : i64, count = 0 : i64}"
+                        " : (!attn.tensor<a, real>) -> !attn.tensor<b, real>\n"
                         "  %1 = attn.rename %0 {from = \"b\", to = \"a\"} : (!attn.tensor<b, real>) -> !attn.tensor<a, real>\n"
                         "  attn.return %1 {names = [\"out\"], dims = [[\"a\"]]} : !attn.tensor<a, real>\n}") ==
         "my.mlir: dim: the extent of a follows from itself, by [b]; a result of another extent needs a dim of another name");

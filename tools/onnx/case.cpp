@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "codegen/dialect/identifier.h"
 #include "dsl/rounding.h"
+#include "dsl/splitmix64.h"
 #include "dsl/sum_errors.h"
 #include "dsl/summed_over.h"
-#include "codegen/dialect/identifier.h"
-#include "dsl/splitmix64.h"
 #include "tools/npy.h"
 #include "tools/onnx/model.h"
 #include "tools/onnx/operators.h"
@@ -245,7 +245,8 @@ OnnxCase read_case(const fs::path& folder) {
 }
 
 void find_rounding(OnnxCase& one, const Graph& graph, const Arrays& inputs) {
-  const WalkedGraph walked = walk(graph, inputs, rounding_lanes, Rounder(std::max(one.unit, unit_of_f32), find_operator(one.node.op, one.node.domain)->rounding));
+  const OnnxRounding rounding = find_operator(one.node.op, one.node.domain)->rounding;
+  const WalkedGraph walked = walk(graph, inputs, rounding_lanes, Rounder(std::max(one.unit, unit_of_f32), rounding));
   if (!walked.problem.empty()) return;
   for (const auto& [name, exact] : walked.lanes[0]) {
     RoundedOutput& output = one.rounded[name] = {exact, 0};
