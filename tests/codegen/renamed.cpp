@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "dsl/array.h"
 #include "tests/codegen/kernel_case.h"
 
 namespace attune {
@@ -73,7 +74,7 @@ TEST_CASE("kernels of results that are renamed back are right", "[renamed]") {
 TEST_CASE("Nystrom attention gives what its formula in NumPy gives", "[renamed]") {
   const Graph g = nystrom();
   check_renamed(g, {"queries=12,keys=20,depth=5"});
-  const Shape extents = {{"queries", 8}, {"keys", 8}, {"depth", 3}};
+  const DimExtents extents = {{"queries", 8}, {"keys", 8}, {"depth", 3}};
   Arrays inputs;
   for (const Node& node : g.nodes()) {
     const auto* input = std::get_if<Input>(&node.op);

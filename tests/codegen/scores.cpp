@@ -140,7 +140,7 @@ TEST_CASE("scores laid one behind the other are one stage", "[scores]") {
 namespace {
 
 /// Softpick (Zuhri et al. 2025) of scores whose exponentials an f32 holds: max(e^s - 1, 0) / (sum |e^s - 1| + epsilon), with nothing of hidden keys.
-void softpick(Graph& g, const Attention& a) {
+void softpick(Graph&, const Attention& a) {
   const Value rise = exp(a.scores()) - 1;
   a.output(a.causal(maximum(rise, 0)) / (sum(a.causal(abs(rise)), a.keys) + 1e-9), a.v);
 }
@@ -204,7 +204,7 @@ TEST_CASE("softpick gives what its formula in NumPy gives", "[scores]") {
   softpick(g, Attention(g));
   g.finish();
   const KernelCase kernel(g, "scores");
-  const Shape extents = {{"batch", 1}, {"heads", 1}, {"queries", 3}, {"keys", 3}, {"depth", 2}, {"value_depth", 2}};
+  const DimExtents extents = {{"batch", 1}, {"heads", 1}, {"queries", 3}, {"keys", 3}, {"depth", 2}, {"value_depth", 2}};
   Arrays inputs;
   for (const Node& node : g.nodes()) {
     const auto* input = std::get_if<Input>(&node.op);
