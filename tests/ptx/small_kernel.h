@@ -34,7 +34,7 @@ struct Ran {
   Counts counts;
 };
 
-/// A block of so many threads with an input, and an output of as many elements.
+/// A block of so many threads with an input, and an output of as many elements, which are 0 where no thread wrote them.
 inline Ran run_block(const std::string& text, std::uint32_t threads, const std::vector<std::uint32_t>& values, bool is_input_written = true) {
   const auto elements = static_cast<std::uint32_t>(values.size());
   const auto entries = parse(text);
@@ -53,7 +53,7 @@ inline Ran run_block(const std::string& text, std::uint32_t threads, const std::
   Ran ran;
   ran.problem = run(entry, launch, memory, ran.counts);
   ran.out.resize(elements);
-  REQUIRE(memory.read(out, ran.out.data(), bytes));
+  for (std::size_t i = 0; i < elements; ++i) memory.read(out + i * sizeof ran.out[i], &ran.out[i], sizeof ran.out[i]);
   return ran;
 }
 
