@@ -94,7 +94,7 @@ LoadedGraph product() {
 void add_peaks(const std::string& target, std::vector<KernelSpec>& specs) {
   for (const PeakGraph& peak : peak_graphs()) {
     Headline headline;
-    for (const auto& [dim, extent] : peak_shape(1 << 27)) headline.shape += fmt::format("{}={},", dim, extent);
+    for (const auto& [dim, extent] : peak_shape(1 << 27)) headline.shape += fmt::format("{}{}={}", headline.shape.empty() ? "" : ",", dim, extent);
     headline.flops_of_element = peak.flops;
     KernelSpec& spec = specs.emplace_back(graph_spec(target, peak.graph(), headline));
     spec.options = peak_options(target);
