@@ -9,6 +9,7 @@
 #include "tests/codegen/device_trial.h"
 #include "tests/codegen/fitting_shape.h"
 #include "tests/codegen/kernel_case.h"
+#include "tests/codegen/small_tiles.h"
 #include "tests/skip.h"
 #include "tests/variant_graph.h"
 
@@ -104,7 +105,7 @@ TEST_CASE("variants on tensors of an OpenCL device agree with the interpreter", 
   if (const std::string problem = no_opencl(); !problem.empty()) return skip(problem);
   for (const char* variant : {"causal", "multi_head", "padded", "embedded"}) {
     INFO(variant);
-    const KernelCase kernel(variant, {.target = "opencl"});
+    const KernelCase kernel(variant, {.target = "opencl", .schedule = small_tiles});
     for (const char* shape :
          {"batch=2,heads=2,queries=5,keys=7,tokens=5,depth=8,model=8", "batch=1,heads=1,queries=37,keys=1,tokens=37,depth=5,model=3"})
       CHECK(difference_on_device(kernel.graph(), kernel.kernel_for(kernel.filled(fitting(shape, kernel.graph())).extents),
