@@ -1,15 +1,19 @@
 #include <catch2/catch.hpp>
 
+#include <string>
+#include <vector>
+
 #include "tests/codegen/kernel_case.h"
 #include "tests/random_graph.h"
 
 namespace attune {
 namespace {
 
-/// Compiles the graph of a seed, every second one for its extents alone, and compares its kernel with the interpreter.
+/// Compiles the graph of a seed, every second one for its extents alone where they are positive, as known ones must be, and compares its kernel with the interpreter.
 std::string difference_of_seed(std::uint64_t seed, const RandomChoices& choices) {
   const RandomGraph random = random_graph(seed, choices);
-  const std::vector<std::string> known = seed % 2 == 0 ? known_extents(random.graph, random.inputs) : std::vector<std::string>();
+  std::vector<std::string> known = seed % 2 == 0 ? known_extents(random.graph, random.inputs) : std::vector<std::string>();
+  std::erase_if(known, [](const std::string& dim) { return dim.ends_with("=0"); });
   const KernelCase kernel(random.graph, "random", {.set = known});
   const std::string difference = kernel.difference(kernel.extents_of(random.inputs), random.inputs);
   return difference.empty() ? difference : "seed " + std::to_string(seed) + ": " + difference;
