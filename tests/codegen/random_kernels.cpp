@@ -30,8 +30,10 @@ TEST_CASE("kernels of random graphs with infinite literals, ids outside and mask
 }
 
 TEST_CASE("kernels of many random graphs agree with the interpreter", "[.full]") {
-  for (std::uint64_t seed = 100; seed < 300; ++seed)
+  for (std::uint64_t seed = 100; seed < 300; ++seed) {
+    CAPTURE(seed);
     CHECK(difference_of_seed(seed, {.operations = 6 + static_cast<int>(seed % 12), .has_special = seed % 2 == 0}) == "");
+  }
 }
 
 }  // namespace attune
