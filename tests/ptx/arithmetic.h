@@ -40,16 +40,11 @@ constexpr auto multiply_add = [](auto a, auto b, auto c) { return static_cast<de
 constexpr auto divide = [](float a, float b) { return a / b; };
 constexpr auto reciprocal = [](float a) { return 1 / a; };
 /// .ftz: subnormal numbers are zeros, as an operand and as the result.
-constexpr auto flushed_reciprocal = [](float a) {
-  const auto flushed = [](float x) { return std::abs(x) < std::numeric_limits<float>::min() ? std::copysign(0.F, x) : x; };
-  return flushed(1 / flushed(a));
-};
+constexpr auto flushed = [](float a) { return std::abs(a) < std::numeric_limits<float>::min() ? std::copysign(0.F, a) : a; };
+constexpr auto flushed_reciprocal = [](float a) { return flushed(1 / flushed(a)); };
 constexpr auto fused = [](float a, float b, float c) { return std::fma(a, b, c); };
 /// The machine's lies within 2 ulp. Operands and results below 2^-126 are 0.
-constexpr auto power_of_2 = [](float a) {
-  const float result = std::exp2(std::fabs(a) < std::numeric_limits<float>::min() ? 0.0F : a);
-  return result < std::numeric_limits<float>::min() ? 0.0F : result;
-};
+constexpr auto power_of_2 = [](float a) { return flushed(std::exp2(flushed(a))); };
 constexpr auto power_of_2_of_any = [](float a) { return std::exp2(a); };
 constexpr auto both = [](auto a, auto b) { return static_cast<decltype(a)>(a & b); };
 constexpr auto either = [](auto a, auto b) { return static_cast<decltype(a)>(a | b); };

@@ -57,7 +57,7 @@ constexpr Rule rules[] = {
     rule<1, widened<bfloat16>>("cvt.f32.bf16"),
     rule<1, widened<float16>>("cvt.f32.f16"),
     rule<1, [](const u64* x) { return bits_of(std::floor(as<float>(x[0]))); }>("cvt.rmi.f32.f32"),
-    rule<1, [](const u64* x) { return bits_of(std::floor(std::abs(as<float>(x[0])) < std::numeric_limits<float>::min() ? std::copysign(0.f, as<float>(x[0])) : as<float>(x[0]))); }>("cvt.rmi.ftz.f32.f32"),
+    rule<1, [](const u64* x) { return bits_of(std::floor(flushed(as<float>(x[0])))); }>("cvt.rmi.ftz.f32.f32"),
     rule<1, narrowed<bfloat16>>("cvt.rn.bf16.f32"),
     rule<2, narrowed_pair<bfloat16>>("cvt.rn.bf16x2.f32"),
     rule<1, narrowed<float16>>("cvt.rn.f16.f32"),
