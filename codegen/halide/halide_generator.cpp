@@ -35,6 +35,13 @@ std::string add_machine_code(Halide::Module& module) {
   return {};
 }
 
+/// Halide's own assertions say what failed only where it is asked to talk.
+std::string reason_of(const Halide::Error& error) {
+  std::string reason = error.what();
+  reason.erase(reason.find_last_not_of(" \n") + 1);
+  return reason == "Error:" ? "an assertion of its own failed; with HL_DEBUG_CODEGEN=1 it says which" : reason;
+}
+
 CodeAnswer code(const CodeRequest& request, const std::string& symbol, CodeForm form) {
   try {
     Halide::Module module = module_of(pipeline_of(request), request.target, symbol);
@@ -48,7 +55,7 @@ CodeAnswer code(const CodeRequest& request, const std::string& symbol, CodeForm 
     loops << module;
     return {loops.str(), {}};
   } catch (const Halide::Error& error) {
-    return {{}, std::string("internal: Halide refuses a stage: ") + error.what()};
+    return {{}, "internal: Halide refuses a stage: " + reason_of(error)};
   }
 }
 

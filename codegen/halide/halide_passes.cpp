@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "codegen/halide/rewrites/places_before.h"
 #include "codegen/halide/rewrites/private_registers.h"
 #include "codegen/halide/rewrites/single_loops.h"
 #include "codegen/halide/rewrites/store_beside.h"
@@ -122,6 +123,7 @@ class Passes {
     s = in_vectors(s);
     s = trimmed(s);
     for (const Halide::CustomLoweringPass& late : pipeline_.custom_lowering_passes()) s = late.pass->mutate(s);
+    s = with_named_places_before(s);
     if (target_.has_gpu_feature()) s = Halide::Internal::inject_gpu_offload(s, target_);
     // The text of kernels for devices is a constant of the module.
     for (const auto& read : Halide::Internal::infer_arguments(s, outputs_))

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "codegen/halide/halide_target.h"
+#include "codegen/halide/rewrites/places_before.h"
 #include "codegen/halide/rewrites/single_loops.h"
 #include "codegen/halide/step_code.h"
 #include "tests/codegen/planned.h"
@@ -109,6 +110,25 @@ TEST_CASE("loops that run once by what names stand for are taken out, and others
   const Stmt fetched = Halide::Internal::Prefetch::make("f", {Halide::Float(32)}, {}, directive, Halide::Internal::const_true(), inside);
   const Stmt prefetching = loop("i", variable("first"), 1, fetched);
   CHECK(without_single_loops(prefetching).same_as(prefetching));
+}
+
+TEST_CASE("vectors that begin before an array's first element by a number get a name for it, and others stay", "[halide passes]") {
+  using namespace Halide::Internal;
+  const Expr hidden = Ramp::make(0, 1, 8) >= Broadcast::make(variable("first"), 8);
+  const auto load = [&](const Expr& place, int stride) {
+    return Load::make(Halide::Float(32, 8), "array", Ramp::make(place, stride, 8), Halide::Buffer<>(), Halide::Parameter(), hidden, ModulusRemainder());
+  };
+  const auto store = [&](const Expr& place, const Expr& value) {
+    return Store::make("array", value, Ramp::make(place, 1, 8), Halide::Parameter(), hidden, ModulusRemainder());
+  };
+  for (const Stmt& same : {store(0, load(7, -1)), store(variable("place") - 3, load(variable("place"), 1)), Stmt(Evaluate::make(load(-3, 0) + load(0, 2)))})
+    CHECK(with_named_places_before(same).same_as(same) == (same.as<Store>() != nullptr));
+  const Stmt named = with_named_places_before(store(-3, load(6, -1)));
+  const auto* let = named.as<LetStmt>();
+  REQUIRE(let != nullptr);
+  const auto* inner = let->body.as<Store>()->value.as<Let>();
+  REQUIRE(inner != nullptr);
+  CHECK(equal(substitute(let->name, let->value, let->body), store(-3, Let::make(inner->name, 6, load(variable(inner->name.c_str()), -1)))));
 }
 
 TEST_CASE("the line of passes gives the loops, arrays and accesses that Halide's own lowering gives", "[halide passes]") {
