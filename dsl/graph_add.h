@@ -49,7 +49,7 @@ constexpr Value Graph::add(const Op& op, std::span<const Value> inputs, Here at)
   }
   Node added;
 #ifdef __clang__
-  added.op = AnyOp(op);
+  added.op = AnyOp(std::in_place_type<Op>, op);
 #else  // Each constructor of the variant calls the one before it: those of all operations take a third of this header's time. Clang needs them.
   added.op.template emplace<Op>(op);
 #endif

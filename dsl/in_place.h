@@ -69,7 +69,7 @@ constexpr void Graph::require_order() {
       if (is_done[static_cast<std::size_t>(id)] || !before[static_cast<std::size_t>(u)][static_cast<std::size_t>(id)]) continue;
       int memory = updates[static_cast<std::size_t>(u)];
       while (is_update_of[static_cast<std::size_t>(memory)]) memory = node(memory).inputs[0];
-      const std::string_view who = std::visit([](const auto& op) { return op.name; }, node(id).op);
+      const std::string_view who = operation_name(node(id).op);
       return fail(Here{}, "output: ", std::get<Input>(node(memory).op).label, " is written in place, but ", who,
                   " needs both what it held before and what is there after a write; one of them is right, or an output of its own");
     }

@@ -58,4 +58,16 @@ using AnyOp = std::variant<
     RotarySteps, RotaryEmbedding, RmsNorm, LayerNorm, Gelu, Silu, Softplus, ReverseCumulativeSum,
     TopKPositions>;
 
+namespace detail {
+template <class Any>
+struct NamesOf;
+template <class... Ops>
+struct NamesOf<std::variant<Ops...>> {
+  static constexpr std::string_view names[] = {Ops::name...};
+};
+}  // namespace detail
+
+/// The word for the operation. (A table: std::visit, instantiated for the whole list, is a quarter of what a compiler takes for a variant's header.)
+constexpr std::string_view operation_name(const AnyOp& op) { return detail::NamesOf<AnyOp>::names[op.index()]; }
+
 }  // namespace attune

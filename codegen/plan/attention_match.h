@@ -15,7 +15,7 @@ const Op* as(const Node& node) {
 }
 
 inline std::string name_of(const Node& node) {
-  return std::string(std::visit([]<class Op>(const Op&) { return Op::name; }, node.op));
+  return std::string(operation_name(node.op));
 }
 
 /// The roles around the matmul `node`, or the reason why there are none.

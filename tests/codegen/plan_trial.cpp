@@ -8,7 +8,7 @@ namespace {
 std::string problem_of_plan(const Graph& graph, const StagePlan& plan) {
   std::vector<std::string> loops;
   for (const int node : plan.nodes)
-    if (is_anchor(graph.node(node))) loops.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, graph.node(node).op));
+    if (is_anchor(graph.node(node))) loops.emplace_back(operation_name(graph.node(node).op));
   using Loops = std::vector<std::string>;
   const std::string_view kind = plan.kind();
   const bool is_right =

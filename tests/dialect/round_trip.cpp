@@ -28,7 +28,7 @@ void require_same(const Graph& got, const Graph& expected) {
   REQUIRE(got.nodes().size() == expected.nodes().size());
   for (std::size_t i = 0; i < got.nodes().size(); ++i) {
     const Node &a = got.nodes()[i], &b = expected.nodes()[i];
-    INFO("node " << i << ": " << std::visit([](const auto& op) { return op.name; }, b.op));
+    INFO("node " << i << ": " << operation_name(b.op));
     CHECK(is_same_op(a.op, b.op));
     CHECK(std::ranges::equal(a.operands(), b.operands()));
     CHECK(a.type == b.type);

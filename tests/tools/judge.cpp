@@ -87,7 +87,7 @@ std::vector<Planted> planted_faults(const Graph& graph, const Shape& shape) {
       const WalkedGraph wrong = walk(graph, inputs, 2, [&](const Evaluated& at) {
         if (at.node == id) plant(fault, at, at.lanes[1]);
       });
-      const auto op_name = std::visit([](const auto& op) { return op.name; }, nodes.node(id).op);
+      const auto op_name = operation_name(nodes.node(id).op);
       Planted planted{std::string(fault_names[static_cast<std::size_t>(fault)]) + " in node " + std::to_string(id) + ", " + std::string(op_name),
                       false, false};
       for (const auto& [name, expected] : right.outputs) {

@@ -33,7 +33,7 @@ StageReport stage_of(const KernelSteps& plan, std::size_t number) {
     report.writes.push_back({written.name, written.dims, static_cast<int>(bytes_of(stored_as(written.element)))});
   }
   for (const Node& node : step.graph.nodes())
-    if (!is_leaf(node)) report.operations.emplace_back(std::visit([]<class Op>(const Op&) { return Op::name; }, node.op));
+    if (!is_leaf(node)) report.operations.emplace_back(operation_name(node.op));
   report.key = step.key;
   report.code = static_cast<std::size_t>(std::ranges::find(plan.steps, step.identity, &Step::identity) - plan.steps.begin());
   return report;
