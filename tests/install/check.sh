@@ -20,5 +20,5 @@ else
   where=(-DCMAKE_PREFIX_PATH="$folder/prefix")
 fi
 cmake -S "$project" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${where[@]}"
-cmake --build "$folder/build" -j2
+cmake --build "$folder/build" -j1
 "$folder/build/$program"
