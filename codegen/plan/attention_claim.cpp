@@ -6,13 +6,14 @@
 namespace attune {
 namespace {
 
-/// The sums over pairs inside a score.
+/// The sums over pairs inside a score, which hold no other anchor of pairs.
 void collect_sums(const Graph& graph, int id, const AttentionRoles& roles, std::set<int>& sums) {
   const Node& node = graph.node(id);
   const bool has_both = node.type.dims.has(roles.queries) && node.type.dims.has(roles.keys);
-  if (is_anchor(node) && !has_both) return;
+  if (is_anchor(node) && (!has_both || holds_pairs(graph, id, roles.queries, roles.keys))) return;
   if (is_anchor(node)) sums.insert(id);
-  for (int operand : node.operands()) collect_sums(graph, operand, roles, sums);
+  for (std::size_t i = 0; i < node.operands().size(); ++i)
+    if (!reads_elsewhere(node, i, roles.keys)) collect_sums(graph, node.operands()[i], roles, sums);
 }
 
 /// Products of the score, or sums over pairs in it.

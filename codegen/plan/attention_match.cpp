@@ -12,7 +12,8 @@ struct Score {
   std::vector<int> stored;     // other anchors with both dims: they would be stored whole
 };
 
-/// What a score is made of. An anchor without both dims is a value of another stage.
+/// What a score is made of. An anchor without both dims is a value of another stage, and so is what is read at other places than the score's, and a sum
+/// over pairs that holds another anchor of pairs.
 void explore(const Graph& graph, int id, Name queries, Name keys, Score& score) {
   const Node& node = graph.node(id);
   const bool has_both = node.type.dims.has(queries) && node.type.dims.has(keys);
@@ -30,10 +31,12 @@ void explore(const Graph& graph, int id, Name queries, Name keys, Score& score) 
       score.stored.push_back(id);
       return;
     }
+    if (holds_pairs(graph, id, queries, keys)) return;
     // a sum over pairs, such as additive attention's: it is computed per element, its terms are never stored
   }
   score.cone.insert(id);
-  for (int operand : node.operands()) explore(graph, operand, queries, keys, score);
+  for (std::size_t i = 0; i < node.operands().size(); ++i)
+    if (!reads_elsewhere(node, i, keys)) explore(graph, node.operands()[i], queries, keys, score);
 }
 
 /// The values below the terms of a sum over pairs that depend on the one dim and not on the other: the largest such.
@@ -123,7 +126,14 @@ bool is_read_outside(const Graph& graph, const std::set<int>& cone, const Attent
     const bool is_holding = is_anchor(graph.node(inside)) || std::ranges::any_of(operands, [&](int operand) { return holding.contains(operand); });
     if (!is_holding) continue;
     holding.insert(inside);
-    const auto is_outside = [&](int user) { return !cone.contains(user) && !made.contains(user); };
+    const auto is_elsewhere = [&](int user) {
+      if (user == output_user) return true;
+      const auto read = graph.node(user).operands();
+      for (std::size_t i = 0; i < read.size(); ++i)
+        if (read[i] == inside && reads_elsewhere(graph.node(user), i, roles.keys)) return true;
+      return false;
+    };
+    const auto is_outside = [&](int user) { return (!cone.contains(user) && !made.contains(user)) || is_elsewhere(user); };
     if (std::ranges::any_of(users[static_cast<std::size_t>(inside)], is_outside)) return true;
   }
   return false;

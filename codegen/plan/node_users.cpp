@@ -1,11 +1,35 @@
 #include "codegen/plan/node_users.h"
 
+#include <concepts>
+#include <set>
+
 namespace attune {
 namespace {
 
 bool has_same_dims(const Names& a, const Names& b) { return a.size() == b.size() && a.without(b).empty(); }
 
 }  // namespace
+
+bool reads_elsewhere(const Node& node, std::size_t operand, Name joined) {
+  if (std::holds_alternative<Gather>(node.op)) return operand == 0;
+  if (std::holds_alternative<WriteRows>(node.op)) return operand == 1;
+  if (const auto* concat = std::get_if<Concat>(&node.op)) return concat->into != joined;
+  return std::visit([]<class Op>(const Op&) { return std::same_as<Op, Rename> || std::same_as<Op, Slice> || std::same_as<Op, Split> || std::same_as<Op, Merge>; }, node.op);
+}
+
+bool holds_pairs(const Graph& graph, int anchor, Name queries, Name keys) {
+  std::set<int> seen;
+  std::vector<int> left(graph.node(anchor).operands().begin(), graph.node(anchor).operands().end());
+  while (!left.empty()) {
+    const int id = left.back();
+    left.pop_back();
+    if (!seen.insert(id).second) continue;
+    const Node& node = graph.node(id);
+    if (!is_anchor(node)) left.insert(left.end(), node.operands().begin(), node.operands().end());
+    else if (node.type.dims.has(queries) && node.type.dims.has(keys)) return true;
+  }
+  return false;
+}
 
 Users users_of(const Graph& graph) {
   Users users(graph.nodes().size());

@@ -12,6 +12,13 @@ inline bool is_anchor(const Node& node) {
   return std::visit([]<class Op>(const Op&) { return requires { Op::has_loop; }; }, node.op);
 }
 
+/// The operation takes elements of this operand from other places than that of its result, or of dims with other names: what is computed for a place
+/// is not what it reads there. A concat along `joined` is said to be in place: its parts have dims of their own.
+bool reads_elsewhere(const Node& node, std::size_t operand, Name joined);
+
+/// An anchor with both dims lies below the anchor.
+bool holds_pairs(const Graph& graph, int anchor, Name queries, Name keys);
+
 /// The users of every node; an output counts as a user with the number -1.
 inline constexpr int output_user = -1;
 using Users = std::vector<std::vector<int>>;
