@@ -22,9 +22,8 @@ struct Linear {
     for (std::size_t i = 0; i < 2; ++i)
       if (Text problem = refuse_missing(over, "contracts over", roles[i], in[i]); !problem.empty()) return problem;
     if (in.size() == 2) return {};
-    Names product = in[0].dims;
-    product.unite(in[1].dims);
-    product = product.without(over);
+    Names product = in[0].dims.without(over);
+    product.unite(in[1].dims.without(over));
     for (Name dim : in[2].dims)
       if (!product.has(dim)) return sentence("bias has ", dim, ", which the product does not have: it is ", product);
     return {};

@@ -35,9 +35,8 @@ struct Matmul {
 
   /// The dims of a, then those of b, without `over`. Refuses a dim that an operand lacks, and kinds other than real.
   constexpr Checked infer(std::span<const Type> in) const {
-    Type type{Kind::real, in[0].dims};
-    type.dims.unite(in[1].dims);
-    type.dims = type.dims.without(over);
+    Type type{Kind::real, in[0].dims.without(over)};
+    type.dims.unite(in[1].dims.without(over));
     for (std::size_t i = 0; i < 2; ++i) {
       const std::string_view operand = i == 0 ? "a" : "b";
       if (Text problem = refuse_missing(over, "contracts over", operand, in[i]); !problem.empty()) return {type, problem};

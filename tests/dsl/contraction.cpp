@@ -31,6 +31,25 @@ TEST_CASE("a sum over nothing is zero", "[matmul]") {
   check_elements(product, {2, 3}, std::vector<double>(6, 0));
 }
 
+TEST_CASE("a product has up to eight dims, whatever it sums over", "[matmul]") {
+  const Arrays inputs = {{"a", array({1, 1, 1, 1, 1, 2, 2}, {1, 2, 3, 4})}, {"b", array({2, 2, 1}, {1, 0, 10, 100})}};
+  const Array product = result_of(inputs, [](Graph& g) {
+    auto [a, b, c, d, e, rows, depth, columns, last] = g.dims("a", "b", "c", "d", "e", "rows", "depth", "columns", "last");
+    const Value x = g.input("a", {a, b, c, d, e, rows, depth}), y = g.input("b", {depth, columns, last});
+    g.output("out", matmul(x, y, depth), {a, b, c, d, e, rows, columns, last});
+  });
+  check_elements(product, {1, 1, 1, 1, 1, 2, 2, 1}, {21, 200, 43, 400});
+}
+
+TEST_CASE("a product of more than eight dims is refused", "[matmul]") {
+  Graph g;
+  auto [a, b, c, d, e, f, rows, depth, columns, last] = g.dims("a", "b", "c", "d", "e", "f", "rows", "depth", "columns", "last");
+  const Value x = g.input("a", {a, b, c, d, e, f, rows, depth}), y = g.input("b", {depth, columns, last});
+  g.output("out", sum(matmul(x, y, depth), last), {a, b, c, d, e, f, rows, columns});
+  const std::string problem(g.problem().view());
+  CHECK(problem.find("matmul: the result has more than 8 dims; it begins with [a x b x c x d x e x f x rows x columns]") != std::string::npos);
+}
+
 TEST_CASE("NaN and infinities in a product reach its sums only", "[matmul]") {
   const Arrays inputs = {{"a", array({3, 2}, {quiet_nan, 1, 1, 1, infinity, 0})}, {"b", array({2}, {1, 2})}};
   const Array product = result_of(inputs, [](Graph& g) {
