@@ -102,6 +102,13 @@ std::optional<FactoredWeights> divided_by_total(mlir::Operation* op, Name over) 
   return std::nullopt;
 }
 
+/// The factor, or 1 where the dim has no positions: a sum over nothing is 0, whatever its terms would be divided by.
+mlir::Value factor_of_some(mlir::Value factor, Name over, mlir::Operation* like, PatternRewriter& rewriter) {
+  const auto add = [&](const AnyOp& op, mlir::ValueRange operands) { return add_operation(op, operands, like, rewriter); };
+  const mlir::Value has_terms = add(Greater{}, {add(Extent{over}, {}), add(Constant{0, Kind::i64}, {})});
+  return add(Select{}, {has_terms, factor, add(Constant{1, Kind::real}, {})});
+}
+
 struct NormalisedWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
   using OpRewritePattern::OpRewritePattern;
   mlir::LogicalResult matchAndRewrite(GraphOp<Matmul> op, PatternRewriter& rewriter) const override {
@@ -114,7 +121,8 @@ struct NormalisedWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
       llvm::SmallVector<mlir::Value> operands{op->getOperand(0), op->getOperand(1)};
       operands[i] = parts->weights;
       const mlir::Value product = add_operation(matmul, operands, op, rewriter);
-      rewriter.replaceOp(op, add_operation(*op_of(normalised), {product, parts->factor}, op, rewriter));
+      const mlir::Value factor = factor_of_some(parts->factor, matmul.over[0], op, rewriter);
+      rewriter.replaceOp(op, add_operation(*op_of(normalised), {product, factor}, op, rewriter));
       return mlir::success();
     }
     return mlir::failure();

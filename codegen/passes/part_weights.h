@@ -10,6 +10,7 @@ namespace attune {
 ///
 /// matmul(w / f, v) -> matmul(w, v) / f, the same of w * f: where f is made of the sum of w over what the matmul sums over, or of another function
 /// of the product that w is made of. The sum is computed beside the product then, where f would need all weights before the first product.
+/// A product over nothing is 0, and divided by 1.
 void add_weight_patterns(mlir::RewritePatternSet& patterns);
 
 }  // namespace attune

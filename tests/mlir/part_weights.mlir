@@ -42,13 +42,16 @@ func.func @other_term(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k
   attn.return %2 {names = ["out"], dims = [["heads", "queries", "depth"]]} : !q
 }
 
-// A factor of a row that is made of the sum of its weights is one of the product: the sum is computed beside it.
+// A factor of a row that is made of the sum of its weights is one of the product: the sum is computed beside it. Of no keys the product is divided by 1.
 // CHECK-LABEL: func.func @normalised
 // CHECK: %[[P:.*]] = attn.maximum
 // CHECK: %[[TOTAL:.*]] = attn.reduce_sum %[[P]]
 // CHECK: %[[SAFE:.*]] = attn.maximum %[[TOTAL]]
 // CHECK: %[[PRODUCT:.*]] = attn.matmul %[[P]], %arg2
-// CHECK: attn.divide %[[PRODUCT]], %[[SAFE]]
+// CHECK: %[[KEYS:.*]] = attn.extent {dim = "keys"}
+// CHECK: %[[SOME:.*]] = attn.greater %[[KEYS]]
+// CHECK: %[[FACTOR:.*]] = attn.select %[[SOME]], %[[SAFE]]
+// CHECK: attn.divide %[[PRODUCT]], %[[FACTOR]]
 // STAGES-LABEL: func.func @normalised
 // STAGES: attn.stage "weighted_sum"
 // STAGES-NOT: attn.stage
