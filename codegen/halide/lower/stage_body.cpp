@@ -103,7 +103,7 @@ void add_state_dims(const LoweredGraph& values, const Names& state, std::span<co
   Names shared;
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (const std::size_t place = i + recurrent::operand_count - operands.size(); place != recurrent::value && place != recurrent::initial)
-      shared.unite(values.graph().node(operands[i]).type.dims);
+      shared.unite(values.graph().node(operands[i]).type.dims.without({stage.along, stage.over}));
   for (const std::string& dim : strings(state))
     if (dim != stage.over) (shared.has(dim) ? stage.batch : stage.columns).push_back(dim);
 }
