@@ -140,6 +140,7 @@ TEST_CASE("numbers become others as the rounding says", "[ptx]") {
   check("cvt.s32.s16", -2, std::int16_t{-2});
   check("cvt.rn.f32.u32", 4294967296.0F, 0xffffffffU);
   check("cvt.rn.f32.s64", -0x1p40F, -(std::int64_t{1} << 40));
+  check("cvt.rn.f32.u64", 0x1p64F, ~std::uint64_t{0});
   check("cvt.rzi.s32.f32", 2, 2.9F);
   check("cvt.rmi.f32.f32", -3.0F, -2.1F);
   check("cvt.rzi.s32.f32", -2, -2.9F);

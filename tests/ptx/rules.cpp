@@ -66,6 +66,7 @@ constexpr Rule rules[] = {
     rule<1, converted<float, s64>>("cvt.rn.f32.s64"),
     rule<1, converted<float, std::uint16_t>>("cvt.rn.f32.u16"),
     rule<1, converted<float, u32>>("cvt.rn.f32.u32"),
+    rule<1, converted<float, u64>>("cvt.rn.f32.u64"),
     rule<1, truncated<s32>>("cvt.rzi.s32.f32"),
     rule<1, truncated<s64>>("cvt.rzi.s64.f32"),
     rule<1, converted<s32, std::int16_t>>("cvt.s32.s16"),
