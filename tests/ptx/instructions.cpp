@@ -162,6 +162,7 @@ TEST_CASE("integers of 16 bits wrap around and compare without their neighbours"
   check("mul.lo.s16", 0xfffaU, 0xfffeU, 3U);
   check("mul.hi.u16", 0xfffeU, 0xffffU, 0xffffU);
   check("mul.wide.u16", 0xfffe0001U, 0x7ffffU, 0x5ffffU);
+  check("mul.wide.s16", -98301, 0x5fffdU, 0x27fffU);
   check("shr.u16", 0xfU, 0x7ffffU, 12U);
   check("shr.u16", 0U, 0xffffU, 16U);
   check("or.b16", 0x33U, 0x70011U, 0x50022U);

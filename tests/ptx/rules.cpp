@@ -117,6 +117,7 @@ constexpr Rule rules[] = {
     rule<2, of<std::uint16_t, multiply>>("mul.lo.s16"),
     rule<2, of<u32, multiply>>("mul.lo.s32"),
     rule<2, of<u64, multiply>>("mul.lo.s64"),
+    rule<2, multiply_wide<std::int32_t, std::int16_t>>("mul.wide.s16"),
     rule<2, multiply_wide<std::int64_t, std::int32_t>>("mul.wide.s32"),
     rule<2, multiply_wide<u32, std::uint16_t>>("mul.wide.u16"),
     rule<2, multiply_wide<std::uint64_t, std::uint32_t>>("mul.wide.u32"),
