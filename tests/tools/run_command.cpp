@@ -1,10 +1,15 @@
 #include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "tests/tools/causal_files.h"
 #include "tests/tools/headers.h"
@@ -91,6 +96,22 @@ TEST_CASE("run compiles the codes that its call takes alone", "[command line]") 
   int codes = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(kept / "")) codes += entry.is_regular_file();
   CHECK(codes == 1);  // that of attention for tiny calls
+}
+
+TEST_CASE("run reads each input once, from a pipe too", "[command line]") {
+  const CausalFiles files(stored_as<float>);
+  Words words{"run", "causal"};
+  words.insert(words.end(), files.inputs.begin(), files.inputs.end());
+  const std::string pipe = files.folder / "pipe", text = words.back(), file = text.substr(text.find('=') + 1);
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  words.back() = text.substr(0, text.find('=') + 1) + pipe;
+  std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << std::ifstream(file, std::ios::binary).rdbuf(); });
+  const Ran ran = run_attune(words);
+  close(open(pipe.c_str(), O_RDONLY | O_NONBLOCK));  // a writer that nobody read would wait
+  writer.join();
+  INFO(ran.err);
+  CHECK(ran.status == 0);
+  CHECK(ran.out.starts_with("out: f32 [1 x 2 x 5 x 3]"));
 }
 
 TEST_CASE("bf16 stands as uint16 in files", "[command line]") {

@@ -114,7 +114,12 @@ TEST_CASE("wrong variants, parameters, dims, types and targets are refused in on
            {{"causal", "--type", "z=f32"}, "'z' is neither an input nor an output of 'causal'; they are q, k, v, out"},
            {{"causal", "--target", "m68k"}, "target 'm68k': does not exist; there are host, zen5, zen4, sapphirerapids, x86-64-v4, x86-64-v3, arm64, opencl, cuda"},
            {{"causal", "--target", "arm64,x86-64-v3"}, "is another architecture than 'arm64'; one file holds kernels of one"},
-           {{"causal", "--target", ","}, "--target: names no target; there are host, zen5, zen4"},
+           {{"causal", "--target", ","}, "--target ,: has an empty part; a target's name is right on each side of a comma"},
+           {{"causal", "--set", "depth=64,"}, "--set depth=64,: has an empty part; DIM=EXTENT is right on each side of a comma"},
+           {{"causal", "--set", "depth=64,,queries=3"}, "--set depth=64,,queries=3: has an empty part; DIM=EXTENT is right"},
+           {{"causal", "--set", ","}, "--set ,: has an empty part; DIM=EXTENT is right"},
+           {{"sliding_window", "--param", ",window=3"}, "--param ,window=3: has an empty part; NAME=VALUE is right on each side of a comma"},
+           {{"causal", "--type", "bf16,,q=f32"}, "--type bf16,,q=f32: has an empty part; a type or NAME=TYPE is right on each side of a comma"},
            {{"causal", "--set", "depth=3000000000"}, "depth is 3000000000; kernels count up to 1073741824"},
            {{"causal", "--set", "depth=64", "--set", "depth=32"}, "--set depth=32: sets depth twice; once is right"},
            {{"sliding_window", "--param", "window=3,window=4"}, "--param window=4: sets window twice; once is right"},
@@ -136,6 +141,7 @@ TEST_CASE("wrong variants, parameters, dims, types and targets are refused in on
 TEST_CASE("wrong schedules are refused in one sentence", "[command line]") {
   for (const Refused& refused : std::vector<Refused>{
            {{"causal", "--schedule", "online_softmax,key_tile=64,key_tile=128"}, "--schedule key_tile=128: sets key_tile twice; once is right"},
+           {{"causal", "--schedule", "online_softmax,"}, "--schedule online_softmax,: has an empty part; a name or parameter=value is right"},
            {{"causal", "--schedule", "foo"}, "schedule 'foo': does not exist; there are online_softmax"},
            {{"causal", "--schedule", "online_softmax,foo=5"}, "schedule 'online_softmax': has no parameter 'foo'; it has query_tile, key_tile"},
            {{"causal", "--schedule", "online_softmax,query_tile=5"}, "schedule 'online_softmax': query_tile = 5 is not one of 4, 6, 8"},

@@ -122,13 +122,9 @@ InterpretedInputs interpreted_inputs(const Graph& graph, const FileInputs& given
   return inputs;
 }
 
-std::vector<KnownExtents> call_of_files(const Prepared& prepared, const std::map<std::string, std::string>& inputs) {
+std::vector<KnownExtents> call_of_files(const Prepared& prepared, const FileInputs& given) {
   std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes;
-  for (const auto& [name, file] : inputs) {
-    const Result<NpyArray> array = read_npy(file);
-    if (!array) return {};
-    shapes[name] = array->shape;
-  }
+  for (const auto& [name, files] : given.files) shapes[name] = files[0].array.shape;
   const Bound bound = bind_extents(prepared.graph.graph, shapes);
   if (!bound.problem.empty()) return {};
   const KnownExtents call(bound.extents.begin(), bound.extents.end());

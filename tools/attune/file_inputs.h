@@ -41,6 +41,6 @@ struct InterpretedInputs {
 InterpretedInputs interpreted_inputs(const Graph& graph, const FileInputs& given);
 
 /// The call that the files make, whose codes alone are compiled. None where they make no call that the kernel is for: that call says what is wrong.
-std::vector<KnownExtents> call_of_files(const Prepared& prepared, const std::map<std::string, std::string>& inputs);
+std::vector<KnownExtents> call_of_files(const Prepared& prepared, const FileInputs& given);
 
 }  // namespace attune

@@ -25,8 +25,21 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
+/// What is wrong with a list that begins or ends with a comma or has two in a row, as a sentence; `what` stands between commas.
+std::string empty_part(std::string_view option, std::string_view text, std::string_view what) {
+  if (!text.starts_with(',') && !text.ends_with(',') && text.find(",,") == std::string_view::npos) return {};
+  return fmt::format("{} {}: has an empty part; {} is right on each side of a comma", option, text, what);
+}
+
+/// The same of the items of a list that may have been given in several parts.
+std::string empty_part(std::string_view option, const std::vector<std::string>& items, std::string_view what) {
+  const bool has_one = std::ranges::find(items, std::string()) != items.end();
+  return has_one ? empty_part(option, items.size() == 1 ? "," : fmt::format("{}", fmt::join(items, ",")), what) : std::string();
+}
+
 /// The rows of the named targets; all of one architecture, so that they fit into one file.
 std::string find_targets(const std::string& names, std::vector<const TargetInfo*>& targets) {
+  if (std::string problem = empty_part("--target", names, "a target's name"); !problem.empty()) return problem;
   for (const std::string& name : split(names, ',')) {
     const TargetInfo* target = find_target(name);
     if (target == nullptr && name == "host") return "target 'host': this CPU is none of the table's; attune list targets shows them";
@@ -111,7 +124,10 @@ std::string target_problem(const TunedFile& file, const std::vector<const Target
 
 /// What is said of the graph whatever it is.
 std::string read_staging(const Options& options, StageOptions& staging) {
-  if (std::string problem = repetition(options); !problem.empty()) return problem;
+  for (const std::string& problem : {empty_part("--param", options.graph.settings, "NAME=VALUE"), empty_part("--set", options.set, "DIM=EXTENT"),
+                                     empty_part("--type", options.types, "a type or NAME=TYPE"), empty_part("--schedule", options.schedule, "a name or parameter=value"),
+                                     repetition(options)})
+    if (!problem.empty()) return problem;
   for (const std::string& set : options.set)
     if (std::string problem = read_extents(set, staging.specialisation); !problem.empty()) return problem;
   staging.fuse = options.schedule != "unfused";
@@ -187,8 +203,7 @@ std::vector<std::string> compile_arguments(const Options& options, std::string_v
 ShapeAnswer parse_shape(std::string_view text, std::string_view who, std::string_view what) {
   constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();  // what kernels count with
   ShapeAnswer answer;
-  if (text.starts_with(',') || text.ends_with(',') || text.find(",,") != std::string_view::npos)
-    return {{}, fmt::format("{} {}: has an empty part; {} from 0 to {} is right on each side of a comma", who, text, what, largest)};
+  if (std::string problem = empty_part(who, text, fmt::format("{} from 0 to {}", what, largest)); !problem.empty()) return {{}, std::move(problem)};
   for (const std::string& part : split(text, ',')) {
     const std::size_t equals = part.find('=');
     std::int64_t extent = -1;

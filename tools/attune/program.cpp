@@ -100,8 +100,18 @@ void Command::text(const std::string& name, std::string& into, const std::string
 }
 
 void Command::texts(const std::string& name, std::vector<std::string>& into, const std::string& help, Need need, char delimiter) const {
-  CLI::Option* option = app_->add_option(name, into, help)->allow_extra_args(false)->required(need == Need::required);
-  if (delimiter != '\0') option->delimiter(delimiter);
+  const auto take = [&into, delimiter](const std::vector<std::string>& given) {
+    for (const std::string& text : given) {
+      // CLI11 would leave out empty parts.
+      std::size_t begin = 0, end = 0;
+      while (delimiter != '\0' && (end = text.find(delimiter, begin)) != std::string::npos) {
+        into.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+      }
+      into.push_back(text.substr(begin));
+    }
+  };
+  app_->add_option_function<std::vector<std::string>>(name, take, help)->allow_extra_args(false)->required(need == Need::required);
 }
 
 void Command::number(const std::string& name, int& into, int low, int high, const std::string& help) const {

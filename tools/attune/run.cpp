@@ -47,16 +47,15 @@ std::string put_result(const std::string& name, const StoredArray& array, const 
   return written ? std::string() : written.error().message;
 }
 
-/// Calls a kernel with arrays from files.
+/// Calls a kernel with arrays from files, each of which it lets go as soon as it is converted, unless a heat map is computed of them afterwards.
 class FileCall {
  public:
-  FileCall(const Kernel& kernel, const std::map<std::string, std::string>& inputs, const std::map<std::string, std::string>& outputs,
-           const HeatRequest& heat)
+  FileCall(const Kernel& kernel, FileInputs& inputs, const std::map<std::string, std::string>& outputs, const HeatRequest& heat)
       : kernel_(kernel), inputs_(inputs), outputs_(outputs), heat_(heat) {}
 
   std::string run() {
     if (std::string problem = check_names(); !problem.empty()) return problem;
-    if (std::string problem = read_inputs(); !problem.empty()) return problem;
+    if (std::string problem = take_inputs(); !problem.empty()) return problem;
     if (std::string problem = make_outputs(); !problem.empty()) return problem;
     std::vector<Tensor> tensors;
     for (StoredArray& array : arrays_) tensors.push_back(array.tensor());
@@ -83,9 +82,10 @@ class FileCall {
     if (!heat_.output.empty() && !has(kernel_.outputs(), heat_.output))
       return fmt::format("--heatmap '{}={}': kernel '{}' has no such output; it has {}", heat_.output, heat_.path, kernel_.name(), names_of(kernel_.outputs()));
     for (const attune_tensor_v1& t : kernel_.inputs())
-      if (!inputs_.contains(t.name)) return fmt::format("--in: '{}' is missing; kernel '{}' has the inputs {}", t.name, kernel_.name(), names_of(kernel_.inputs()));
-    for (const auto& [name, file] : inputs_)
-      if (!has(kernel_.inputs(), name)) return fmt::format("--in '{}={}': kernel '{}' has no such input; it has {}", name, file, kernel_.name(), names_of(kernel_.inputs()));
+      if (!inputs_.files.contains(t.name)) return fmt::format("--in: '{}' is missing; kernel '{}' has the inputs {}", t.name, kernel_.name(), names_of(kernel_.inputs()));
+    for (const auto& [name, files] : inputs_.files)
+      if (!has(kernel_.inputs(), name))
+        return fmt::format("--in '{}={}': kernel '{}' has no such input; it has {}", name, files[0].path, kernel_.name(), names_of(kernel_.inputs()));
     for (const auto& [name, file] : outputs_)
       if (!is_result(name)) return fmt::format("--out '{}={}': kernel '{}' has no such output; it has {}", name, file, kernel_.name(), result_names());
     return {};
@@ -110,14 +110,13 @@ class FileCall {
     return names;
   }
 
-  std::string read_inputs() {
+  std::string take_inputs() {
     for (const attune_tensor_v1& t : kernel_.inputs()) {
-      const std::string& file = inputs_.at(t.name);
-      const Result<NpyArray> array = read_npy(file);
-      if (!array) return array.error().message;
-      Converted converted = convert(*array, static_cast<attune_storage>(t.storage), fmt::format("input '{}' of kernel '{}'", t.name, kernel_.name()));
-      if (!converted.problem.empty()) return fmt::format("'{}': {}", file, converted.problem);
-      print_note(file, converted.note);
+      auto& [path, array] = inputs_.files.find(t.name)->second[0];
+      Converted converted = convert(array, static_cast<attune_storage>(t.storage), fmt::format("input '{}' of kernel '{}'", t.name, kernel_.name()));
+      if (!converted.problem.empty()) return fmt::format("'{}': {}", path, converted.problem);
+      print_note(path, converted.note);
+      if (!heat_.is_asked() || !heat_.output.empty()) array.data = {};
       const std::vector<std::int64_t>& extents = converted.array.extents;
       for (int i = 0; i < t.rank && i < static_cast<int>(extents.size()); ++i) extents_.try_emplace(t.dims[i], extents[static_cast<std::size_t>(i)]);
       arrays_.push_back(std::move(converted.array));
@@ -162,16 +161,15 @@ class FileCall {
   }
 
   const Kernel& kernel_;
-  const std::map<std::string, std::string>&inputs_, &outputs_;
+  FileInputs& inputs_;
+  const std::map<std::string, std::string>& outputs_;
   const HeatRequest& heat_;
   std::map<int, std::int64_t> extents_;
   std::vector<StoredArray> arrays_;
 };
 
-std::string interpret_files(const Graph& graph, const std::vector<std::string>& inputs, const std::map<std::string, std::string>& outputs,
-                            const HeatRequest& heat, HeatValues& drawn) {
-  const FileInputs files = read_inputs(inputs);
-  if (!files.problem.empty()) return files.problem;
+std::string interpret_files(const Graph& graph, const FileInputs& files, const std::map<std::string, std::string>& outputs, const HeatRequest& heat,
+                            HeatValues& drawn) {
   const InterpretedInputs given = interpreted_inputs(graph, files);
   if (!given.problem.empty()) return given.problem;
   const Bound bound = bind_extents(graph, given.arrays);
@@ -214,11 +212,9 @@ std::string kernel_file_problem(const RunOptions& options) {
 }
 
 /// Draws what was asked for after the call: `drawn`, or where no output has them the weights of the graph's softmax. The problem in words.
-std::string draw_weights(const HeatRequest& heat, const std::string& name, const Graph* graph, const RunOptions& options, HeatValues drawn) {
+std::string draw_weights(const HeatRequest& heat, const std::string& name, const Graph* graph, const FileInputs& files, HeatValues drawn) {
   if (!heat.is_asked()) return {};
   if (heat.output.empty()) {
-    const FileInputs files = read_inputs(options.inputs);
-    if (!files.problem.empty()) return files.problem;
     SoftmaxWeights weights = softmax_weights(*graph, files);
     if (!weights.problem.empty()) return weights.problem;
     drawn = std::move(weights.values);
@@ -247,18 +243,20 @@ int run(const RunOptions& options) {
     heat.output = weights_output(prepared.graph.graph);
   }
   const Graph* graph = is_file ? nullptr : &prepared.graph.graph;
+  FileInputs files = read_inputs(options.inputs);
+  if (!files.problem.empty()) return refuse(files.problem);
   if (options.is_interpreted) {
     HeatValues drawn;
-    std::string problem = interpret_files(*graph, options.inputs, outputs, heat, drawn);
-    if (problem.empty()) problem = draw_weights(heat, prepared.graph.name, graph, options, std::move(drawn));
+    std::string problem = interpret_files(*graph, files, outputs, heat, drawn);
+    if (problem.empty()) problem = draw_weights(heat, prepared.graph.name, graph, files, std::move(drawn));
     return problem.empty() ? 0 : refuse(problem);
   }
   const OpenKernel open = is_file ? open_file(options.graph.graph, options.sha256, options.device)
-                                  : open_kernel(prepared, {.device = options.device, .calls = call_of_files(prepared, inputs)});
+                                  : open_kernel(prepared, {.device = options.device, .calls = call_of_files(prepared, files)});
   if (!open.problem.empty()) return refuse(open.problem);
-  FileCall call(*open.kernel, inputs, outputs, heat);
+  FileCall call(*open.kernel, files, outputs, heat);
   std::string problem = call.run();
-  if (problem.empty()) problem = draw_weights(heat, std::string(open.kernel->name()), graph, options, call.drawn_output());
+  if (problem.empty()) problem = draw_weights(heat, std::string(open.kernel->name()), graph, files, call.drawn_output());
   return problem.empty() ? 0 : refuse(problem);
 }
 
