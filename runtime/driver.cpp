@@ -70,7 +70,7 @@ std::string driver_problem(attune_device device) {
   if (device == attune_vulkan) {
     static const std::string problem = [] {
       // As codegen/halide/rewrites/empty_on_devices.h wants it.
-      setenv("HL_VK_ALLOC_CONFIG", "0:0:0:0:1024", 0);
+      setenv("HL_VK_ALLOC_CONFIG", "0:0:0:0:1048576", 0);
       return load_driver_file("libvulkan.so.1");
     }();
     return problem;

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <functional>
 #include <limits>
 
@@ -50,6 +51,20 @@ TEST_CASE("attention of bf16 on devices agrees with the interpreter", "[devices]
 TEST_CASE("attention of few queries on devices agrees with the interpreter", "[devices]") {
   check_on_devices("grouped_query", {.schedule = "gpu_split_keys,size=few,split_tile=64,block_columns=4,block_rows=4,thread_keys=2,thread_values=4,over_chunk=16,value_chunk=1"},
                   {"queries=1,keys=65,group=3,depth=5", "batch=2,queries=5,keys=300,group=3,depth=17,value_depth=19"});
+}
+
+TEST_CASE("a kernel of sixteen stages on Vulkan agrees with the interpreter", "[devices]") {
+  Graph g;
+  const auto [batch, queries, keys] = g.dims("batch", "queries", "keys");
+  const Value z = g.input("z", {batch, queries, keys});
+  Value low = g.input("low", {batch, queries});
+  double width = 1;
+  for (int i = 0; i < 16; ++i) {
+    low = low + (width /= 2) * sum(maximum(z - low, 0), keys);
+    if (i >= 9) g.output(std::array<Name, 7>{"a", "b", "c", "d", "e", "f", "g"}[static_cast<std::size_t>(i - 9)], low, {batch, queries});
+  }
+  g.finish();
+  check("vulkan", [&](const KernelOptions& o) { return KernelCase(g, "sums", o); }, {}, {"batch=2,queries=13,keys=21"});
 }
 
 TEST_CASE("projections and stored weights on devices agree with the interpreter", "[devices]") {

@@ -17,8 +17,10 @@ void allow_empty_on_devices(Halide::Pipeline& pipeline, int granule);
 
 /// Halide 21's memory for Vulkan takes blocks by multiples of what HL_VK_ALLOC_CONFIG says, and parts them. A rest of fewer bytes than the device
 /// aligns its buffers to grows to as many, at the cost of the buffer before it, whose last elements then are wherever the driver puts what is out of
-/// bounds: results are wrong and nothing is said. With memory in multiples of this many elements, and blocks in multiples of 1024 bytes, there is no
-/// such rest: alignments divide 256. What is left are the buffers of a kernel's numbers, which take much less than 1024 bytes.
+/// bounds: results are wrong and nothing is said. With memory in multiples of this many elements there is no such rest: alignments divide 256.
+/// The buffers of kernels' numbers, of some ten bytes each, are left: what is taken of a block for each is less than how far the next one begins
+/// behind it, so that buffers go on behind a block's end. Ten kernels of one process are enough where blocks are multiples of 1 KiB, as sixteen stages
+/// showed; of 1 MiB, which the runtime asks for, it would be thousands.
 inline constexpr int vulkan_granule = 1024;
 
 }  // namespace attune
