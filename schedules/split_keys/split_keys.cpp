@@ -29,7 +29,9 @@ SplitKeysStage::SplitKeysStage(const OnlineSoftmax& body, const Extents& extents
       depth_(extents.at(body.value_depth)),
       batch_(vars_of(body.batch, dims_of_keys(body))),
       rows_(dims_of_rows(body), extents),
-      row_tiles_(tiles_of(rows_.extent(), tiles.rows)),
+      all_row_groups_(tiles_of(rows_.extent(), tiles.rows)),
+      row_tiles_(tiles_of(all_row_groups_, tiles.row_groups)),
+      row_groups_(tiles.row_groups == 1 ? Expr(1) : tiles_of(all_row_groups_, Halide::max(row_tiles_, 1))),
       splits_(Halide::max(tiles_of(keys_, tiles.split_tile), 1)),
       keys_are_whole_(!body.over.empty() && is_whole_vectors(extents.at(body.over.back()), tiles.lanes)),
       key_places_{tiles.lanes},
@@ -38,28 +40,28 @@ SplitKeysStage::SplitKeysStage(const OnlineSoftmax& body, const Extents& extents
   find_pairs();
 }
 
-Exprs SplitKeysStage::per_row(Exprs inner) const { return joined(joined(std::move(inner), {row_, block_, row_tile_, split_}), batch_); }
+Exprs SplitKeysStage::per_row(Exprs inner) const { return joined(joined(std::move(inner), {row_, row_group_, block_, row_tile_, split_}), batch_); }
 
 Exprs SplitKeysStage::per_key(Exprs inner) const { return joined(joined(std::move(inner), {block_, split_}), batch_); }
 
-/// The row of this number, the last one instead of any beyond it.
-Expr SplitKeysStage::row_index(const Expr& row, const Expr& row_tile) const {
-  return max(min(row_tile * tiles_.rows + row, rows_.extent() - 1), 0);
+/// The row at row_, row_group_ and row_tile_, the last one instead of any beyond it.
+Expr SplitKeysStage::row_index() const {
+  return max(min((row_tile_ * row_groups_ + row_group_) * tiles_.rows + row_, rows_.extent() - 1), 0);
 }
 
 Coordinates SplitKeysStage::batch_coordinates() const {
   return vars_at(dims_of_keys(body_));
 }
 
-/// Those of the batch and of the row at row_ and row_tile_.
+/// Those of the batch and of the row at row_, row_group_ and row_tile_.
 Coordinates SplitKeysStage::row_coordinates() const {
   Coordinates at = batch_coordinates();
   const std::vector<std::string> dims = dims_of_rows(body_);
   if (dims.size() == 1) {
-    at[dims[0]] = row_index(row_, row_tile_);
+    at[dims[0]] = row_index();
     return at;
   }
-  for (std::size_t n = 0; n < dims.size(); ++n) at[dims[n]] = within(place_(row_, row_tile_)[static_cast<int>(n)], extents_.at(dims[n]));
+  for (std::size_t n = 0; n < dims.size(); ++n) at[dims[n]] = within(place_(row_, row_group_, row_tile_)[static_cast<int>(n)], extents_.at(dims[n]));
   return at;
 }
 
@@ -73,10 +75,10 @@ void SplitKeysStage::define_query_panel() {
   const std::vector<std::string> dims = dims_of_rows(body_);
   if (dims.size() > 1) {
     Coordinates at;
-    rows_.place(row_index(row_, row_tile_), at);
+    rows_.place(row_index(), at);
     std::vector<Expr> place;
     for (const std::string& dim : dims) place.push_back(at.at(dim));
-    place_(row_, row_tile_) = Halide::Tuple(place);
+    place_(row_, row_group_, row_tile_) = Halide::Tuple(place);
   }
   if (body_.score || body_.over.empty()) return;
   const std::string& last = body_.over.back();
@@ -85,7 +87,7 @@ void SplitKeysStage::define_query_panel() {
   place_over(body_, over, at);
   const Expr index = key_places_.element(lane_, Var(last));
   at[last] = keys_are_whole_ ? index : min(likely(index), extents_.at(last) - 1);
-  if (body_.query) query_panel_(joined(joined(joined({lane_}, over), {row_, row_tile_}), batch_)) = query_of_product(body_, at);
+  if (body_.query) query_panel_(joined(joined(joined({lane_}, over), {row_, row_group_, row_tile_}), batch_)) = query_of_product(body_, at);
 }
 
 void SplitKeysStage::define_scores() {
@@ -179,10 +181,12 @@ Expr SplitKeysStage::is_visited(const Expr& block) const {
 }
 
 void SplitKeysStage::define_splits() {
-  const Exprs outer = joined({row_tile_, split_}, batch_), at = joined({lane_, vector_, row_}, outer);
+  const Exprs outer = joined({row_tile_, split_}, batch_), at = joined({lane_, vector_, row_, row_group_}, outer);
   blocks_ = RDom(0, tiles_.split_tile / tiles_.key_tile, "blocks");
   blocks_.where(is_visited(blocks_.x));
-  const Exprs row = joined({row_, blocks_.x}, outer);
+  // Groups beyond the last row are left out; where numbers of rows are stored beside, they repeat the last row's.
+  if (tiles_.row_groups > 1 && !stored_rows_.are_wanted()) blocks_.where(row_group_ < all_row_groups_ - row_tile_ * row_groups_);
+  const Exprs row = joined({row_, row_group_, blocks_.x}, outer);
   if (!body_.has_softmax) return define_sums(at, row);
   const bool keeps_greatest = stored_rows_.maximum.is_wanted();
   const auto with = [&](const OnlineState& state, const Expr& greatest) {
@@ -236,7 +240,7 @@ void SplitKeysStage::define_added(const Exprs& row, const Exprs& row_of_split) {
 
 void SplitKeysStage::define_out() {
   all_splits_ = RDom(0, splits_, "all_splits");
-  const Exprs row = joined({row_, row_tile_}, batch_), row_of_split = joined({row_, row_tile_, all_splits_.x}, batch_);
+  const Exprs row = joined({row_, row_group_, row_tile_}, batch_), row_of_split = joined({row_, row_group_, row_tile_, all_splits_.x}, batch_);
   body_.has_softmax ? define_merge(row, row_of_split) : define_added(row, row_of_split);
   state_lanes_ = RDom(0, tiles_.lanes, "state_lanes");
   if (keeps_total(body_)) {
@@ -245,7 +249,7 @@ void SplitKeysStage::define_out() {
   }
   if (stored_rows_.are_wanted()) {
     Coordinates at = batch_coordinates();
-    rows_.place(row_index(row_, row_tile_), at);
+    rows_.place(row_index(), at);
     for (const std::string& dim : dims_of_rows(body_)) at[dim] = within(at[dim], extents_.at(dim));
     const Expr reference = body_.has_softmax ? maximum_of_splits_(row) * ln_2 : Expr(0.f);
     kept_total_(row) = stored_rows_.storing(total_(row), reference, greatest_.defined() ? greatest_(row) * ln_2 : Expr(0.f), at);
@@ -259,7 +263,8 @@ void SplitKeysStage::define_out() {
   }
   const Var depth(body_.value_depth);
   at[body_.value_depth] = depth;
-  const Exprs out_row = joined({index % tiles_.rows, within(index / tiles_.rows, row_tiles_)}, batch_);
+  const Expr group = index / tiles_.rows, tile = group / Halide::max(row_groups_, 1);
+  const Exprs out_row = joined({index % tiles_.rows, within(group - tile * row_groups_, row_groups_), within(tile, row_tiles_)}, batch_);
   const Expr vector = within(value_places_.vector(depth), tiles_of(depth_, tiles_.lanes));
   const Func& totals = stored_rows_.are_wanted() ? kept_total_ : total_;
   const Expr total = keeps_total(body_) ? Expr(totals(out_row)) : Expr(), sum = sum_(joined({value_places_.lane(depth), vector}, out_row));
@@ -287,7 +292,7 @@ Stored split_keys(const OnlineSoftmax& body, const Extents& extents, const Machi
   const std::vector<Parameter> all = with_values(split_keys_parameters(machine, SizeClass::few), values);
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(all, name)); };
   return SplitKeysStage(body, extents,
-                        {machine.vector_bytes / 4, value("split_tile"), value("key_tile"), value("register_rows"), value("register_keys"),
+                        {machine.vector_bytes / 4, value("split_tile"), value("key_tile"), value("register_rows"), value("row_groups"), value("register_keys"),
                          value("register_vectors"), static_cast<PrefetchInto>(value("prefetch")), machine.registers / 2})
       .build();
 }

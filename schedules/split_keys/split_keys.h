@@ -18,7 +18,8 @@ namespace attune {
 /// The parameters with what is legal on the machine, and the defaults for calls of a size:
 /// split_tile         keys that a thread handles at once
 /// key_tile           keys whose scores exist at once; split_tile is a multiple
-/// register_rows      rows (queries, of all heads that share the keys) in a tile
+/// register_rows      rows (queries, of all heads that share the keys) in a group, which takes each key and value once
+/// row_groups         groups of rows that take a vector of keys, or its values, one after the other before the next: a first-level cache holds those
 /// register_keys      keys whose products with a tile of rows are summed in registers at once; twice as many keys of bf16
 /// register_vectors   vectors of results per row that are summed in registers at once; of bf16 values at most so many that all rows fit too
 /// prefetch           later keys and values are prefetched into the cache of this level (prefetch.h); 0 leaves that to the machine

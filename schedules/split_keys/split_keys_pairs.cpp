@@ -42,9 +42,10 @@ int SplitKeysStage::results_in_registers(bool in_pairs) const {
   return in_pairs ? std::max(std::min(vectors, tiles_.sums / tiles_.rows) / 2 * 2, 2) : vectors;
 }
 
-/// Keys whose products are summed at once: of those in pairs as many bytes as of others.
+/// Keys whose products are summed at once: of those in pairs as many bytes as of others, where registers hold the sums.
 int SplitKeysStage::keys_in_registers() const {
-  return std::min(is_const_zero(key_places_.paired) ? tiles_.keys : tiles_.keys * 2, tiles_.lanes);
+  const int in_pairs = std::max(tiles_.keys, std::min(tiles_.keys * 2, tiles_.sums / tiles_.rows));
+  return std::min(is_const_zero(key_places_.paired) ? tiles_.keys : in_pairs, tiles_.lanes);
 }
 
 /// The element at `first` (part 0) or after it (part 1) along a dim along which the piece lies in pairs.

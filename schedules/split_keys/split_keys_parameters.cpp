@@ -14,6 +14,7 @@ std::vector<Parameter> split_keys_parameters(const Machine& machine, SizeClass s
                        {{"split_tile", {128, 256, 512, 1024, 2048, 4096}},
                         {"key_tile", {16, 32, 64, 128, 256, 512, 1024}},
                         {"register_rows", {1, 2, 4, 8}},
+                        {"row_groups", {1, 2, 4, 8}},
                         {"register_keys", {1, 2, 4, 8}},
                         {"register_vectors", {1, 2, 4, 8}},
                         {"prefetch", {0, 1, 2}}});

@@ -20,7 +20,7 @@ Expr SplitKeysStage::term(const ProductPart& part, const Expr& first_vector, boo
   at[last] = part.is_paired ? first_of_pair + over[0] : is_whole ? in_order : min(in_order, extents_.at(last) - 1);
   at[body_.keys] = key_at(key_);
   Expr query, key;
-  if (body_.query) query = query_panel_(joined(joined(joined({lane_}, indices), {row_, row_tile_}), batch_));
+  if (body_.query) query = query_panel_(joined(joined(joined({lane_}, indices), {row_, row_group_, row_tile_}), batch_));
   if (body_.key) key = part.is_paired ? bf16_element(body_.key, last, at, first_of_pair, over[0]) : body_.key.at(at);
   const Expr term = score_term(body_, query, key, at);
   return is_whole ? term : select(in_order < extents_.at(last), term, 0.f);

@@ -13,7 +13,7 @@
 namespace attune {
 
 struct SplitTiles {
-  int lanes, split_tile, key_tile, rows, keys, vectors;
+  int lanes, split_tile, key_tile, rows, row_groups, keys, vectors;
   PrefetchInto prefetch;
   int sums;  ///< vectors of results that a tile keeps in registers
 };
@@ -36,7 +36,7 @@ struct ProductPart {
   bool is_paired;
 };
 
-/// Funcs of a block of keys end in the dims row, block, row_tile, split, batch.., innermost first; `batch` are the dims that keys or
+/// Funcs of a block of keys end in the dims row, row_group, block, row_tile, split, batch.., innermost first; `batch` are the dims that keys or
 /// values have, a row is any of the others and a query.
 class SplitKeysStage {
  public:
@@ -57,7 +57,7 @@ class SplitKeysStage {
   void define_out();
   Halide::Expr value_at(const Halide::Expr& vector, const Halide::Expr& key, bool is_whole) const;
   Halide::Expr key_at(const Halide::Expr& place) const;
-  Halide::Expr row_index(const Halide::Expr& row, const Halide::Expr& row_tile) const;
+  Halide::Expr row_index() const;
   Halide::Expr first_key() const;
   Halide::Expr is_visited(const Halide::Expr& block) const;
   Coordinates batch_coordinates() const;
@@ -91,6 +91,7 @@ class SplitKeysStage {
   void schedule_splits();
   void schedule_scores();
   void schedule_weights();
+  void schedule_maximum();
   void schedule_partial();
   Halide::Func& per_block(Halide::Func& f);
 
@@ -100,18 +101,18 @@ class SplitKeysStage {
   const Halide::Expr keys_, depth_;        ///< extents; of value_depth
   const Exprs batch_;                      ///< Vars, innermost first
   const Flat rows_;                        ///< the dims of rows
-  const Halide::Expr row_tiles_, splits_;  ///< how many
+  const Halide::Expr all_row_groups_, row_tiles_, row_groups_, splits_;  ///< how many; of a tile
   bool keys_are_whole_;                    ///< the last dim of body.over is a multiple of a vector
   LanePlaces key_places_, value_places_;   ///< of the last dim of body.over, of value_depth
 
   Halide::Var lane_{"lane-"}, vector_{"vector-"}, key_{"key-"};
-  Halide::Var row_{"row-"}, block_{"block-"}, row_tile_{"row_tile-"}, split_{"split-"};
+  Halide::Var row_{"row-"}, row_group_{"row_group-"}, block_{"block-"}, row_tile_{"row_tile-"}, split_{"split-"};
   RowLines lines_;  ///< of a later key
   Halide::RDom across_, block_vectors_, lanes_, whole_, blocks_, all_splits_, state_lanes_;
   std::vector<Halide::RDom> rests_;
   std::vector<ProductPart> product_parts_;
-  Halide::Func place_{"place"};                          ///< [row, row_tile] the coordinates of a row, where rows have several dims
-  Halide::Func query_panel_{"query_panel"};              ///< [lane, over.., row, row_tile, batch..]
+  Halide::Func place_{"place"};                          ///< [row, row_group, row_tile] the coordinates of a row, where rows have several dims
+  Halide::Func query_panel_{"query_panel"};              ///< [lane, over.., row, row_group, row_tile, batch..]
   Halide::Func later_key_{"asked_key"};                  ///< [key, block, split, batch..] prefetches a later key
   Halide::Func product_{"product"};                      ///< [lane, key, ..] sums along the last dim of body.over, by lane
   Halide::Func product_sum_{"product_sum"};              ///< [key, ..] of product over the lanes
@@ -123,15 +124,15 @@ class SplitKeysStage {
   Halide::Func changed_weights_{"changed_weights"};      ///< [key, ..] after body.weight
   Halide::Func sum_by_lane_{"sum_by_lane"};              ///< [lane, ..] of weights
   Halide::Func partial_{"partial"};                      ///< [lane, vector, ..] sum over the block of weight * value
-  Halide::Func state_{"state"};                          ///< [lane, vector, row, row_tile, split, batch..] (o, m, l), l by lane, and the greatest score if it is wanted; without a softmax (o, l) or o
+  Halide::Func state_{"state"};                          ///< [lane, vector, row, row_group, row_tile, split, batch..] (o, m, l), l by lane, and the greatest score if it is wanted; without a softmax (o, l) or o
   Halide::Func split_state_{"split_state"};              ///< the state behind the last block
-  Halide::Func maximum_of_splits_{"maximum_of_splits"};  ///< [row, row_tile, batch..] M
-  Halide::Func greatest_{"greatest"};                    ///< [row, row_tile, batch..] score, where it is wanted
-  Halide::Func total_by_lane_{"total_by_lane"};          ///< [lane, row, row_tile, batch..]
-  Halide::Func total_{"total"};                          ///< [row, row_tile, batch..]
+  Halide::Func maximum_of_splits_{"maximum_of_splits"};  ///< [row, row_group, row_tile, batch..] M
+  Halide::Func greatest_{"greatest"};                    ///< [row, row_group, row_tile, batch..] score, where it is wanted
+  Halide::Func total_by_lane_{"total_by_lane"};          ///< [lane, row, row_group, row_tile, batch..]
+  Halide::Func total_{"total"};                          ///< [row, row_group, row_tile, batch..]
   Halide::Func kept_total_{"kept_total"};                ///< the same, where something is stored of its row
   const StoredRows stored_rows_;
-  Halide::Func sum_{"sum"};                              ///< [lane, vector, row, row_tile, batch..]
+  Halide::Func sum_{"sum"};                              ///< [lane, vector, row, row_group, row_tile, batch..]
   Halide::Func out_{"split_keys"};
 };
 

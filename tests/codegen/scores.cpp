@@ -186,6 +186,14 @@ TEST_CASE("weights over a total that no softmax makes are computed with it, and 
 TEST_CASE("kernels of weights over such a total are right", "[scores]") { check_totals(Tried::part); }
 TEST_CASE("kernels of weights over such a total are right at every size of call", "[.full]") { check_totals(Tried::whole); }
 
+TEST_CASE("a total is stored where groups of rows go beyond the last one, too", "[scores]") {
+  Graph g;
+  sigmoid_parts(g, Attention(g));
+  g.finish();
+  const KernelCase kernel(g, "scores", {.schedule = "split_keys,register_rows=4,row_groups=4"});
+  CHECK(kernel.difference("batch=2,heads=3,depth=5,value_depth=7,queries=37,keys=41", 1) == "");
+}
+
 TEST_CASE("a total is stored by devices, too", "[scores]") {
   if (const std::string problem = device_problem("opencl"); !problem.empty()) return skip(problem);
   for (const auto make : {softpick, squared_relu, sigmoid_parts}) {

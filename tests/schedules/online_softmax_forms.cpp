@@ -238,6 +238,21 @@ TEST_CASE("orders of dims, empty calls, narrower vectors, known extents and para
 
 TEST_CASE("rows one by one, wide groups of keys and single vectors of results are right", "[parameters]") { check_registers(Tried::part); }
 
+TEST_CASE("groups of rows that share keys are right for any number of rows and keys", "[parameters]") {
+  const std::vector<Parameter> values = {{"split_tile", {}, 256}, {"key_tile", {}, 128}, {"register_rows", {}, 4}, {"row_groups", {}, 4},
+                                         {"register_keys", {}, 4}, {"register_vectors", {}, 4}, {"prefetch", {}, 1}};
+  const AttentionCase attention = causal();
+  const JitKernel kernel = compiled(attention, host_machine(), values, softmax_templates[2]);
+  unsigned seed = 1;
+  for (const int queries : {1, 2, 3, 5, 7, 15, 16, 17})
+    for (const int keys : {1, 5, 37, 129, 1000})
+      for (const int group : {1, 4}) {
+        CAPTURE(queries, keys, group);
+        Arguments a({1, 2, group, queries, keys, 64, 72}, ++seed);
+        CHECK(difference(attention, a, computed(kernel, a)) == "");
+      }
+}
+
 TEST_CASE("parameters that do not fit are refused in words", "[parameters]") {
   const Machine machine = narrow_machine(64);
   const auto problem = [&](const std::vector<Parameter>& values) { return online_softmax_problem(machine, values); };
