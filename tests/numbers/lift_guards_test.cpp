@@ -111,6 +111,26 @@ TEST_CASE("a condition on a part of what a loop stores stays with that part", "[
   CHECK(equal(attune::lift_guards(wholly), loop(IfThenElse::make(load("seen") != 0, with_own(Block::make(store("b"), store("a")))))));
 }
 
+TEST_CASE("a branch is not asked again what the branch around it has asked", "[lift_guards]") {
+  using namespace Halide::Internal;
+  const Expr row = Variable::make(Halide::Int(32), "row");
+  const auto load = [&](const char* name) {
+    return Load::make(Halide::Int(32), name, row, Halide::Buffer<>(), Halide::Parameter(), const_true(), ModulusRemainder());
+  };
+  const auto store = [&](const char* name) { return Store::make(name, 1, row, Halide::Parameter(), const_true(), ModulusRemainder()); };
+  const Expr is_seen = 0 < load("seen"), is_near = 0 < load("near");
+  const Stmt inner = IfThenElse::make(0 < min(load("near"), load("seen")), store("a"));
+  CHECK(equal(attune::lift_guards(IfThenElse::make(is_seen, inner)), IfThenElse::make(is_seen, IfThenElse::make(is_near, store("a")))));
+  // what a producer is computed for is known by a name
+  const Stmt flagged = LetStmt::make("is_used", is_seen || is_near, IfThenElse::make(Variable::make(Halide::Bool(), "is_used"), store("a")));
+  CHECK(equal(attune::lift_guards(IfThenElse::make(is_seen, flagged)), IfThenElse::make(is_seen, LetStmt::make("is_used", const_true(), store("a")))));
+  // what is stored in between may be another value
+  const Stmt changes = IfThenElse::make(is_seen, Block::make(store("seen"), IfThenElse::make(is_seen, store("a"))));
+  CHECK(equal(attune::lift_guards(changes), changes));
+  const Stmt before = LetStmt::make("seen_before", load("seen"), Block::make(store("seen"), IfThenElse::make(is_seen, IfThenElse::make(0 < Variable::make(Halide::Int(32), "seen_before"), store("a")))));
+  CHECK(equal(attune::lift_guards(before), before));
+}
+
 TEST_CASE("a condition that the loop itself changes is not moved out of it", "[lift_guards]") {
   Sums s;
   RDom all({{0, rows}, {0, blocks}}, "all");

@@ -6,12 +6,12 @@ using namespace Halide::Internal;
 using Halide::Expr;
 
 bool holds_loads(const Expr& e) {
-  class Visitor : public IRVisitor {
+  class Visitor : public IRGraphVisitor {
    public:
     bool found = false;
 
    private:
-    using IRVisitor::visit;
+    using IRGraphVisitor::visit;
     void visit(const Load*) override { found = true; }
   } visitor;
   e.accept(&visitor);

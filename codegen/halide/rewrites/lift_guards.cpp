@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/halide/rewrites/condition_parts.h"
 #include "codegen/halide/rewrites/holds_loads.h"
 
 using namespace Halide::Internal;
@@ -16,20 +17,11 @@ namespace {
 
 using Conditions = std::vector<Expr>;
 
-/// The parts of a condition that must all hold and load something; Halide moves the others itself.
-void add_parts(const Expr& condition, Conditions& parts) {
-  if (const auto* both = condition.as<And>()) {
-    add_parts(both->a, parts);
-    add_parts(both->b, parts);
-  } else if (const Call* call = Call::as_intrinsic(condition, {Call::likely, Call::likely_if_innermost})) {
-    add_parts(call->args[0], parts);
-  } else if (condition.type().is_scalar() && holds_loads(condition)) {
-    parts.push_back(condition);
-  }
-}
-
-bool contains(const Conditions& all, const Expr& one) {
-  return std::ranges::any_of(all, [&](const Expr& e) { return equal(e, one); });
+/// The parts of a condition that load something; Halide moves the others itself.
+void add_loading_parts(const Expr& condition, Conditions& parts) {
+  if (!condition.type().is_scalar() || !holds_loads(condition)) return;
+  for (const Expr& part : parts_of(condition))
+    if (holds_loads(part)) parts.push_back(part);
 }
 
 /// The names that a statement gives to values, loops and memory, and the memory that it writes.
@@ -45,6 +37,24 @@ class Names : public IRVisitor {
   void visit(const Store* op) override { written.insert(op->name), IRVisitor::visit(op); }
 };
 
+bool loads_any_of(const Expr& e, const std::set<std::string>& memory) {
+  class Visitor : public IRGraphVisitor {
+   public:
+    explicit Visitor(const std::set<std::string>& names) : names_(names) {}
+    bool is_found = false;
+
+   private:
+    using IRGraphVisitor::visit;
+    void visit(const Load* op) override {
+      is_found |= names_.contains(op->name);
+      IRGraphVisitor::visit(op);
+    }
+    const std::set<std::string>& names_;
+  } visitor(memory);
+  e.accept(&visitor);
+  return visitor.is_found;
+}
+
 /// The conditions without which nothing is done that can be seen outside; nothing if nothing is done at all.
 class Guards {
  public:
@@ -55,7 +65,7 @@ class Guards {
     if (const auto* op = s.as<LetStmt>()) {
       std::optional<Conditions> guards = of(op->body);
       if (guards)
-        for (Expr& guard : *guards) guard = substitute(op->name, op->value, guard);
+        for (Expr& guard : *guards) guard = graph_substitute(op->name, op->value, guard);
       return guards;
     }
     if (const auto* op = s.as<Block>()) return both(of(op->first), of(op->rest));
@@ -63,7 +73,7 @@ class Guards {
     if (const auto* op = s.as<IfThenElse>()) {
       if (op->else_case.defined()) return both(of(op->then_case), of(op->else_case));
       std::optional<Conditions> guards = of(op->then_case);
-      if (guards) add_parts(op->condition, *guards);
+      if (guards) add_loading_parts(op->condition, *guards);
       return guards;
     }
     if (const auto* op = s.as<For>()) return of(op->body);
@@ -78,21 +88,21 @@ class Guards {
 
   /// Known before the statement: what the condition names and loads is made elsewhere.
   bool is_known_before(const Expr& condition) const {
-    class Visitor : public IRVisitor {
+    class Visitor : public IRGraphVisitor {
      public:
       explicit Visitor(const Names& inside) : inside_(inside) {}
       bool is_known = true;
 
      private:
-      using IRVisitor::visit;
+      using IRGraphVisitor::visit;
       void visit(const Variable* op) override { is_known &= !inside_.defined.contains(op->name); }
       void visit(const Load* op) override {
         is_known &= !inside_.allocated.contains(op->name) && !inside_.written.contains(op->name);
-        IRVisitor::visit(op);
+        IRGraphVisitor::visit(op);
       }
       void visit(const Call* op) override {
         is_known &= op->is_pure();
-        IRVisitor::visit(op);
+        IRGraphVisitor::visit(op);
       }
       const Names& inside_;
     } visitor(inside_);
@@ -103,7 +113,7 @@ class Guards {
  private:
   static std::optional<Conditions> both(std::optional<Conditions> a, const std::optional<Conditions>& b) {
     if (!a || !b) return a ? a : b;
-    std::erase_if(*a, [&](const Expr& e) { return !contains(*b, e); });
+    std::erase_if(*a, [&](const Expr& e) { return std::ranges::none_of(*b, [&](const Expr& other) { return graph_equal(e, other); }); });
     return a;
   }
 
@@ -111,6 +121,9 @@ class Guards {
 };
 
 class LiftGuards : public IRMutator {
+ public:
+  explicit LiftGuards(const Names& of_all) : of_all_(of_all) {}
+
  private:
   using IRMutator::visit;
 
@@ -120,60 +133,64 @@ class LiftGuards : public IRMutator {
     op->body.accept(&inside);
     const Guards guards(inside);
     Conditions lifted;
-    const std::size_t known_before = known_.size();
+    const std::size_t known_before = known_.count();
     for (const Expr& guard : guards.of(op->body).value_or(Conditions{})) {
-      const Expr spelled = spelled_out(guard);
-      if (!guards.is_known_before(guard) || contains(known_, spelled)) continue;
+      if (!guards.is_known_before(guard) || known_.holds(guard)) continue;
       lifted.push_back(guard);
-      known_.push_back(spelled);
+      known_.add(guard);
     }
     Stmt body = mutate(op->body);
-    known_.resize(known_before);
+    known_.forget_beyond(known_before);
     // the first condition becomes the outermost
-    for (auto guard = lifted.rbegin(); guard != lifted.rend(); ++guard) body = IfThenElse::make(*guard, body);
+    for (auto guard = lifted.rbegin(); guard != lifted.rend(); ++guard) body = IfThenElse::make(common_subexpression_elimination(*guard), body);
     return For::make(op->name, op->min, op->extent, op->for_type, op->partition_policy, op->device_api, body);
   }
 
   Stmt visit(const LetStmt* op) override {
-    lets_.emplace_back(op->name, op->value);
-    Stmt result = IRMutator::visit(op);
-    lets_.pop_back();
-    return result;
+    const Expr value = op->value.type() == Halide::Bool() ? rest_of(op->value) : op->value;
+    // What it was made of may be another value where its name is read.
+    if (!loads_any_of(value, of_all_.written)) known_.define(op->name, value);
+    const Stmt body = mutate(op->body);
+    return value.same_as(op->value) && body.same_as(op->body) ? Stmt(op) : LetStmt::make(op->name, value, body);
   }
 
+  /// What a branch asks is known in it.
   Stmt visit(const IfThenElse* op) override {
-    if (op->else_case.defined() || known_.empty()) return IRMutator::visit(op);
-    const Expr rest = without_known(op->condition);
-    Stmt body = mutate(op->then_case);
-    return rest.defined() ? IfThenElse::make(rest, body) : body;
+    if (op->else_case.defined() || !op->condition.type().is_scalar()) return IRMutator::visit(op);
+    const Expr rest = rest_of(op->condition);
+    Names inside;
+    op->then_case.accept(&inside);
+    const Guards guards(inside);
+    Conditions asked;
+    add_loading_parts(rest, asked);
+    const std::size_t known_before = known_.count();
+    for (const Expr& part : asked)
+      if (guards.is_known_before(part)) known_.add(part);
+    const Stmt body = mutate(op->then_case);
+    known_.forget_beyond(known_before);
+    return is_const_one(rest) ? body : IfThenElse::make(rest, body);
   }
 
-  /// The condition without the parts that are known to hold; undefined if none is left.
-  Expr without_known(const Expr& condition) const {
-    if (const auto* both = condition.as<And>()) {
-      const Expr a = without_known(both->a), b = without_known(both->b);
-      if (!a.defined() || !b.defined()) return a.defined() ? a : b;
-      return a && b;
-    }
-    Expr plain = condition;
-    if (const Call* call = Call::as_intrinsic(condition, {Call::likely, Call::likely_if_innermost})) plain = call->args[0];
-    return contains(known_, spelled_out(plain)) ? Expr() : condition;
-  }
+  Expr rest_of(const Expr& condition) const { return known_.is_empty() ? condition : known_.rest_of(condition); }
 
-  /// Without the names that are given to its parts, so that equal conditions look equal.
-  Expr spelled_out(Expr condition) const {
-    for (auto inner = lets_.rbegin(); inner != lets_.rend(); ++inner) condition = substitute(inner->first, inner->second, condition);
-    return condition;
-  }
+  const Names& of_all_;
+  KnownParts known_;  // what holds where the statement is
+};
 
-  std::vector<std::pair<std::string, Expr>> lets_;  // around the statement, outermost first
-  Conditions known_;                                // what holds where the statement is, spelled out
+class Pass : public IRMutator {
+ public:
+  using IRMutator::mutate;
+  Stmt mutate(const Stmt& s) override { return lift_guards(s); }
 };
 
 }  // namespace
 
-Stmt lift_guards(const Stmt& s) { return LiftGuards().mutate(s); }
+Stmt lift_guards(const Stmt& s) {
+  Names of_all;
+  s.accept(&of_all);
+  return LiftGuards(of_all).mutate(s);
+}
 
-void lift_guards(Halide::Pipeline& pipeline) { pipeline.add_custom_lowering_pass(new LiftGuards); }
+void lift_guards(Halide::Pipeline& pipeline) { pipeline.add_custom_lowering_pass(new Pass); }
 
 }  // namespace attune
