@@ -1,6 +1,7 @@
 #include "codegen/halide/rewrites/condition_parts.h"
 
 #include <catch2/catch.hpp>
+#include <string>
 
 using namespace Halide::Internal;
 using Halide::Expr;
@@ -45,4 +46,21 @@ TEST_CASE("a part is known whatever the order and the names of what it is made o
   CHECK(equal(known.rest_of(a < b && (zero < named("sum") || is_wide)), a < b));
   known.forget_beyond(0);
   CHECK_FALSE(known.holds(zero < named("sum") || is_wide));
+}
+
+TEST_CASE("a condition of more parts than are looked for is known as a whole", "[condition_parts]") {
+  attune::KnownParts known;
+  Expr all = zero < a;
+  for (int n = 0; n < 100; ++n) {
+    const Expr part = Variable::make(Halide::Int(64), "v" + std::to_string(n)) < b;
+    if (n > 0) known.add(part);
+    all = all && part;
+  }
+  CHECK(attune::parts_of(all).size() == 1);
+  CHECK(equal(known.rest_of(all), all));
+  known.add(zero < a);
+  CHECK_FALSE(known.holds(all));
+  known.add(Variable::make(Halide::Int(64), "v0") < b);
+  CHECK(known.holds(all));
+  CHECK(known.holds(is_wide || all));
 }

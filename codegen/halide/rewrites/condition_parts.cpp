@@ -111,7 +111,9 @@ bool KnownParts::holds(const Expr& part) const {
   const AnyOf any = spelled_out(part);
   for (const Expr& one : any) {
     if (is_const_one(one)) return true;
-    if (one.as<And>() != nullptr && is_const_one(rest_of(one))) return true;
+    Parts all;
+    add_operands<And>(one, all);
+    if (all.size() > 1 && std::ranges::all_of(all, [&](const Expr& e) { return is_const_one(rest_of(e)); })) return true;
   }
   return std::ranges::any_of(known_, [&](const AnyOf& known) {
     return std::ranges::all_of(known, [&](const Expr& one) { return is_among(any, one); });
