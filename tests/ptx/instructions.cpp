@@ -136,6 +136,7 @@ TEST_CASE("reals are rounded once, and NaN is the other one's of a minimum", "[p
 TEST_CASE("numbers become others as the rounding says", "[ptx]") {
   check("cvt.rn.f32.s32", 16777216.0F, 16777217);
   check("cvt.rn.f32.s32", 16777220.0F, 16777219);
+  check("cvt.rn.f32.s16", -128.0F, std::int16_t{-128});
   check("cvt.rn.f32.u16", 65535.0F, std::uint16_t{0xffff});
   check("cvt.s32.s16", -2, std::int16_t{-2});
   check("cvt.rn.f32.u32", 4294967296.0F, 0xffffffffU);

@@ -62,6 +62,7 @@ constexpr Rule rules[] = {
     rule<2, narrowed_pair<bfloat16>>("cvt.rn.bf16x2.f32"),
     rule<1, narrowed<float16>>("cvt.rn.f16.f32"),
     rule<2, narrowed_pair<float16>>("cvt.rn.f16x2.f32"),
+    rule<1, converted<float, std::int16_t>>("cvt.rn.f32.s16"),
     rule<1, converted<float, s32>>("cvt.rn.f32.s32"),
     rule<1, converted<float, s64>>("cvt.rn.f32.s64"),
     rule<1, converted<float, std::uint16_t>>("cvt.rn.f32.u16"),
