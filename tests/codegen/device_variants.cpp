@@ -1,12 +1,12 @@
 /// Every variant in kernels for OpenCL and Vulkan, on this machine's CPU where it has no other device. (tests/ptx has those for CUDA.)
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
 #include <span>
 
 #include "tests/codegen/device_problem.h"
 #include "tests/codegen/fitting_shape.h"
 #include "tests/codegen/kernel_case.h"
+#include "tests/codegen/quick_opencl.h"
 #include "tests/codegen/small_tiles.h"
 #include "tests/skip.h"
 #include "tests/variant_graph.h"
@@ -43,16 +43,6 @@ void check_variant(const std::string& target, std::string_view variant, const st
 /// Every so many of the variants from the first on: no single test runs for long where OpenCL's compiler has kept nothing.
 struct Part {
   std::size_t first = 0, every = 1;
-};
-
-/// PoCL compiles a kernel in 0.7 of the time where it optimises less, and runs it in several times as much, of which small calls have little.
-/// (Other drivers do not ask for the variable; other tests run what PoCL optimises.)
-class QuickOpencl {
- public:
-  QuickOpencl() { setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 1); }
-  ~QuickOpencl() { unsetenv("POCL_EXTRA_BUILD_FLAGS"); }
-  QuickOpencl(const QuickOpencl&) = delete;
-  QuickOpencl& operator=(const QuickOpencl&) = delete;
 };
 
 void check_variants(const std::string& target, Part part, const std::string& known) {

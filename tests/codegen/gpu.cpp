@@ -6,6 +6,7 @@
 
 #include "tests/codegen/device_problem.h"
 #include "tests/codegen/kernel_case.h"
+#include "tests/codegen/quick_opencl.h"
 #include "tests/codegen/small_tiles.h"
 #include "tests/skip.h"
 
@@ -68,6 +69,7 @@ TEST_CASE("a kernel of sixteen stages on Vulkan agrees with the interpreter", "[
 }
 
 TEST_CASE("projections and stored weights on devices agree with the interpreter", "[devices]") {
+  const QuickOpencl quick;
   check_on_devices("multi_head", {.settings = {"weights=true", "mask=true"}, .schedule = small_tiles}, {"batch=2,tokens=17,depth=5", "batch=1,tokens=1,depth=3"});
 }
 
@@ -95,6 +97,7 @@ TEST_CASE("infinities and NaN of literals on devices agree with the interpreter"
 }
 
 TEST_CASE("attention without keys, queries or heads on devices agrees with the interpreter", "[devices]") {
+  const QuickOpencl quick;
   check_on_devices("scaled_dot_product", {.schedule = small_tiles}, {"queries=5,keys=0", "queries=0,keys=5", "queries=1,keys=1,depth=3,value_depth=0", "queries=5,keys=0,depth=0",
                                              "queries=37,keys=0,heads=0"});
   check_on_devices("masked", {.types = "bf16", .schedule = small_tiles}, {"queries=5,keys=0,depth=7", "queries=5,keys=37,depth=7"});

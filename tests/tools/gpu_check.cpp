@@ -42,7 +42,7 @@ nlohmann::json named(const nlohmann::json& list, const std::string& name) {
 
 TEST_CASE("what is packed for OpenCL is compared and measured beside the peaks", "[gpu check]") {
   if (const std::string problem = refusal_of_device("opencl"); !problem.empty()) return skip(problem);
-  const Packed packed("opencl", "causal_f32_depth_64,padded_f32");
+  const Packed packed("opencl", "causal_f32_depth_64,merge_partials_f32");
   const Ran ran = packed.run({"--quick"});
   INFO(ran.out << ran.err);
   REQUIRE(ran.status == 0);
@@ -50,7 +50,7 @@ TEST_CASE("what is packed for OpenCL is compared and measured beside the peaks",
   CHECK_THAT(results["device"], Contains("opencl:0 ("));
   CHECK(results["is_quick"] == true);
   CHECK(results["left_out"].empty());
-  for (const char* name : {"fma", "scaled_dot_product_f32_depth_64", "causal_f32_depth_64", "padded_f32"}) {
+  for (const char* name : {"fma", "scaled_dot_product_f32_depth_64", "causal_f32_depth_64", "merge_partials_f32"}) {
     INFO(name);
     CHECK(named(results["values"], name)["agrees"] == true);
   }
@@ -63,27 +63,27 @@ TEST_CASE("what is packed for OpenCL is compared and measured beside the peaks",
   CHECK(dense["reached"].get<double>() == Approx(dense["gflops"].get<double>() / fma["gflops"].get<double>()));
   CHECK(causal["reached"].get<double>() == Approx(dense["milliseconds"].get<double>() / causal["milliseconds"].get<double>()));
   CHECK(causal["is_met"] == (causal["reached"] >= causal["least"]));
-  CHECK(named(results["rows"], "padded_f32").is_null());
+  CHECK(named(results["rows"], "merge_partials_f32").is_null());
 
   // What follows changes the folder, which takes long to make: the list of checks goes last.
   {
     INFO("a wrong value is found");
-    const std::filesystem::path file = packed / "padded_f32_0_out_expected.npy";
+    const std::filesystem::path file = packed / "merge_partials_f32_0_out_expected.npy";
     NpyArray array = read_npy(file).value();
     std::vector<double> values(array.values<double>()->begin(), array.values<double>()->end());
     values[5] += 0.001;
     write_npy(file, NpyArray::of<double>(array.shape, values)).value();
-    const Ran wrong = packed.run({"--only", "padded_f32"});
+    const Ran wrong = packed.run({"--only", "merge_partials_f32"});
     CHECK(wrong.status == 1);
-    CHECK_THAT(wrong.out, Contains("padded_f32: out: 1 of ") && Contains("elements differ; worst at [0, 0, 0, 5]: got "));
-    CHECK(named(packed.results()["values"], "padded_f32")["agrees"] == false);
+    CHECK_THAT(wrong.out, Contains("merge_partials_f32: out: 1 of ") && Contains("elements differ; worst at [0, 0, 0, 5]: got "));
+    CHECK(named(packed.results()["values"], "merge_partials_f32")["agrees"] == false);
   }
   {
     INFO("a kernel that cannot be opened is a failure");
-    std::filesystem::resize_file(packed / "padded_f32.so", 1000);
-    const Ran wrong = packed.run({"--only", "padded_f32"});
+    std::filesystem::resize_file(packed / "merge_partials_f32.so", 1000);
+    const Ran wrong = packed.run({"--only", "merge_partials_f32"});
     CHECK(wrong.status == 1);
-    CHECK_THAT(wrong.out, Contains("padded_f32: ") && Contains("padded_f32.so'"));
+    CHECK_THAT(wrong.out, Contains("merge_partials_f32: ") && Contains("merge_partials_f32.so'"));
   }
   {
     INFO("without torch nothing stands beside it, and that is said");
@@ -105,7 +105,7 @@ TEST_CASE("what is packed for OpenCL is compared and measured beside the peaks",
           "gpu_check: --device 'cuda:0': the folder holds kernels for opencl; expected opencl, or as opencl:0\n");
     CHECK(refusal({"--only", "causal"}) ==
           "gpu_check: --only 'causal': there is no such kernel; there are fma, scaled_dot_product_f32_depth_64, causal_f32_depth_64, "
-          "padded_f32\n");
+          "merge_partials_f32\n");
     CHECK(refusal({"--slow"}) == "gpu_check: '--slow': is no option; there are --device NAME, --only NAME and --quick\n");
     CHECK(refusal({"--only"}) == "gpu_check: --only: needs a name behind it\n");
     std::ofstream(packed / "checks.json") << "{}";
