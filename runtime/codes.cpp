@@ -102,15 +102,20 @@ const UsableTarget* choose_target(std::span<const UsableTarget> usable, std::spa
   return nullptr;
 }
 
-Result<void> check_shared_memory(const attune_kernel_v3& kernel, std::span<const UsableTarget> targets, const DriverDevice& device) {
+Result<void> check_limits(const attune_kernel_v3& kernel, std::span<const UsableTarget> targets, const DriverDevice& device) {
   for (const UsableTarget& target : targets) {
     if (target.device != device.kind()) continue;
-    for (std::size_t step = 0; step < target.codes.size(); ++step)
+    for (std::size_t step = 0; step < target.codes.size(); ++step) {
+      const attune_step_v1& stage = steps_of(kernel)[step];
+      if (const int tensors = stage.input_count + stage.output_count; tensors > device.most_tensors())
+        return Error{words(who(kernel), ": stage ", step + 1, " (", stage.stage, ") for ", target.name, " reads and writes ", tensors, " tensors; kernels on ", device.text(), " (",
+                           device.name(), ") take ", device.most_tensors(), "; compile the graph in parts, or for another device")};
       for (const attune_code_v3& code : target.codes[step])
         if (const std::int64_t needed = code.shared_bytes == nullptr ? 0 : code.shared_bytes(); needed > device.shared_bytes())
-          return Error{words(who(kernel), ": stage ", step + 1, " (", steps_of(kernel)[step].stage, ") for ", target.name, " needs ", needed,
+          return Error{words(who(kernel), ": stage ", step + 1, " (", stage.stage, ") for ", target.name, " needs ", needed,
                              " bytes of memory that a block of threads shares; ", device.text(), " (", device.name(), ") has ", device.shared_bytes(),
                              "; compile the kernel with smaller blocks (--schedule)")};
+    }
   }
   return {};
 }

@@ -60,8 +60,9 @@ const UsableTarget* choose_target(std::span<const UsableTarget> usable, std::spa
 /// The first target, if it takes all extents: most calls of most kernels.
 inline const UsableTarget* first_for_all(std::span<const UsableTarget> usable) { return usable.front().takes_all ? &usable.front() : nullptr; }
 
-/// Refuses a device whose blocks of threads share less memory than codes of targets for its kind need, before any is launched.
-Result<void> check_shared_memory(const attune_kernel_v3& kernel, std::span<const UsableTarget> targets, const DriverDevice& device);
+/// Refuses a device whose blocks of threads share less memory than codes of targets for its kind need, or whose kernels take fewer tensors than a stage
+/// has, before any is launched: drivers need not notice.
+Result<void> check_limits(const attune_kernel_v3& kernel, std::span<const UsableTarget> targets, const DriverDevice& device);
 
 /// Why none was chosen: the extents, and what each code takes.
 std::string no_code_for_extents(const attune_kernel_v3& kernel, std::span<const UsableTarget> usable, std::span<const std::int64_t> extents);

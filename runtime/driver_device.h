@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,9 @@ class DriverDevice {
   std::string text() const;
   /// What tells apart which kernels of one code it takes: "compute capability 9.0" of CUDA; empty elsewhere.
   virtual std::string capability() const { return {}; }
+
+  /// Tensors that one kernel there can read and write.
+  virtual int most_tensors() const { return std::numeric_limits<int>::max(); }
 
   /// Whether tensors can lie there; else calls copy those of the host.
   virtual bool keeps_tensors() const { return true; }

@@ -60,7 +60,7 @@ Result<Kernel> Kernel::on(std::string_view device) const {
   if (const attune_device kind = narrowed.usable.front().device; kind != attune_cpu) {
     const Result<DriverDevice*> found = find_device(kind, which_of(device));
     if (!found) return Error{words(who(manifest()), ": this machine cannot run its code for '", device, "': ", found.error().message)};
-    if (Result<void> enough = check_shared_memory(manifest(), narrowed.usable, **found); !enough) return enough.error();
+    if (Result<void> enough = check_limits(manifest(), narrowed.usable, **found); !enough) return enough.error();
     narrowed.device = *found;
   }
   return Kernel(std::make_shared<State>(std::move(narrowed)));
@@ -73,7 +73,7 @@ Result<Kernel> Kernel::usable() const {
                  nullptr};
   if (narrowed.usable.empty()) return Error{no_usable_target(manifest(), this_machine_with_devices())};
   narrowed.device = *find_device(narrowed.usable.front().device);
-  if (Result<void> enough = check_shared_memory(manifest(), narrowed.usable, *narrowed.device); !enough) return enough.error();
+  if (Result<void> enough = check_limits(manifest(), narrowed.usable, *narrowed.device); !enough) return enough.error();
   return Kernel(std::make_shared<State>(std::move(narrowed)));
 }
 
@@ -142,7 +142,7 @@ Result<void> Kernel::call_on_device(CheckedCall call, const CallOptions& options
   const Result<DriverDevice*> device = is_named ? state_->device : find_device(call.target.device);
   if (!device) return Error{words(who(manifest()), ": ", name_of(call.target.device), ": ", device.error().message)};
   if (!is_named)
-    if (Result<void> enough = check_shared_memory(manifest(), {&call.target, 1}, **device); !enough) return enough;
+    if (Result<void> enough = check_limits(manifest(), {&call.target, 1}, **device); !enough) return enough;
   const CallPlace place{call.target.device, (*device)->number()};
   if (Result<void> memory = check_memory(manifest(), call.arguments, &place); !memory) return memory;
   if (Result<void> strides = check_strides_for(place, manifest(), call.arguments); !strides) return strides;

@@ -39,7 +39,9 @@ struct DeviceProperties {
   std::uint32_t versions_and_numbers[4];
   std::int32_t type;
   char name[256];
-  std::byte other_limits[236];
+  std::byte limits_before[96];
+  std::uint32_t storage_buffers;  // limits.maxPerStageDescriptorStorageBuffers
+  std::byte limits_between[136];
   std::uint32_t shared_bytes;  // limits.maxComputeSharedMemorySize
   std::byte rest[308];
 };
@@ -55,8 +57,10 @@ struct Vulkan {
 /// The one that Halide's runtime takes, in a context of its own: nobody else's memory and queues go with it.
 class VulkanDevice final : public DriverDevice {
  public:
-  VulkanDevice(std::string name, std::int64_t shared_bytes) : DriverDevice(attune_vulkan, 0, std::move(name), shared_bytes) {}
+  VulkanDevice(std::string name, std::int64_t shared_bytes, int most_tensors)
+      : DriverDevice(attune_vulkan, 0, std::move(name), shared_bytes), most_tensors_(most_tensors) {}
 
+  int most_tensors() const override { return most_tensors_; }
   bool keeps_tensors() const override { return false; }
 
   Result<DeviceQueue> own_queue() override { return DeviceQueue{}; }
@@ -76,6 +80,7 @@ class VulkanDevice final : public DriverDevice {
   Result<void> read(const void*, void*, std::size_t, const DeviceQueue&) override { return Error{words("vulkan: ", host_alone)}; }
 
  private:
+  int most_tensors_;
   static constexpr const char* host_alone = "kernels take tensors of the host there; those of opencl and cuda take tensors on the device, too";
 };
 
@@ -96,16 +101,17 @@ Result<DriverDevices> vulkan_devices() {
   const int status = vulkan.devices(instance, &count, found.data());
   DriverDevices devices;
   if (status >= 0 && count > 0) {
-    // Which one of several Halide's runtime takes is not asked: what the least of them shares is there.
+    // Which one of several Halide's runtime takes is not asked: what the least of them has is there.
     std::string name;
-    std::uint32_t shared_bytes = std::numeric_limits<std::uint32_t>::max();
+    std::uint32_t shared_bytes = std::numeric_limits<std::uint32_t>::max(), storage_buffers = std::numeric_limits<int>::max();
     for (std::uint32_t n = 0; n < count; ++n) {
       DeviceProperties properties{};
       vulkan.properties(found[n], &properties);
       name = properties.name;
       shared_bytes = std::min(shared_bytes, properties.shared_bytes);
+      storage_buffers = std::min(storage_buffers, properties.storage_buffers);
     }
-    devices.push_back(std::make_unique<VulkanDevice>(count == 1 ? name : words("one of ", count), shared_bytes));
+    devices.push_back(std::make_unique<VulkanDevice>(count == 1 ? name : words("one of ", count), shared_bytes, static_cast<int>(storage_buffers)));
   }
   vulkan.destroy_instance(instance, nullptr);
   if (status < 0) return Error{words("its driver cannot be used: vkEnumeratePhysicalDevices: error ", status)};

@@ -123,9 +123,10 @@ TEST_CASE("the kind of this CPU is the vendor and the family that Linux shows", 
   CHECK(!this_machine().is_cpu(kind.substr(0, 2)));
 }
 
-TEST_CASE("a device whose blocks share less memory than a code needs is refused in words", "[codes]") {
+TEST_CASE("a device whose blocks share less memory than a code needs, or whose kernels take fewer tensors, is refused in words", "[codes]") {
   struct Small final : DriverDevice {
     Small() : DriverDevice(attune_cuda, 1, "small", 100) {}
+    int most_tensors() const override { return 3; }
     Result<DeviceQueue> own_queue() override { return Error{""}; }
     Result<DeviceQueue> queue_of(void*) override { return Error{""}; }
     bool is_in_use() override { return false; }
@@ -143,11 +144,15 @@ TEST_CASE("a device whose blocks share less memory than a code needs is refused 
   three.codes[1].shared_bytes = [] { return 1000; };  // for the CPU, which shares nothing
   std::array<UsableTarget, 2> targets{UsableTarget{"cuda", attune_cuda, {{&three.codes[0], 1}}},
                                       UsableTarget{"x86-64-v4", attune_cpu, {{&three.codes[1], 1}}}};
-  CHECK(check_shared_memory(three.kernel, targets, device).has_value());
+  CHECK(check_limits(three.kernel, targets, device).has_value());
   three.codes[0].shared_bytes = [] { return 101; };
-  CHECK(check_shared_memory(three.kernel, targets, device).error().message ==
+  CHECK(check_limits(three.kernel, targets, device).error().message ==
         "kernel 'add': stage 1 (" + std::string(three.step.stage) + ") for cuda needs 101 bytes of memory that a block of threads shares; cuda:1 (small) has 100; compile the kernel "
         "with smaller blocks (--schedule)");
+  three.step.input_count = 4 - three.step.output_count;
+  CHECK(check_limits(three.kernel, targets, device).error().message ==
+        "kernel 'add': stage 1 (" + std::string(three.step.stage) + ") for cuda reads and writes 4 tensors; kernels on cuda:1 (small) take 3; compile the graph in parts, or for "
+        "another device");
 }
 
 TEST_CASE("a kernel lists its targets, and says why one cannot run", "[codes]") {
