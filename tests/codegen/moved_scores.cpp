@@ -1,10 +1,9 @@
 /// Kernels of graphs whose scores take a product, or a sum over pairs, from other places or from all heads: it is stored, and what reads it fused.
 #include <catch2/catch.hpp>
 
-#include "codegen/dialect/import.h"
-#include "codegen/passes/compile.h"
 #include "dsl/variants/attention.h"
 #include "tests/codegen/kernel_case.h"
+#include "tests/codegen/stage_kinds.h"
 
 namespace attune {
 namespace {
@@ -59,15 +58,6 @@ Graph moved(Move move) {
   g.finish();
   REQUIRE(std::string(g.problem().view()) == "");
   return g;
-}
-
-std::vector<std::string> kinds_of(const Graph& g) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  const StagedModule staged = compile_to_stages(g, "moved", "", {}, context);
-  REQUIRE(staged.problem == "");
-  std::vector<std::string> kinds;
-  for (StageOp stage : function_of(*staged.module).getBody().front().getOps<StageOp>()) kinds.push_back(stage.kind().str());
-  return kinds;
 }
 
 void check_move(Move move) {

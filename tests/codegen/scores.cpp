@@ -3,12 +3,11 @@
 
 #include <cmath>
 
-#include "codegen/dialect/import.h"
-#include "codegen/passes/compile.h"
 #include "dsl/variants/attention.h"
 #include "tests/codegen/device_problem.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/codegen/odd_shapes.h"
+#include "tests/codegen/stage_kinds.h"
 #include "tests/skip.h"
 
 namespace attune {
@@ -113,12 +112,7 @@ std::vector<std::string> kinds_of(void (*make)(Graph&, const Attention&)) {
   Graph g;
   make(g, Attention(g));
   g.finish();
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  const StagedModule staged = compile_to_stages(g, "scores", "", {}, context);
-  REQUIRE(staged.problem == "");
-  std::vector<std::string> kinds;
-  for (StageOp stage : function_of(*staged.module).getBody().front().getOps<StageOp>()) kinds.push_back(stage.kind().str());
-  return kinds;
+  return kinds_of(g);
 }
 
 }  // namespace
