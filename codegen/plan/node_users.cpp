@@ -1,6 +1,5 @@
 #include "codegen/plan/node_users.h"
 
-#include <concepts>
 #include <set>
 
 namespace attune {
@@ -14,7 +13,7 @@ bool reads_elsewhere(const Node& node, std::size_t operand, Name joined) {
   if (std::holds_alternative<Gather>(node.op)) return operand == 0;
   if (std::holds_alternative<WriteRows>(node.op)) return operand == 1;
   if (const auto* concat = std::get_if<Concat>(&node.op)) return concat->into != joined;
-  return std::visit([]<class Op>(const Op&) { return std::same_as<Op, Rename> || std::same_as<Op, Slice> || std::same_as<Op, Split> || std::same_as<Op, Merge>; }, node.op);
+  return std::visit([]<class Op>(const Op&) { return moves_elements<Op>; }, node.op);
 }
 
 bool holds_pairs(const Graph& graph, int anchor, Name queries, Name keys) {

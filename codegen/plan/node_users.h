@@ -1,6 +1,7 @@
 /// What stands around a node of a graph: its users, what is below it, and what is computed of the same operand.
 #pragma once
 
+#include <type_traits>
 #include <vector>
 
 #include "dsl/graph.h"
@@ -11,6 +12,10 @@ namespace attune {
 inline bool is_anchor(const Node& node) {
   return std::visit([]<class Op>(const Op&) { return requires { Op::has_loop; }; }, node.op);
 }
+
+/// An operation whose result is elements of its operand at other coordinates alone.
+template <class Op>
+constexpr bool moves_elements = std::is_same_v<Op, Rename> || std::is_same_v<Op, Slice> || std::is_same_v<Op, Split> || std::is_same_v<Op, Merge>;
 
 /// The operation takes elements of this operand from other places than that of its result, or of dims with other names: what is computed for a place
 /// is not what it reads there. A concat along `joined` is said to be in place: its parts have dims of their own.

@@ -16,7 +16,7 @@ Scores WarpProducts::split_products(const SharedTile& queries, const SharedTile&
   std::vector<std::vector<SplitSums>> sums(static_cast<std::size_t>(m_),
                                            std::vector<SplitSums>(static_cast<std::size_t>(key_columns()), no_sums(code_)));
   for (int column = 0; column < depth_; column += query_columns()) {
-    std::vector<std::array<Split, 4>> first(static_cast<std::size_t>(m_));
+    std::vector<std::array<SplitReal, 4>> first(static_cast<std::size_t>(m_));
     for (std::size_t m = 0; m < first.size(); ++m) {
       const auto operand = query_operand(queries, m, column);
       for (std::size_t i = 0; i < 4; ++i) first[m][i] = split_query(operand[i]);
@@ -41,7 +41,7 @@ Scores WarpProducts::split_products(const SharedTile& queries, const SharedTile&
 void WarpProducts::add_split_values(const Scores& weights, const SharedTile& values, Values& state) const {
   const Splitter split(code_, is_careful_);
   const Value first_key = code_.multiply(code_.remainder(lane_, 4), 2);
-  std::vector<std::vector<std::array<Split, 4>>> first(weights.size());
+  std::vector<std::vector<std::array<SplitReal, 4>>> first(weights.size());
   for (std::size_t m = 0; m < weights.size(); ++m)
     for (const Sums& sums : weights[m]) first[m].push_back({split(sums[0]), split(sums[2]), split(sums[1]), split(sums[3])});
   const int width = value_width();

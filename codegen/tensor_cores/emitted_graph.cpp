@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "codegen/plan/node_users.h"
 #include "dsl/philox.h"
 
 namespace attune::tensor_cores {
@@ -23,8 +24,7 @@ constexpr bool is_one_of = (std::is_same_v<Op, One> || ...);
 
 /// Pointwise operations, and those of their own code.
 template <class Op>
-constexpr bool has_code =
-    (PointwiseOp<Op> && !is_inexact<Op>) || is_one_of<Op, Constant, Input, Index, Extent, Rename, Split, Merge, Slice, Gather, Dropout>;
+constexpr bool has_code = (PointwiseOp<Op> && !is_inexact<Op>) || moves_elements<Op> || is_one_of<Op, Constant, Input, Index, Extent, Gather, Dropout>;
 
 /// A 32-bit word that wraps, for the one definition of Philox. Its builder is that of the words which it is made of.
 struct Word {
@@ -69,10 +69,6 @@ Interval<Emitted> point(const Emitted& x) {
   const Emitted infinity = Emitted::real(builder, std::numeric_limits<double>::infinity());
   return Interval<Emitted>::point(select(abs(x) < infinity, x, Emitted::real(builder, std::numeric_limits<double>::quiet_NaN())));
 }
-
-/// Operations whose result is elements of their operand at other coordinates.
-template <class Op>
-constexpr bool moves_elements = std::is_same_v<Op, Rename> || std::is_same_v<Op, Slice> || std::is_same_v<Op, Split> || std::is_same_v<Op, Merge>;
 
 }  // namespace
 

@@ -55,8 +55,8 @@ class GemmBuilder {
   /// Where an operand lies by its own dims a lane loads its elements of four lines at once, which are 8 columns apart in fragments.
   Lines lines_by_own(const Side& side, mlir::Value stage, int first, int count) const;
   static constexpr std::size_t steps = 2;  ///< of 8 contracted elements
-  using Rows = std::vector<std::array<Split, 4>>;  // [fragment of 16 rows]
-  using Columns = std::array<std::array<Split, 2>, steps>;
+  using Rows = std::vector<std::array<SplitReal, 4>>;  // [fragment of 16 rows]
+  using Columns = std::array<std::array<SplitReal, 2>, steps>;
   /// The products of a block of 8 columns.
   void add_block(const std::array<Rows, steps>& rows, const Columns& columns, int block, Code::Values& sums) const;
   /// The sums, or where one is NaN in any of the block's threads, those of careful products.

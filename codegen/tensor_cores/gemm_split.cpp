@@ -37,7 +37,7 @@ void GemmBuilder::multiply_split(Value stage, Code::Values& sums) const {
   const Splitter split(code_, is_careful_);
   // An infinity of 16 bits has parts, too, where products are careful: beside a number's two it is NaN.
   const auto part = [&](const Side& side, const Value& real) {
-    return is_careful_ || side.operand.element == Element::f32 ? split(real) : Split{real, {}};
+    return is_careful_ || side.operand.element == Element::f32 ? split(real) : SplitReal{real, {}};
   };
   const Lines of_rows = lines(*a_, stage, 0, 2 * row_fragments());
   std::array<Rows, steps> rows;

@@ -26,7 +26,7 @@ Splitter::Splitter(const Code& code, bool is_careful, bool is_of_this_turn) : co
                                : code.real(largest_tf32);
 }
 
-Split Splitter::operator()(Value given) const {
+SplitReal Splitter::operator()(Value given) const {
   const Value real = real_of(code_, given);
   Value near = real;
   if (largest_) {
@@ -42,14 +42,14 @@ SplitSums no_sums(const Code& code) {
   return {{zero, zero, zero, zero}, {zero, zero, zero, zero}};
 }
 
-void add_corrections(const Code& code, const std::array<Split, 4>& a, const std::array<Split, 2>& b, Sums& sums) {
+void add_corrections(const Code& code, const std::array<SplitReal, 4>& a, const std::array<SplitReal, 2>& b, Sums& sums) {
   if (a[0].low) sums = multiplied(code, {a[0].low, a[1].low, a[2].low, a[3].low}, {b[0].high, b[1].high}, sums);
   if (b[0].low) sums = multiplied(code, {a[0].high, a[1].high, a[2].high, a[3].high}, {b[0].low, b[1].low}, sums);
 }
-void add_high_product(const Code& code, const std::array<Split, 4>& a, const std::array<Split, 2>& b, Sums& sums) {
+void add_high_product(const Code& code, const std::array<SplitReal, 4>& a, const std::array<SplitReal, 2>& b, Sums& sums) {
   sums = multiplied(code, {a[0].high, a[1].high, a[2].high, a[3].high}, {b[0].high, b[1].high}, sums);
 }
-void add_product(const Code& code, const std::array<Split, 4>& a, const std::array<Split, 2>& b, SplitSums& sums) {
+void add_product(const Code& code, const std::array<SplitReal, 4>& a, const std::array<SplitReal, 2>& b, SplitSums& sums) {
   add_corrections(code, a, b, sums.corrections);
   add_high_product(code, a, b, sums.products);
 }

@@ -7,7 +7,7 @@ namespace attune::tensor_cores {
 
 /// real = high + low but for 2^-23 of it, both of TF32 (8 bits of exponent, 11 of the number), where the low 13 bits of low do not count. A number
 /// that is of TF32 itself, as those of bf16 and f16 are, has no low part.
-struct Split {
+struct SplitReal {
   mlir::Value high, low;  ///< words
 };
 
@@ -19,7 +19,7 @@ class Splitter {
   /// What one splits `of_this_turn` of a loop is split in each of its turns, and keeps no registers between them.
   Splitter(const Code& code, bool is_careful, bool is_of_this_turn = false);
   /// An f32, or a word that is one.
-  Split operator()(mlir::Value real) const;
+  SplitReal operator()(mlir::Value real) const;
 
  private:
   const Code& code_;
@@ -27,8 +27,8 @@ class Splitter {
 };
 
 /// Adds to sums, of a 16 x 8 matrix times an 8 x 8 one, low high + high low, which is 2^-11 of their product and less, or high high.
-void add_corrections(const Code& code, const std::array<Split, 4>& a, const std::array<Split, 2>& b, Sums& sums);
-void add_high_product(const Code& code, const std::array<Split, 4>& a, const std::array<Split, 2>& b, Sums& sums);
+void add_corrections(const Code& code, const std::array<SplitReal, 4>& a, const std::array<SplitReal, 2>& b, Sums& sums);
+void add_high_product(const Code& code, const std::array<SplitReal, 4>& a, const std::array<SplitReal, 2>& b, Sums& sums);
 
 /// Sums of products apart from those of what is 2^-11 of them and less: these round nothing off the others.
 struct SplitSums {
@@ -36,7 +36,7 @@ struct SplitSums {
 };
 SplitSums no_sums(const Code& code);
 /// Beside what stands there, of a 16 x 8 matrix times an 8 x 8 one: high high, and low high + high low. low low is 2^-22 of the product at most.
-void add_product(const Code& code, const std::array<Split, 4>& a, const std::array<Split, 2>& b, SplitSums& sums);
+void add_product(const Code& code, const std::array<SplitReal, 4>& a, const std::array<SplitReal, 2>& b, SplitSums& sums);
 Sums joined(const Code& code, const SplitSums& sums);
 
 }  // namespace attune::tensor_cores

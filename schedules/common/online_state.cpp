@@ -16,7 +16,7 @@ Expr whole_power(const Expr& n) {
   return Halide::reinterpret<float>((exponent + 127) << 23);
 }
 
-Merge::Merge(const Expr& reference_a, const Expr& reference_b)
+StateMerge::StateMerge(const Expr& reference_a, const Expr& reference_b)
     : reference(max(reference_a, reference_b)), scale_a(whole_power(reference_a - reference)), scale_b(whole_power(reference_b - reference)) {}
 
 OnlineState::OnlineState(Expr o, Expr m, Expr l) : sum(std::move(o)), reference(std::move(m)), total(std::move(l)) {}
@@ -24,7 +24,7 @@ OnlineState::OnlineState(Expr o, Expr m, Expr l) : sum(std::move(o)), reference(
 OnlineState OnlineState::of_no_key() { return {0.f, std::numeric_limits<float>::lowest(), 0.f}; }
 
 OnlineState merged(const OnlineState& a, const OnlineState& b) {
-  const Merge merge(a.reference, b.reference);
+  const StateMerge merge(a.reference, b.reference);
   return {merge.of(a.sum, b.sum), merge.reference, merge.of(a.total, b.total)};
 }
 

@@ -10,8 +10,8 @@ Halide::Expr whole_power(const Halide::Expr& n);
 
 /// What two states become when they are merged: the reference, and what the sums of each are multiplied by.
 ///   m = max(m_a, m_b)   a = 2^(m_a - m)   b = 2^(m_b - m)
-struct Merge {
-  Merge(const Halide::Expr& reference_a, const Halide::Expr& reference_b);
+struct StateMerge {
+  StateMerge(const Halide::Expr& reference_a, const Halide::Expr& reference_b);
   Halide::Expr reference, scale_a, scale_b;
   /// a x_a + b x_b, for sums of either state.
   Halide::Expr of(const Halide::Expr& sum_a, const Halide::Expr& sum_b) const { return sum_a * scale_a + sum_b * scale_b; }

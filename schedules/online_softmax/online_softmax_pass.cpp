@@ -247,7 +247,7 @@ void SoftmaxStage::define_update(const SoftmaxPass& pass) {
     return;
   }
   const Expr reference = state(vectors_ + 1), block_reference = pass.reference(row);
-  const Merge merge(reference, block_reference);
+  const StateMerge merge(reference, block_reference);
   const Expr partial = pass.partial(joined({lane_, max(min(likely(vector), vectors_ - 1), 0)}, row)), total = pass.sum_by_lane(joined({lane_}, row));
   const Expr sum = merge.of(state(vector), select(likely(vector < vectors_), partial, total));
   Expr last = merge.reference;
