@@ -67,14 +67,14 @@ Coordinates AttentionPlaces::at_row(Value row) const {
 }
 
 AttentionPlaces::OperandRows AttentionPlaces::rows_along(const Operand& operand, const std::string& dim, Value first, Value count) const {
-  const Value offset = arguments_.offset(operand.input, operand.dims, batch_), stride = arguments_.stride(operand.input, operand.dims, dim);
+  const Value offset = arguments_.offset(operand, batch_), stride = arguments_.stride(operand, dim);
   return {[this, offset, stride](Value row) { return code_.add(offset, code_.multiply(row, stride)); }, first, count};
 }
 
 AttentionPlaces::OperandRows AttentionPlaces::query_rows() const {
   const Operand& query = stage_.query;
   if (row_dims_.size() == 1) return rows_along(query, stage_.queries, first_row_, rows_);
-  return {[this, &query](Value row) { return arguments_.offset(query.input, query.dims, at_row(row)); }, first_row_, rows_};
+  return {[this, &query](Value row) { return arguments_.offset(query, at_row(row)); }, first_row_, rows_};
 }
 
 void AttentionPlaces::load(const SharedTile& tile, const Operand& operand, const OperandRows& rows, std::int64_t columns,

@@ -50,6 +50,9 @@ std::vector<std::string> GemmStage::aligned_dims() const {
   for (const auto& [operand, own] : {std::pair(&a, &rows), std::pair(&b, &columns)}) {
     const std::vector<std::string>& along = !own->empty() && own->back() == operand->dims.back() ? *own : over;
     if (along.size() > 1) aligned.push_back(along.back());
+    const DimPlace& innermost = operand->places.back();
+    for (std::size_t d = 0; d < operand->dims.size(); ++d)  // in a dim that is split the strides are not the tensor's
+      if (operand->places[d].stored == innermost.stored && !operand->places[d].behind.empty()) aligned.push_back(operand->places[d].behind.back());
   }
   return aligned;
 }

@@ -43,14 +43,14 @@ bool GemmTensors::is_by_own(const Operand& operand) const { return std::ranges::
 void GemmTensors::take_product(Value number) { product_ = batch_.at(number); }
 
 Value GemmTensors::offset(const GemmSide& side, const FlatDims& dims, Value index) const {
-  return arguments_.offset(side.operand.input, side.operand.dims, dims.at(index));
+  return arguments_.offset(side.operand, dims.at(index));
 }
 
 void GemmTensors::load(const SharedTile& tile, const GemmSide& side, Value first_own, Value first_over, Value thread, int threads,
                        Loads loads) const {
   const FlatDims &lines = side.is_by_own ? over_ : side.own, &along = side.is_by_own ? side.own : over_;
   const Value first_line = side.is_by_own ? first_over : first_own, first_along = side.is_by_own ? first_own : first_over;
-  const Value base = arguments_.offset(side.operand.input, side.operand.dims, product_), zero = code_.number(0);
+  const Value base = arguments_.offset(side.operand, product_), zero = code_.number(0);
   const auto least = [&](Value a, Value b) { return builder_.createOrFold<mlir::arith::MinSIOp>(a, b); };
   const auto greatest = [&](Value a, Value b) { return builder_.createOrFold<mlir::arith::MaxSIOp>(a, b); };
   const auto place = [&](Value line, Value at) { return code_.add(base, code_.add(offset(side, lines, line), offset(side, along, at))); };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -15,19 +16,32 @@ std::optional<double> real_constant(const Node& node) {
   return constant != nullptr && node.type.dims.empty() ? std::optional(constant->value) : std::nullopt;
 }
 
+/// A stored dim that the stage knows as these parts.
+void add_parts(std::size_t stored, const std::vector<std::string>& parts, Operand& operand) {
+  for (auto part = parts.begin(); part != parts.end(); ++part) {
+    operand.dims.push_back(*part);
+    operand.places.push_back({stored, {part + 1, parts.end()}});
+  }
+}
+
 }  // namespace
 
 OperandAnswer read_operand(const KernelSteps& plan, const Step& step, int id, std::string_view what) {
   Operand found;
-  std::map<std::string, std::string, std::less<>> names;  // of dims below renames, as the stage knows them
-  const auto name_above = [&](std::string_view dim) {
+  std::map<std::string, std::vector<std::string>, std::less<>> names;  // of dims below renames and splits, as the stage knows them
+  const auto names_above = [&](std::string_view dim) {
     const auto name = names.find(dim);
-    return name == names.end() ? std::string(dim) : name->second;
+    return name == names.end() ? std::vector<std::string>{std::string(dim)} : name->second;
   };
   for (;;) {
     const Node& at = step.graph.node(id);
     if (const auto* rename = std::get_if<Rename>(&at.op)) {
-      names.insert_or_assign(std::string(rename->from), name_above(rename->to));
+      names.insert_or_assign(std::string(rename->from), names_above(rename->to));
+      id = at.inputs[0];
+    } else if (const auto* split = std::get_if<Split>(&at.op)) {
+      std::vector<std::string> parts;
+      for (const Name part : split->into) std::ranges::copy(names_above(part), std::back_inserter(parts));
+      names.insert_or_assign(std::string(split->from), std::move(parts));
       id = at.inputs[0];
     } else if (std::holds_alternative<Multiply>(at.op) &&
                (real_constant(step.graph.node(at.inputs[0])) || real_constant(step.graph.node(at.inputs[1])))) {
@@ -38,7 +52,7 @@ OperandAnswer read_operand(const KernelSteps& plan, const Step& step, int id, st
       std::from_chars(input->label.data() + 1, input->label.data() + input->label.size(), found.input);
       const StepTensor& tensor = plan.tensors[step.inputs[found.input]];
       found.element = tensor.element;
-      for (const std::string& dim : tensor.dims) found.dims.push_back(name_above(dim));
+      for (std::size_t stored = 0; stored < tensor.dims.size(); ++stored) add_parts(stored, names_above(tensor.dims[stored]), found);
       return {std::move(found), {}};
     } else {
       return {{}, fmt::format("tensor cores load {} as they are stored, and they are computed", what)};

@@ -9,12 +9,20 @@
 
 namespace attune::tensor_cores {
 
+/// Where a dim of an operand lies: steps along it are steps along a dim of the tensor, times the extents of the dims that were split from it behind
+/// this one.
+struct DimPlace {
+  std::size_t stored = 0;  ///< number among the tensor's dims
+  std::vector<std::string> behind;
+};
+
 /// A tensor that the step reads, times a number.
 struct Operand {
   std::size_t input = 0;  ///< number among the step's inputs
   Element element = Element::f32;  ///< as it is stored
   double factor = 1;
-  std::vector<std::string> dims;  ///< of the tensor in memory, outermost first, by the names that the stage has for them
+  std::vector<std::string> dims;  ///< of the tensor in memory, outermost first, by the names that the stage has for them; parts where it splits one
+  std::vector<DimPlace> places;   ///< of each of `dims`
 };
 
 /// The operand that a node of the step's graph is, or why it is none; `what` names it in the sentence.

@@ -93,17 +93,28 @@ StepArguments::StepArguments(Builder& builder, const KernelSteps& plan, const St
   for (const std::string& dim : step.dims) extents_.insert_or_assign(dim, Emitted{&builder, function.getArgument(next++), extent_range});
 }
 
-mlir::Value StepArguments::offset(std::size_t tensor, const std::vector<std::string>& dims, const Coordinates& at) const {
+mlir::Value StepArguments::offset(const Argument& tensor, const Coordinates& at) const {
   const Code code(builder_);
   mlir::Value offset = code.number(0);
-  for (std::size_t d = 0; d < dims.size(); ++d)
-    if (const auto coordinate = at.find(dims[d]); coordinate != at.end())
-      offset = code.add(offset, code.multiply(coordinate->second.value, tensors_[tensor].strides[d]));
+  for (std::size_t d = 0; d < tensor.dims.size(); ++d) offset = code.add(offset, code.multiply(at.find(tensor.dims[d])->second.value, tensor.strides[d]));
   return offset;
 }
 
-mlir::Value StepArguments::stride(std::size_t tensor, const std::vector<std::string>& dims, std::string_view dim) const {
-  return tensors_[tensor].strides[static_cast<std::size_t>(std::ranges::find(dims, dim) - dims.begin())];
+mlir::Value StepArguments::offset(const Operand& operand, const Coordinates& at) const {
+  const Code code(builder_);
+  mlir::Value offset = code.number(0);
+  for (const std::string& dim : operand.dims)
+    if (const auto coordinate = at.find(dim); coordinate != at.end())
+      offset = code.add(offset, code.multiply(coordinate->second.value, stride(operand, dim)));
+  return offset;
+}
+
+mlir::Value StepArguments::stride(const Operand& operand, std::string_view dim) const {
+  const Code code(builder_);
+  const DimPlace& place = operand.places[static_cast<std::size_t>(std::ranges::find(operand.dims, dim) - operand.dims.begin())];
+  mlir::Value stride = tensors_[operand.input].strides[place.stored];
+  for (const std::string& behind : place.behind) stride = code.multiply(stride, extents_.find(behind)->second.value);
+  return stride;
 }
 
 mlir::Value StepArguments::element_at(std::size_t tensor, mlir::Type type, mlir::Value offset) const {
@@ -122,7 +133,7 @@ Emitted StepArguments::load(std::string_view label, const Coordinates& at) const
   const std::size_t number = tensor_of(label);
   const Argument& tensor = tensors_[number];
   const mlir::Type type = type_of(builder_, tensor.element);
-  const mlir::Value place = element_at(number, type, offset(number, tensor.dims, at));
+  const mlir::Value place = element_at(number, type, offset(tensor, at));
   return number_of(builder_, tensor.element, mlir::LLVM::LoadOp::create(builder_, type, place));
 }
 
@@ -130,7 +141,7 @@ void StepArguments::store(std::size_t output, const Coordinates& at, mlir::Value
   const std::size_t number = input_count_ + output;
   const Argument& tensor = tensors_[number];
   const mlir::Type type = type_of(builder_, tensor.element);
-  const mlir::Value place = element_at(number, type, offset(number, tensor.dims, at));
+  const mlir::Value place = element_at(number, type, offset(tensor, at));
   const mlir::Value stored = type.isF32() ? real : mlir::arith::TruncFOp::create(builder_, type, real);
   mlir::LLVM::StoreOp::create(builder_, stored, place);
 }
@@ -144,7 +155,7 @@ void StepArguments::store(std::size_t output, const Coordinates& at, const llvm:
   for (std::int64_t i = 0; i < width; ++i)
     run = mlir::LLVM::InsertElementOp::create(builder_, run, reals[static_cast<std::size_t>(i)], Code(builder_).number(i));
   if (!type.isF32()) run = mlir::LLVM::FPTruncOp::create(builder_, mlir::VectorType::get(width, type), run);
-  mlir::LLVM::StoreOp::create(builder_, run, element_at(number, type, offset(number, tensor.dims, at)),
+  mlir::LLVM::StoreOp::create(builder_, run, element_at(number, type, offset(tensor, at)),
                               static_cast<unsigned>(width) * bytes_of(type));
 }
 

@@ -8,6 +8,7 @@
 
 #include "codegen/steps/steps.h"
 #include "codegen/tensor_cores/emitted_graph.h"
+#include "codegen/tensor_cores/operand.h"
 
 namespace attune::tensor_cores {
 
@@ -36,12 +37,11 @@ class StepArguments {
   mlir::Value has_runs(std::size_t output, int width) const;
   const std::vector<std::string>& dims_of_output(std::size_t output) const { return tensors_[input_count_ + output].dims; }
 
-  /// The tensor's address, and how far its element is from there, in elements; `dims` are the names that coordinates have for those of the tensor.
-  /// Dims without a coordinate count as at 0.
+  /// The tensor's address, and how far an operand's element is from there, in elements. Dims without a coordinate count as at 0.
   mlir::Value pointer(std::size_t tensor) const { return tensors_[tensor].pointer; }
-  mlir::Value offset(std::size_t tensor, const std::vector<std::string>& dims, const Coordinates& at) const;
-  /// Of an input's dim that has the name in `dims`.
-  mlir::Value stride(std::size_t tensor, const std::vector<std::string>& dims, std::string_view dim) const;
+  mlir::Value offset(const Operand& operand, const Coordinates& at) const;
+  /// Between elements that follow one another along one of the operand's dims.
+  mlir::Value stride(const Operand& operand, std::string_view dim) const;
   mlir::Value element_at(std::size_t tensor, mlir::Type type, mlir::Value offset) const;
 
  private:
@@ -53,6 +53,7 @@ class StepArguments {
   };
 
   static std::size_t tensor_of(std::string_view label);
+  mlir::Value offset(const Argument& tensor, const Coordinates& at) const;
 
   Builder& builder_;
   std::size_t input_count_ = 0;
