@@ -11,6 +11,7 @@
 #include "codegen/passes/concat_scores.h"
 #include "codegen/passes/hidden_weights.h"
 #include "codegen/passes/join_products.h"
+#include "codegen/passes/merged_products.h"
 #include "codegen/passes/part_weights.h"
 #include "codegen/passes/rewriting.h"
 
@@ -179,6 +180,7 @@ void canonicalise(mlir::ModuleOp module) {
     add_product_patterns(patterns);
     add_weight_patterns(patterns);
     add_hidden_patterns(patterns);
+    add_merged_patterns(patterns);
     const mlir::FrozenRewritePatternSet frozen(std::move(patterns));
     const auto simplify = [&] {
       // Every pattern leaves fewer or smaller operations, so this ends; a fixed point is not needed for what follows.

@@ -13,6 +13,7 @@ namespace attune {
 ///   - a sum of products as a score is one product (join_products.h);
 ///   - masks of scores stand outside of a concat along the keys, and weights of some keys are those of all (concat_scores.h);
 ///   - a function of masked scores that is 0 of minus infinity is masked itself (hidden_weights.h);
+///   - a product over a merged dim is one over the dims that were merged (merged_products.h);
 ///   - rename of rename is one rename;
 ///   - equal operations are one, and nothing is computed that no result needs. Formulas of dims stay in attn.dims.
 /// Nothing assumes finite numbers: x * 0 and x - x stay.

@@ -57,6 +57,15 @@ Graph product_over_parts() {
   return g;
 }
 
+/// out[row, column] = sum_h,i x[h, row, i] y[column, h * inner + i], as the projection behind attention is
+Graph product_of_joined_heads() {
+  Graph g;
+  auto [rows, columns, all, inner] = g.dims("rows", "columns", "all", "inner");
+  const Dim heads = g.dim("heads", 4);
+  g.output("out", matmul(merge(g.input("x", {heads, rows, inner}), {heads, inner}, all), g.input("y", {columns, all}), all), {rows, columns});
+  return g;
+}
+
 }  // namespace
 
 TEST_CASE("heads in one dim with their depth, a merged score and a cut mask are read by tensor cores", "[cuda]") {
@@ -72,6 +81,7 @@ TEST_CASE("products of a part of a dim, and over several, are read by tensor cor
   // eight parts of five elements: rows begin at multiples of 16 bytes, and the parts in them do not
   check_by_tensor_cores(products_of_groups(8), {.target = "cuda", .types = "f16"}, {"rows=37,columns=129,all=40", "rows=5,columns=1,all=128"});
   check_by_tensor_cores(product_over_parts(), {.target = "cuda", .types = "bf16"}, {"rows=129,columns=37,all=20", "rows=37,columns=5,all=64"});
+  check_by_tensor_cores(product_of_joined_heads(), {.target = "cuda", .types = "f16"}, {"rows=37,columns=129,inner=5", "rows=129,columns=37,inner=16"});
 }
 
 }  // namespace attune

@@ -1,0 +1,55 @@
+// A product over a merged dim is one over the dims that were merged, where a split can state their extents.
+// RUN: attune-opt %s --attn-canonicalise | FileCheck %s
+
+!x = !attn.tensor<tokens, heads=3, depth, real>
+!m = !attn.tensor<tokens, model, real>
+!w = !attn.tensor<out, model, real>
+!y = !attn.tensor<tokens, out, real>
+
+// CHECK-LABEL: func.func @projection
+// CHECK-NEXT: %[[W:.*]] = attn.split %arg1 {extents = [3, 0, 0, 0], from = "model", into = ["heads", "depth"]} : (!attn.tensor<out, model, real>) -> !attn.tensor<out, heads=3, depth, real>
+// CHECK-NEXT: %[[Y:.*]] = attn.matmul %arg0, %[[W]] {over = ["heads", "depth"]}
+// CHECK-NEXT: attn.return %[[Y]]
+func.func @projection(%x: !x {attn.name = "x"}, %w: !w {attn.name = "w"}) -> !y {
+  %0 = attn.merge %x {from = ["heads", "depth"], into = "model"} : (!x) -> !m
+  %1 = attn.matmul %0, %w {over = ["model"]} : (!m, !w) -> !y
+  attn.return %1 {names = ["out"], dims = [["tokens", "out"]]} : !y
+}
+
+// On the other side, beside another dim, and with all extents known.
+// CHECK-LABEL: func.func @second
+// CHECK-NEXT: %[[W:.*]] = attn.split %arg1 {extents = [3, 0, 0, 0], from = "model", into = ["heads", "depth"]}
+// CHECK-NEXT: attn.matmul %[[W]], %arg0 {over = ["taps", "heads", "depth"]}
+func.func @second(%x: !attn.tensor<heads=3, taps, depth=4, real> {attn.name = "x"}, %w: !attn.tensor<out, taps, model=12, real> {attn.name = "w"}) -> !attn.tensor<out, real> {
+  %0 = attn.merge %x {from = ["heads", "depth"], into = "model"} : (!attn.tensor<heads=3, taps, depth=4, real>) -> !attn.tensor<model=12, taps, real>
+  %1 = attn.matmul %w, %0 {over = ["taps", "model"]} : (!attn.tensor<out, taps, model=12, real>, !attn.tensor<model=12, taps, real>) -> !attn.tensor<out, real>
+  attn.return %1 {names = ["out"], dims = [["out"]]} : !attn.tensor<out, real>
+}
+
+// Where both are merged alike nothing is split.
+// CHECK-LABEL: func.func @both
+// CHECK-NEXT: attn.matmul %arg0, %arg1 {over = ["heads", "depth"]}
+func.func @both(%x: !x {attn.name = "x"}, %w: !attn.tensor<out, heads=3, depth, real> {attn.name = "w"}) -> !y {
+  %0 = attn.merge %x {from = ["heads", "depth"], into = "model"} : (!x) -> !m
+  %1 = attn.merge %w {from = ["heads", "depth"], into = "model"} : (!attn.tensor<out, heads=3, depth, real>) -> !w
+  %2 = attn.matmul %0, %1 {over = ["model"]} : (!m, !w) -> !y
+  attn.return %2 {names = ["out"], dims = [["tokens", "out"]]} : !y
+}
+
+// A split states all extents but one.
+// CHECK-LABEL: func.func @unknown
+// CHECK-NEXT: attn.merge
+func.func @unknown(%x: !attn.tensor<tokens, heads, depth, real> {attn.name = "x"}, %w: !w {attn.name = "w"}) -> !y {
+  %0 = attn.merge %x {from = ["heads", "depth"], into = "model"} : (!attn.tensor<tokens, heads, depth, real>) -> !m
+  %1 = attn.matmul %0, %w {over = ["model"]} : (!m, !w) -> !y
+  attn.return %1 {names = ["out"], dims = [["tokens", "out"]]} : !y
+}
+
+// The other operand has one of the parts, which is no part there.
+// CHECK-LABEL: func.func @own_heads
+// CHECK-NEXT: attn.merge
+func.func @own_heads(%x: !x {attn.name = "x"}, %w: !attn.tensor<heads=3, model, real> {attn.name = "w"}) -> !attn.tensor<tokens, heads=3, real> {
+  %0 = attn.merge %x {from = ["heads", "depth"], into = "model"} : (!x) -> !m
+  %1 = attn.matmul %0, %w {over = ["model"]} : (!m, !attn.tensor<heads=3, model, real>) -> !attn.tensor<tokens, heads=3, real>
+  attn.return %1 {names = ["out"], dims = [["tokens", "heads"]]} : !attn.tensor<tokens, heads=3, real>
+}
