@@ -21,6 +21,7 @@
 #include "codegen/passes/expand.h"
 #include "codegen/passes/form_stages.h"
 #include "codegen/passes/keep_weights.h"
+#include "codegen/passes/own_scores.h"
 #include "codegen/passes/specialise.h"
 
 namespace attune {
@@ -77,6 +78,12 @@ struct KeepWeightsPass : ModulePass<KeepWeightsPass> {
   static std::string run(mlir::ModuleOp module) { return keep_weights(module), std::string(); }
 };
 
+struct OwnScoresPass : ModulePass<OwnScoresPass> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OwnScoresPass)
+  static constexpr llvm::StringLiteral argument = "attn-own-scores", description = "a product of its own for each stage that computes scores";
+  static std::string run(mlir::ModuleOp module) { return own_scores(module), std::string(); }
+};
+
 struct FormStagesPass : ModulePass<FormStagesPass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormStagesPass)
   static constexpr llvm::StringLiteral argument = "attn-form-stages", description = "put what is computed together into stages";
@@ -87,13 +94,14 @@ struct FormStagesPass : ModulePass<FormStagesPass> {
 };
 
 /// Registers the passes of Attune; their names in the order in which a kernel takes them.
-std::array<llvm::StringRef, 5> register_passes() {
+std::array<llvm::StringRef, 6> register_passes() {
   mlir::PassRegistration<SpecialisePass>();
   mlir::PassRegistration<ExpandPass>();
   mlir::PassRegistration<CanonicalisePass>();
+  mlir::PassRegistration<OwnScoresPass>();
   mlir::PassRegistration<KeepWeightsPass>();
   mlir::PassRegistration<FormStagesPass>();
-  return {SpecialisePass::argument, ExpandPass::argument, CanonicalisePass::argument, KeepWeightsPass::argument, FormStagesPass::argument};
+  return {SpecialisePass::argument, ExpandPass::argument, CanonicalisePass::argument, OwnScoresPass::argument, KeepWeightsPass::argument, FormStagesPass::argument};
 }
 
 /// Prints the passes with their options; those of LLVM, some hundred lines, follow where the command line is read.

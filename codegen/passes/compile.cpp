@@ -8,6 +8,7 @@
 #include "codegen/passes/expand.h"
 #include "codegen/passes/form_stages.h"
 #include "codegen/passes/keep_weights.h"
+#include "codegen/passes/own_scores.h"
 #include "codegen/passes/specialise.h"
 
 namespace attune {
@@ -45,7 +46,10 @@ StagedModule compile_to_stages(const Graph& graph, std::string_view name, std::s
   if (!staged.problem.empty() || until == Until::specialised) return staged;
   expand(*staged.module);
   canonicalise(*staged.module);
-  if (options.fuse) keep_weights(*staged.module);
+  if (options.fuse) {
+    own_scores(*staged.module);
+    keep_weights(*staged.module);
+  }
   staged.problem = form_stages(*staged.module, options.fuse);
   return staged;
 }

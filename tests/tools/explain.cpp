@@ -101,11 +101,10 @@ std::string explained(const std::string& body, Words more = {}) {
   return attune_says(words);
 }
 
-const char* const two_readers =
-    "    const Value scores = a.scores();\n    a.output(scores);\n    g.output(\"farthest\", max(abs(scores), a.keys), {a.batch, a.heads, a.queries});\n";
-const char* const two_sums =  // of weights that no softmax makes
+const char* const roots = "    a.output(sqrt(softmax(a.scores(), a.keys)), a.v);\n";
+const char* const largest =  // of weights that no softmax makes
     "    const Value weights = a.causal(exp(a.scores()));\n    a.output(weights, a.v);\n"
-    "    g.output(\"total\", sum(weights * weights, a.keys), {a.batch, a.heads, a.queries});\n";
+    "    g.output(\"largest\", max(weights, a.keys), {a.batch, a.heads, a.queries});\n";
 const char* const two_caches =  // of queries that differ, so that no stage can compute both
     "    const Dim past = g.dim(\"past\"), all = g.dim(\"all\");\n"
     "    const Value q = g.input(\"other_q\", {a.batch, a.heads, a.queries, a.depth}), k = g.input(\"past_k\", {a.batch, past, a.depth});\n"
@@ -121,15 +120,15 @@ const char* const strided =
 
 TEST_CASE("explain begins with the stages that store scores", "[command line]") {
   const Words shape = {"--shape", "batch=1,heads=2,queries=1000,keys=500,depth=8"};
-  const std::string stored = explained(two_readers, shape);
+  const std::string stored = explained(roots, shape);
   // 4 bytes of 2 x 1000 x 500, of scores and of weights
   CHECK_THAT(stored, Catch::Contains(" (stride=8) for ") && Catch::Contains(
-      ", f32\n  Stores queries x keys, 4 MB: stage 1 of 4, gemm: no operand is the result of a softmax\n"
-      "  Stores queries x keys, 4 MB: stage 2 of 4, row_softmax: the scores are used elsewhere too and must be stored\n"));
-  CHECK_THAT(explained(two_sums), Catch::Contains("\n  Stores queries x keys: stage 1 of 3, gemm: "));
+      ", f32\n  Stores queries x keys, 4 MB: stage 1 of 3, gemm: no operand is the result of a softmax\n"
+      "  Stores queries x keys, 4 MB: stage 2 of 3, row_softmax: sqrt between softmax and matmul is not linear in the weights\n"));
+  CHECK_THAT(explained(largest), Catch::Contains("\n  Stores queries x keys: stage 2 of 3, gemm: "));
   CHECK_THAT(explained(two_caches), Catch::Contains("  Stores queries x past: stage ") && Catch::Contains("  Instead: concat k and v, not scores; "));
   CHECK_THAT(attune_says({"explain", "multi_head"}), !Catch::Contains("Stores "));
-  const json one = json::parse(explained(two_readers, {"--json", shape[0], shape[1]}));
+  const json one = json::parse(explained(roots, {"--json", shape[0], shape[1]}));
   REQUIRE(one["stored_scores"].size() == 2);
   CHECK(one["stored_scores"][1] == json{{"stage", 1}, {"dims", {"queries", "keys"}}, {"is_part", false}, {"bytes", 4e6}});
 }

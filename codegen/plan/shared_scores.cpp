@@ -1,0 +1,70 @@
+#include "codegen/plan/shared_scores.h"
+
+#include <algorithm>
+
+#include "codegen/plan/attention_match.h"
+#include "codegen/plan/kept_weights.h"
+
+namespace attune {
+namespace {
+
+AttentionAnswer match(const Graph& graph, const Users& users, int id) {
+  AttentionAnswer answer = match_online_softmax(graph, users, id);
+  if (answer.roles || answer.softmax >= 0) return answer;
+  return match_weighted_sum(graph, users, id);
+}
+
+void collect_below(const Graph& graph, int id, std::set<int>& below) {
+  if (!below.insert(id).second) return;
+  for (const int operand : graph.node(id).operands()) collect_below(graph, operand, below);
+}
+
+/// The users that nodes would have if those of `cone` were read by one another alone.
+Users users_within(const std::set<int>& cone, Users users) {
+  for (const int id : cone)
+    std::erase_if(users[static_cast<std::size_t>(id)], [&](int user) { return !cone.contains(user); });
+  return users;
+}
+
+std::set<int> products_of(const AttentionRoles& roles) {
+  std::set<int> products;
+  for (const KeyPart& part : roles.parts) products.insert(part.product);
+  products.insert(roles.product);
+  products.erase(-1);
+  return products;
+}
+
+/// Matmuls that no stage computes with their scores as they are read, and none with its weights kept beside.
+std::vector<int> left_alone(const Graph& graph, const Users& users) {
+  const std::vector<KeptWeights> kept = weights_kept_beside(graph);
+  std::vector<int> matmuls;
+  for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id)
+    if (as<Matmul>(graph.node(id)) != nullptr && !match(graph, users, id).roles && std::ranges::find(kept, id, &KeptWeights::matmul) == kept.end())
+      matmuls.push_back(id);
+  return matmuls;
+}
+
+}  // namespace
+
+std::optional<SharedScores> shared_scores(const Graph& graph) {
+  const Users users = users_of(graph);
+  std::optional<SharedScores> first;
+  for (const int id : left_alone(graph, users)) {
+    std::set<int> cone;
+    collect_below(graph, id, cone);
+    Users alone = users_within(cone, users);
+    alone[static_cast<std::size_t>(id)] = users[static_cast<std::size_t>(id)];
+    const AttentionAnswer answer = match(graph, alone, id);
+    const std::set<int> products = answer.roles ? products_of(*answer.roles) : std::set<int>{};
+    if (products.empty()) continue;
+    SharedScores found{id, {}};
+    for (const int node : cone)
+      if (node != id && std::ranges::any_of(products, [&](int product) { return reaches(graph, node, product); })) found.nodes.insert(node);
+    const int softmax = answer.roles->softmax;
+    if (softmax < 0 || users[static_cast<std::size_t>(softmax)].size() == 1) return found;
+    if (!first) first = std::move(found);
+  }
+  return first;
+}
+
+}  // namespace attune
