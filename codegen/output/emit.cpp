@@ -49,6 +49,9 @@ class Emission {
   }
 
  private:
+  bool has_object() const { return options_.files != KernelFiles::shared; }
+  bool has_shared() const { return options_.files != KernelFiles::object; }
+
   int number_of(std::string_view dim) const {
     for (std::size_t i = 0; i < manifest_.dims.size(); ++i)
       if (manifest_.dims[i].name == dim) return static_cast<int>(i);
@@ -112,8 +115,8 @@ class Emission {
   /// Of the kernel's files, in the order in which they get their places: who finds the last finds all.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
-    for (const char* suffix : {".h", ".hpp", ".json", ".o", ".so"})
-      if (std::string_view(suffix) != ".so" || options_.is_shared) names.push_back(options_.name + suffix);
+    for (const std::string_view suffix : {".h", ".hpp", ".json", ".o", ".so"})
+      if (suffix == ".so" ? has_shared() : has_object()) names.push_back(options_.name + std::string(suffix));
     return names;
   }
   fs::path place(const std::string& name) const { return fs::path(options_.directory) / name; }
@@ -138,6 +141,7 @@ class Emission {
   }
 
   std::string write_object() {
+    if (!has_object()) return {};
     const std::string manifest = "manifest.kernel.o", name = options_.name + ".o";
     if (std::string problem = write_manifest(false, manifest); !problem.empty()) return problem;
     std::vector<std::string> arguments = {"-r", "-o", scratch_.file(name), scratch_.file(manifest)};
@@ -147,7 +151,7 @@ class Emission {
 
   /// A shared object that stands alone: with Halide's runtime, and with the table of kernels and its manifest as its only symbols; sealed by its trailer.
   std::string write_shared() {
-    if (!options_.is_shared) return {};
+    if (!has_shared()) return {};
     const TargetInfo& first = *options_.targets.front();
     const std::string manifest = "manifest.library.o", runtime = "halide.runtime.o", script = "exports.map", name = options_.name + ".so";
     if (std::string problem = write_manifest(true, manifest); !problem.empty()) return problem;
@@ -183,6 +187,7 @@ class Emission {
   }
 
   std::string write_texts() {
+    if (!has_object()) return {};
     const std::pair<const char*, std::string> texts[] = {{".h", c_header(manifest_)}, {".hpp", cpp_header(manifest_)}, {".json", json_sidecar(manifest_)}};
     for (const auto& [suffix, text] : texts)
       if (std::string problem = write(options_.name + suffix, text); !problem.empty()) return problem;

@@ -1,4 +1,4 @@
-/// Writes a kernel: object, C header, C++ header and JSON, and with `is_shared` a shared object beside them.
+/// Writes a kernel: object, C header, C++ header and JSON, and a shared object beside them or alone.
 #pragma once
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/output/kernel_files.h"
 #include "codegen/targets/targets.h"
 #include "schedules/records/choice.h"
 
@@ -21,7 +22,7 @@ struct EmitOptions {
   std::optional<SizeClass> size;  ///< whose schedules all calls take; each those of its own without it
   std::vector<KnownExtents> calls;  ///< that codes are compiled for (compile_steps.h); all codes without any
   std::string directory = ".";
-  bool is_shared = false;
+  KernelFiles files = KernelFiles::object;
   bool has_machine_code = false;  ///< as CodeRequest of codegen/steps/code_generator.h
   int jobs = 0;            ///< how many processes compile at once; as many as this machine has CPUs without it
   std::string codes_folder;  ///< of codes that are there already (compile_steps.h). Symbols are then those of any kernel of the variant: one to a program

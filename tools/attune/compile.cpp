@@ -67,7 +67,7 @@ int compile(const CompileOptions& options) {
     return refuse(fmt::format("-o '{}': is not a folder, and none can be made there: {}", options.directory, folders.error().message()));
   const KernelFile file = compile_kernel(prepared, {.name = name,
                                                    .directory = options.directory,
-                                                   .is_shared = options.is_shared,
+                                                   .files = options.is_shared ? KernelFiles::object_and_shared : KernelFiles::object,
                                                    // Kept codes are of candidates, which are measured and thrown away.
                                                    .has_machine_code = options.codes_folder.empty(),
                                                    .size = find_size(options.size),

@@ -48,7 +48,7 @@ KernelFile compile_kernel(const Prepared& prepared, const KernelFileOptions& fil
   options.size = file.size;
   options.calls = file.calls;
   options.directory = file.directory;
-  options.is_shared = file.is_shared;
+  options.files = file.files;
   options.has_machine_code = file.has_machine_code;
   options.jobs = file.jobs;
   options.codes_folder = file.codes_folder;
@@ -75,7 +75,7 @@ OpenKernel open_kernel(const Prepared& prepared, const OpenOptions& options) {
   CodesFolder codes = kept_codes();
   if (!codes.problem.empty()) return {{}, std::move(codes.problem)};
   const KernelFile file = compile_kernel(prepared, {.directory = folder.path().string(),
-                                                    .is_shared = true,
+                                                    .files = KernelFiles::shared,
                                                     .size = options.size,
                                                     .calls = options.calls,
                                                     .jobs = options.jobs,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/output/kernel_files.h"
 #include "runtime/library.h"
 #include "tools/attune/options.h"
 
@@ -19,7 +20,7 @@ struct KernelFile {
 };
 struct KernelFileOptions {
   std::string name = {}, directory = ".";  ///< the graph's name without one
-  bool is_shared = false;
+  KernelFiles files = KernelFiles::object;
   bool has_machine_code = false;       ///< beside PTX: for files that are kept
   std::optional<SizeClass> size = {};  ///< all calls take the schedules for it
   std::vector<KnownExtents> calls = {};  ///< whose codes alone are compiled: as StepOptions of codegen/output/compile_steps.h has it

@@ -35,7 +35,7 @@ Compiled compile(const KernelSpec& spec, const Prepared& prepared, const fs::pat
   const ScratchFolder scratch(folder);
   if (!scratch.exists()) return {{}, no_scratch_folder(scratch)};
   const KernelFile made =
-      compile_kernel(prepared, {.name = spec.name, .directory = scratch.path().string(), .is_shared = true, .has_machine_code = true});
+      compile_kernel(prepared, {.name = spec.name, .directory = scratch.path().string(), .files = KernelFiles::shared, .has_machine_code = true});
   if (!made.problem.empty()) return {{}, made.problem};
   const fs::path place = folder / (spec.name + ".so");
   fs::rename(made.files.back(), place);
