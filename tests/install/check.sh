@@ -12,8 +12,8 @@ if [[ $way == devices ]]; then
   program=device_files
 fi
 if [[ $way == subproject ]]; then
-  # The same options as in BUILD let ccache give what it has; a project that is no test has no need of them.
-  where=(-DATTUNE_SOURCE="$source" -DATTUNE_WARNINGS_AS_ERRORS=ON)
+  # The same options as in BUILD let ccache give what it has, and Halide's runtimes are there; a project that is no test has no need of them.
+  where=(-DATTUNE_SOURCE="$source" -DATTUNE_WARNINGS_AS_ERRORS=ON -DATTUNE_RUNTIMES_OF="$build")
 else
   cmake --install "$build" --prefix "$folder/prefix" >"$folder/install.log"
   /usr/bin/python3 links.py "$folder/prefix/share/doc/attune"
