@@ -105,6 +105,12 @@ const char* const roots = "    a.output(sqrt(softmax(a.scores(), a.keys)), a.v);
 const char* const largest =  // of weights that no softmax makes
     "    const Value weights = a.causal(exp(a.scores()));\n    a.output(weights, a.v);\n"
     "    g.output(\"largest\", max(weights, a.keys), {a.batch, a.heads, a.queries});\n";
+const char* const projected =  // keys of the heads, which are no pairs
+    "    const Dim model = g.dim(\"model\"), tokens = g.dim(\"tokens\");\n"
+    "    const Value x = g.input(\"x\", {a.batch, tokens, model}), y = rename(x, tokens, a.keys);\n"
+    "    const auto of = [&](Value in, const char* name) { return matmul(in, g.input(name, {a.heads, a.depth, model}), model); };\n"
+    "    const Value weights = softmax(matmul(of(x, \"wq\"), of(y, \"wk\"), a.depth), a.keys);\n"
+    "    g.output(\"out\", matmul(weights, of(y, \"wv\"), a.keys), {a.batch, tokens, a.heads, a.depth});\n";
 const char* const two_caches =  // of queries that differ, so that no stage can compute both
     "    const Dim past = g.dim(\"past\"), all = g.dim(\"all\");\n"
     "    const Value q = g.input(\"other_q\", {a.batch, a.heads, a.queries, a.depth}), k = g.input(\"past_k\", {a.batch, past, a.depth});\n"
@@ -128,6 +134,7 @@ TEST_CASE("explain begins with the stages that store scores", "[command line]") 
   CHECK_THAT(explained(largest), Catch::Contains("\n  Stores queries x keys: stage 2 of 3, gemm: "));
   CHECK_THAT(explained(two_caches), Catch::Contains("  Stores queries x past: stage ") && Catch::Contains("  Instead: concat k and v, not scores; "));
   CHECK_THAT(attune_says({"explain", "multi_head"}), !Catch::Contains("Stores "));
+  CHECK_THAT(explained(projected), Catch::Contains("stage 4 of 4: online_softmax") && !Catch::Contains("Stores "));
   const json one = json::parse(explained(roots, {"--json", shape[0], shape[1]}));
   REQUIRE(one["stored_scores"].size() == 2);
   CHECK(one["stored_scores"][1] == json{{"stage", 1}, {"dims", {"queries", "keys"}}, {"is_part", false}, {"bytes", 4e6}});

@@ -77,8 +77,9 @@ MaskShown mask_shown(const ChosenVariant& chosen, std::string_view name, const P
   REQUIRE(report.problem == "");
   const std::int64_t side = picture_side(parameters);
   std::set<std::string> dims;
-  for (const Node& node : report.staged.nodes())
-    if (const auto* softmax = std::get_if<Softmax>(&node.op)) dims.insert({std::string(softmax->over), std::string(queries_of(node.type.dims, softmax->over))});
+  for (int id = 0; id < static_cast<int>(report.staged.nodes().size()); ++id)
+    if (const auto* softmax = std::get_if<Softmax>(&report.staged.node(id).op))
+      dims.insert({std::string(softmax->over), std::string(queries_of(report.staged, id, softmax->over))});
   std::string shape;
   const Graph graph = build_any(chosen.variant);
   for (const std::string& dim : free_dims_of(graph, dims)) shape += fmt::format("{}{}={}", shape.empty() ? "" : ",", dim, side);

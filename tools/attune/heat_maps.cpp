@@ -115,7 +115,7 @@ std::string weights_output(const Graph& described) {
   const Graph graph = expanded(described);
   for (const Output& output : graph.outputs())
     for (const int id : softmaxes_of(graph)) {
-      const Name keys = std::get<Softmax>(graph.node(id).op).over, queries = queries_of(graph.node(id).type.dims, keys);
+      const Name keys = std::get<Softmax>(graph.node(id).op).over, queries = queries_of(graph, id, keys);
       const auto size = output.dims.size();
       if (size >= 2 && output.dims[size - 2] == queries && output.dims[size - 1] == keys) return std::string(output.name);
     }
@@ -137,7 +137,7 @@ SoftmaxWeights softmax_weights(const Graph& described, const FileInputs& files) 
   const WalkedGraph walked = walk(graph, given.arrays, 1, [&](const Evaluated& step) {
     const auto* softmax = std::get_if<Softmax>(&step.graph.node(step.node).op);
     if (softmax != nullptr)
-      weights.values = as_matrices(step.lanes[0], queries_of(step.graph.node(step.node).type.dims, softmax->over), softmax->over, step.extents);
+      weights.values = as_matrices(step.lanes[0], queries_of(step.graph, step.node, softmax->over), softmax->over, step.extents);
   });
   weights.problem = walked.problem;
   return weights;

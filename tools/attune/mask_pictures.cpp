@@ -41,7 +41,7 @@ std::vector<SoftmaxMask> masks_of(const KernelReport& report, const Shape& exten
     SoftmaxMask& mask = masks.emplace_back();
     mask.scores = graph.node(id).type.dims;
     mask.keys = masked_scores(graph, id).keys;
-    mask.queries = queries_of(mask.scores, mask.keys);
+    mask.queries = queries_of(graph, id, mask.keys);
     mask.where = fmt::format("{} {}", std::holds_alternative<Softmax>(graph.node(id).op) ? "softmax" : "weights", n + 1);
     for (std::size_t number = 0; number < report.stages.size(); ++number) {
       const StageReport& stage = report.stages[number];

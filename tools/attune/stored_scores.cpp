@@ -21,7 +21,7 @@ std::vector<PairDims> pairs_of(const Graph& graph) {
     const Names& dims = graph.node(id).type.dims;
     const Name keys = masked_scores(graph, id).keys;
     if (dims.size() == 1) continue;
-    PairDims pairs{queries_of(dims, keys), keys, {}};
+    PairDims pairs{queries_of(graph, id, keys), keys, {}};
     for (const Node& other : graph.nodes())
       if (const auto* concat = std::get_if<Concat>(&other.op); concat != nullptr && concat->into == pairs.keys)
         for (const Name along : concat->along) pairs.parts.unite(along);

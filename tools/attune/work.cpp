@@ -7,6 +7,7 @@
 #include "codegen/dialect/import.h"
 #include "codegen/output/code_generators.h"
 #include "codegen/passes/compile.h"
+#include "codegen/plan/node_users.h"
 #include "codegen/plan/stage_plan.h"
 #include "codegen/steps/steps.h"
 
@@ -105,9 +106,20 @@ Shape extents_in(const KernelReport& report, const Shape& extents) {
   return all;
 }
 
-Name queries_of(const Names& scores, Name keys) {
-  const Names rows = scores.without({keys});
-  return rows.has("queries") || rows.empty() ? Name("queries") : rows[rows.size() - 1];
+Name queries_of(const Graph& graph, int weights, Name keys) {
+  const Names rows = graph.node(weights).type.dims.without({keys});
+  if (rows.has("queries") || rows.empty()) return "queries";
+  for (int id = weights + 1; id < static_cast<int>(graph.nodes().size()); ++id) {
+    const auto* matmul = std::get_if<Matmul>(&graph.node(id).op);
+    if (matmul == nullptr || !matmul->over.has(keys)) continue;
+    for (std::size_t side = 0; side < 2; ++side) {
+      const int value = graph.node(id).inputs[1 - side];
+      if (!reaches(graph, graph.node(id).inputs[side], weights) || reaches(graph, value, weights)) continue;
+      const Names own = rows.without(graph.node(value).type.dims);
+      if (!own.empty()) return own[own.size() - 1];
+    }
+  }
+  return rows[rows.size() - 1];
 }
 
 std::optional<KeyWalk> walk_of(const StageReport& stage, const Shape& extents) {

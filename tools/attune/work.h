@@ -46,9 +46,9 @@ KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target);
 /// The extents of all dims of `staged`, some of which only the compiler makes.
 Shape extents_in(const KernelReport& report, const Shape& extents);
 
-/// The dim of a softmax's scores that stands for queries: `queries` if it has it, else its last dim but the keys; `queries`,
-/// too, where it has no other dim.
-Name queries_of(const Names& scores, Name keys);
+/// The dim of a softmax's weights, or of others, that stands for queries: `queries` if they have it; else, as the compiler takes it, the last that the
+/// values which they are summed with lack; or their last dim but the keys where there are none. `queries`, too, where they have no other dim.
+Name queries_of(const Graph& graph, int weights, Name keys);
 
 /// How a stage walks over the keys of a call, with the tiles of the schedule that the call takes; nothing of a stage that is no attention in tiles.
 std::optional<KeyWalk> walk_of(const StageReport& stage, const Shape& extents);
