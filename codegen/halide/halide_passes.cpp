@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "codegen/halide/rewrites/hidden_bits.h"
 #include "codegen/halide/rewrites/places_before.h"
 #include "codegen/halide/rewrites/private_registers.h"
 #include "codegen/halide/rewrites/single_loops.h"
@@ -173,7 +174,7 @@ class Passes {
     s = uniquify_variable_names(s);
     s = without_single_loops(s);
     s = without_unread(s);
-    s = simplify(s, false);
+    s = simplified_around_bits(s);
     s = without_unread(s);
     s = simplify_correlated_differences(s);
     s = allocation_bounds_inference(s, functions_, values);

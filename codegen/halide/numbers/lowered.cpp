@@ -33,6 +33,17 @@ Lowered integer_result(const Lowered& a, const Lowered& b, std::initializer_list
   return Lowered::of(is_safe ? operation(a.expr, b.expr) : operation(wide(a), wide(b)), *ranges.begin());
 }
 
+/// operation(a, b), which stays in the range: Halide's analysis of bounds knows of `&` only where it proves that no operand is negative, and of `|` and
+/// `^` no greatest result.
+template <class Operation>
+Lowered bits_result(const Lowered& a, const Lowered& b, const Range& range, Operation operation) {
+  if (a.range.is_single() && b.range.is_single()) return Lowered::integer(operation(a.range.low, b.range.low));
+  const Lowered result = integer_result(a, b, {range}, operation);
+  if (range.is_single() || range.high == greatest) return result;
+  const auto end = [&](Integer value) { return Halide::Internal::make_const(result.expr.type(), value); };
+  return {Halide::unsafe_promise_clamped(result.expr, end(range.low), end(range.high)), range};
+}
+
 /// x - x. Of strict nodes, too, Halide's analysis of bounds makes 0; bits are beyond it.
 Expr zero_if_finite(const Expr& x) {
   return Halide::reinterpret<float>(Halide::select(has_finite_bits(x), Expr(0u), Expr(0x7fc00000u)));
@@ -191,16 +202,13 @@ Lowered mod(const Lowered& a, const Lowered& b) {
 }
 
 Lowered bit_and(const Lowered& a, const Lowered& b) {
-  if (a.range.is_single() && b.range.is_single()) return Lowered::integer(a.range.low & b.range.low);
-  return integer_result(a, b, {common_bits(a.range, b.range)}, [](Expr x, Expr y) { return x & y; });
+  return bits_result(a, b, common_bits(a.range, b.range), [](auto x, auto y) { return x & y; });
 }
 Lowered bit_or(const Lowered& a, const Lowered& b) {
-  if (a.range.is_single() && b.range.is_single()) return Lowered::integer(a.range.low | b.range.low);
-  return integer_result(a, b, {bits(a.range, b.range)}, [](Expr x, Expr y) { return x | y; });
+  return bits_result(a, b, bits(a.range, b.range), [](auto x, auto y) { return x | y; });
 }
 Lowered bit_xor(const Lowered& a, const Lowered& b) {
-  if (a.range.is_single() && b.range.is_single()) return Lowered::integer(a.range.low ^ b.range.low);
-  return integer_result(a, b, {bits(a.range, b.range)}, [](Expr x, Expr y) { return x ^ y; });
+  return bits_result(a, b, bits(a.range, b.range), [](auto x, auto y) { return x ^ y; });
 }
 
 namespace {

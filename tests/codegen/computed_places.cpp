@@ -1,0 +1,31 @@
+/// Kernels of graphs in which much is computed of indices: places that bits make.
+#include <catch2/catch.hpp>
+
+#include "tests/codegen/kernel_case.h"
+
+namespace attune {
+namespace {
+
+/// Products of quaternions, whose element c is a sum over a of r[a] x[a xor c]; and x at places that other operations on bits make.
+struct OfBits {
+  void operator()(Graph& g) const {
+    auto [heads, tokens] = g.dims("heads", "tokens");
+    const Dim four = g.dim("four", 4), axis = g.dim("axis", 4);
+    const Value x = g.input("x", {heads, tokens, four}), r = g.input("r", {tokens, axis});
+    g.output("product", sum(gather(x, bit_xor(index(four), index(axis)), four) * r, axis), {heads, tokens, four});
+    g.output("either", gather(x, bit_or(index(four), index(axis)), four), {four, axis, heads, tokens});
+    g.output("both", gather(x, bit_and(index(four), index(axis)), four), {four, axis, heads, tokens});
+    g.output("of_tokens", gather(x, bit_xor(bit_and(index(tokens), 2), index(axis)), four), {tokens, axis, heads});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a gather at places that bits make of known dims reads those places", "[places]") {
+  const Graph graph = build(OfBits{});
+  const KernelCase kernel(graph, "of_bits");
+  CHECK(kernel.difference("heads=3,tokens=37", 1) == "");
+  CHECK(kernel.difference("heads=1,tokens=1", 2) == "");
+}
+
+}  // namespace attune
