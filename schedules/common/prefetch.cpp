@@ -24,15 +24,15 @@ Expr prefetch_element(const Halide::Parameter& memory, const std::vector<Expr>& 
 }
 
 /// Prefetches what an expression reads.
-class LinesOf : public Halide::Internal::IRVisitor {
+class LinesOf : public Halide::Internal::IRGraphVisitor {
  public:
   LinesOf(const PrefetchedReads& reads, PrefetchInto cache) : reads_(reads), cache_(cache) {}
   Expr all;
 
  private:
-  using IRVisitor::visit;
+  using IRGraphVisitor::visit;
   void visit(const Call* call) override {
-    IRVisitor::visit(call);
+    IRGraphVisitor::visit(call);
     const Halide::Parameter memory = memory_of(call);
     if (!memory.defined() || !is_wanted(call->args)) return;
     const Expr line = prefetch_element(memory, call->args, cache_);

@@ -9,9 +9,10 @@ namespace {
 /// A function of a library takes as long as so many.
 constexpr int operations_of_function = 12;
 
-/// Counts what an element costs to compute beyond its loads.
+/// Counts what an element costs to compute beyond its loads, up to one more than `most`: an expression that shares its parts may be of very many.
 class CountOperations : public Halide::Internal::IRVisitor {
  public:
+  explicit CountOperations(int most) : most_(most) {}
   int count = 0;
 
  private:
@@ -19,7 +20,7 @@ class CountOperations : public Halide::Internal::IRVisitor {
   void visit(const Halide::Internal::Call* call) override {
     if (call->call_type == Halide::Internal::Call::Image || call->call_type == Halide::Internal::Call::Halide) return;
     count += call->is_extern() ? operations_of_function : 1;
-    IRVisitor::visit(call);
+    if (count <= most_) IRVisitor::visit(call);
   }
   void visit(const Halide::Internal::Add* op) override { binary(op); }
   void visit(const Halide::Internal::Sub* op) override { binary(op); }
@@ -30,13 +31,15 @@ class CountOperations : public Halide::Internal::IRVisitor {
   void visit(const Halide::Internal::Max* op) override { binary(op); }
   void visit(const Halide::Internal::Select* op) override {
     ++count;
-    IRVisitor::visit(op);
+    if (count <= most_) IRVisitor::visit(op);
   }
   template <class Node>
   void binary(const Node* op) {
     ++count;
-    IRVisitor::visit(op);
+    if (count <= most_) IRVisitor::visit(op);
   }
+
+  const int most_;
 };
 
 }  // namespace
@@ -44,23 +47,23 @@ class CountOperations : public Halide::Internal::IRVisitor {
 bool is_cheap(const Piece& piece, int most) {
   Coordinates at;
   for (const std::string& dim : piece.dims) at[dim] = Var(dim);
-  CountOperations operations;
+  CountOperations operations(most);
   piece.at(at).accept(&operations);
   return operations.count <= most;
 }
 
 bool is_read_along(const Expr& value, const std::string& variable) {
-  class Reads : public Halide::Internal::IRVisitor {
+  class Reads : public Halide::Internal::IRGraphVisitor {
    public:
     explicit Reads(const std::string& variable) : variable_(variable) {}
     bool found = false;
 
    private:
-    using IRVisitor::visit;
+    using IRGraphVisitor::visit;
     void visit(const Halide::Internal::Call* call) override {
       const bool is_read = call->call_type == Halide::Internal::Call::Image || call->call_type == Halide::Internal::Call::Halide;
       found = found || (is_read && Halide::Internal::expr_uses_var(call, variable_));
-      IRVisitor::visit(call);
+      IRGraphVisitor::visit(call);
     }
     const std::string& variable_;
   };

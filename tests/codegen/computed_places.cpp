@@ -1,4 +1,4 @@
-/// Kernels of graphs in which much is computed of indices: places that bits make.
+/// Kernels of graphs in which much is computed of indices: places that bits make, and angles of angles.
 #include <catch2/catch.hpp>
 
 #include "tests/codegen/kernel_case.h"
@@ -19,6 +19,18 @@ struct OfBits {
   }
 };
 
+/// Attention whose queries are turned by an angle that each function reads more than once.
+struct OfAngles {
+  void operator()(Graph& g) const {
+    auto [tokens, keys, depth] = g.dims("tokens", "keys", "depth");
+    const Value q = g.input("q", {tokens, depth}), k = g.input("k", {tokens, depth}), v = g.input("v", {tokens, depth});
+    const Value steps = pow(to_real(2 + index(depth)), -to_real(index(depth)) / 8.0);
+    const Value angle = to_real(index(tokens)) * steps * (1.0 - minimum(steps, 0.5));
+    const Value scores = matmul(q * cos(angle + sin(angle)), rename(k, tokens, keys), depth);
+    g.output("out", matmul(softmax(mask(scores, index(keys) <= index(tokens)), keys), rename(v, tokens, keys), keys), {tokens, depth});
+  }
+};
+
 }  // namespace
 
 TEST_CASE("a gather at places that bits make of known dims reads those places", "[places]") {
@@ -26,6 +38,13 @@ TEST_CASE("a gather at places that bits make of known dims reads those places", 
   const KernelCase kernel(graph, "of_bits");
   CHECK(kernel.difference("heads=3,tokens=37", 1) == "");
   CHECK(kernel.difference("heads=1,tokens=1", 2) == "");
+}
+
+// Expressions share their parts: what looks at each part as often as it occurs does not end.
+TEST_CASE("a factor that is a long calculation of indices is compiled in time", "[places]") {
+  const Graph graph = build(OfAngles{});
+  const KernelCase kernel(graph, "of_angles");
+  CHECK(kernel.difference("tokens=5,depth=17", 1) == "");
 }
 
 }  // namespace attune

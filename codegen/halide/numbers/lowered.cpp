@@ -84,15 +84,15 @@ std::optional<float> Load::constant_factor() const {
 }
 
 bool reads_memory(const Expr& e) {
-  class Reads : public Halide::Internal::IRVisitor {
+  class Reads : public Halide::Internal::IRGraphVisitor {
    public:
     bool found = false;
 
    private:
-    using IRVisitor::visit;
+    using IRGraphVisitor::visit;
     void visit(const Halide::Internal::Call* call) override {
       found = found || call->call_type == Halide::Internal::Call::Halide || call->call_type == Halide::Internal::Call::Image;
-      IRVisitor::visit(call);
+      IRGraphVisitor::visit(call);
     }
   };
   Reads reads;
