@@ -8,6 +8,7 @@
 #include "tests/codegen/kernel_case.h"
 #include "tests/codegen/quick_opencl.h"
 #include "tests/codegen/small_tiles.h"
+#include "tests/folder.h"
 #include "tests/skip.h"
 #include "tests/variant_graph.h"
 
@@ -24,6 +25,8 @@ KernelCase kernel_of(std::string_view variant, const KernelOptions& given, const
   KernelOptions options = given;
   options.schedule = if_attention(variant, schedule);
   if (const std::string fits = fitting(known, variant_graph(variant)); !fits.empty()) options.set = {fits};
+  const Folder folder;
+  if (given.target == "opencl") options.tuned = {folder.write("tuned.json", small_products)};
   return KernelCase(std::string(variant), options);
 }
 

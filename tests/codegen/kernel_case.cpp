@@ -35,6 +35,7 @@ Options typed(const KernelOptions& options, const std::string& variant) {
   typed.types = options.types;
   typed.schedule = options.schedule;
   typed.set = options.set;
+  typed.tuned = options.tuned;
   return typed;
 }
 

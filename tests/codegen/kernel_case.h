@@ -20,6 +20,7 @@ struct KernelOptions {
   std::vector<std::string> settings = {};  ///< "mask=true"
   std::string target = "host", types = "f32", schedule = "";
   std::vector<std::string> set = {};       ///< "depth=64"
+  std::vector<std::string> tuned = {};     ///< files
 };
 
 /// "depth=8" of every dim that follows from no other: a kernel for these extents holds the code for one size of call,

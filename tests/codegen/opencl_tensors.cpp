@@ -9,7 +9,9 @@
 #include "tests/codegen/device_trial.h"
 #include "tests/codegen/fitting_shape.h"
 #include "tests/codegen/kernel_case.h"
+#include "tests/codegen/quick_opencl.h"
 #include "tests/codegen/small_tiles.h"
+#include "tests/folder.h"
 #include "tests/skip.h"
 #include "tests/variant_graph.h"
 
@@ -103,9 +105,12 @@ std::vector<Tensor> tensors_of(Trial& trial, OtherProgram& program, std::size_t 
 
 TEST_CASE("variants on tensors of an OpenCL device agree with the interpreter", "[devices]") {
   if (const std::string problem = no_opencl(); !problem.empty()) return skip(problem);
+  const QuickOpencl quick;
+  const Folder folder;
+  const std::string products = folder.write("tuned.json", small_products);
   for (const char* variant : {"causal", "multi_head", "padded", "embedded"}) {
     INFO(variant);
-    const KernelCase kernel(variant, {.target = "opencl", .schedule = small_tiles});
+    const KernelCase kernel(variant, {.target = "opencl", .schedule = small_tiles, .tuned = {products}});
     for (const char* shape :
          {"batch=2,heads=2,queries=5,keys=7,tokens=5,depth=8,model=8", "batch=1,heads=1,queries=37,keys=1,tokens=37,depth=5,model=3"})
       CHECK(difference_on_device(kernel.graph(), kernel.kernel_for(kernel.filled(fitting(shape, kernel.graph())).extents),
