@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "codegen/files/jobs.h"
 #include "codegen/files/whole_file.h"
@@ -27,6 +28,8 @@ TunedFile tuned_file(const TunePlan& plan, const std::string& target, const Choi
   return file;
 }
 
+std::vector<std::string> size_argument(SizeClass size) { return {"--size", std::string(name_of(size))}; }
+
 }  // namespace
 
 std::string Builder::prepare() {
@@ -49,13 +52,22 @@ Built Builder::compile(std::size_t subject, const Choice& choice, const std::str
   return compiled(std::array{Order{subject, choice, name, limit, {}}}, limit_s).front();
 }
 
+Built Builder::compile_for_calls(std::size_t subject, const Choice& choice, const std::string& name, double limit_s) {
+  std::set<SizeClass> sizes;
+  for (const TuneTask& task : plan_.tasks)
+    if (std::ranges::binary_search(plan_.subjects_of(task), subject)) sizes.insert(task.size);
+  Order order{subject, choice, name, {}, {}};
+  if (sizes.size() == 1) order.more = size_argument(*sizes.begin());
+  return compiled(std::span(&order, 1), limit_s).front();
+}
+
 std::vector<Built> Builder::built(const std::vector<Wanted>& wanted, double limit_s) {
   std::vector<Order> orders;
   std::vector<Built*> places;
   for (const Wanted& one : wanted) {
     const auto [place, is_fresh] = kernels_.try_emplace(one);
     if (!is_fresh) continue;
-    orders.push_back({one.subject, one.choice, std::to_string(++built_), {}, {"--size", std::string(name_of(one.size))}});
+    orders.push_back({one.subject, one.choice, std::to_string(++built_), {}, size_argument(one.size)});
     places.push_back(&place->second);
   }
   const auto at_once = static_cast<std::size_t>(jobs_of_this_machine());

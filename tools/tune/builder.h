@@ -39,6 +39,9 @@ class Builder {
   /// The subject's kernel of the choice for calls of all sizes, in a folder of the name.
   Built compile(std::size_t subject, const Choice& choice, const std::string& name, double limit_s, const SizeLimit& limit = {});
 
+  /// The same for the calls of the plan: where all are of one size, for that size alone.
+  Built compile_for_calls(std::size_t subject, const Choice& choice, const std::string& name, double limit_s);
+
   /// A subject's kernel of the choice for calls of one size. For large calls it takes three fifths of the time of one for all sizes, for tiny ones
   /// a seventh.
   struct Wanted {

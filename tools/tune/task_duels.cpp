@@ -32,7 +32,7 @@ std::string TaskDuels::compile_trusted(std::size_t subject, const Choice& defaul
   rules.most_pairs = 1;
   constexpr double first_limit_s = 120;
   const double before_s = budget_.elapsed_s();
-  const Built trusted = builder_.compile(subject, defaults, "trusted" + std::to_string(subject), limited(first_compile_limit_s, end_s));
+  const Built trusted = builder_.compile_for_calls(subject, defaults, "trusted" + std::to_string(subject), limited(first_compile_limit_s, end_s));
   if (!trusted.problem.empty()) return trusted.problem;
   trusted_.push_back(trusted.path);
   costs.compile_s = budget_.elapsed_s() - before_s;
