@@ -70,35 +70,51 @@ std::vector<std::vector<double>> pairs(const std::vector<double>& numbers) {
 
 bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-/// Checks a lowered operation of two operands against the one on double, for all pairs.
-template <class T, class Of>
-void check_operation(const char* name, const std::vector<double>& numbers, Of operation) {
+/// What is done with two operands, lowered or double.
+template <class Of>
+struct Named {
+  const char* name;
+  Of of;
+};
+template <class Of>
+Named(const char*, Of) -> Named<Of>;
+
+/// Checks lowered operations of two operands against those on double, for all pairs. One pipeline computes all: it compiles sooner than one for each.
+template <class T, class... Of>
+void check_operations(const std::vector<double>& numbers, const Named<Of>&... operations) {
   const std::vector<std::vector<double>> columns = pairs(numbers);
   Table<T> table(columns);
-  const std::vector<double> got = table(operation(table.leaf(0), table.leaf(1)));
-  for (std::size_t k = 0; k < got.size(); ++k) {
-    const double expected = static_cast<double>(operation(columns[0][k], columns[1][k]));
-    INFO(name << " of " << columns[0][k] << " and " << columns[1][k] << ": got " << got[k] << ", expected " << expected);
-    CHECK(is_same(got[k], expected));
-  }
+  const Lowered a = table.leaf(0), b = table.leaf(1);
+  const std::vector<std::vector<double>> all = table(std::vector<Lowered>{operations.of(a, b)...});
+  auto got = all.begin();
+  const auto check = [&](const auto& operation) {
+    for (std::size_t k = 0; k < got->size(); ++k) {
+      const double expected = static_cast<double>(operation.of(columns[0][k], columns[1][k]));
+      INFO(operation.name << " of " << columns[0][k] << " and " << columns[1][k] << ": got " << (*got)[k] << ", expected " << expected);
+      CHECK(is_same((*got)[k], expected));
+    }
+    ++got;
+  };
+  (check(operations), ...);
 }
 
 template <class T>
 void check_integers(const std::vector<double>& numbers) {
-  check_operation<T>("add", numbers, [](auto a, auto b) { return Add::apply(a, b); });
-  check_operation<T>("subtract", numbers, [](auto a, auto b) { return Subtract::apply(a, b); });
-  check_operation<T>("floor_div", numbers, [](auto a, auto b) { return FloorDiv::apply(a, b); });
-  check_operation<T>("mod", numbers, [](auto a, auto b) { return Mod::apply(a, b); });
-  check_operation<T>("minimum", numbers, [](auto a, auto b) { return Minimum::apply(a, b); });
-  check_operation<T>("maximum", numbers, [](auto a, auto b) { return Maximum::apply(a, b); });
-  check_operation<T>("bit_and", numbers, [](auto a, auto b) { return BitAnd::apply(a, b); });
-  check_operation<T>("bit_or", numbers, [](auto a, auto b) { return BitOr::apply(a, b); });
-  check_operation<T>("bit_xor", numbers, [](auto a, auto b) { return BitXor::apply(a, b); });
-  check_operation<T>("shift_right", numbers, [](auto a, auto b) { return ShiftRight::apply(a, b); });
-  check_operation<T>("abs", numbers, [](auto a, auto) { return Abs::apply(a); });
-  check_operation<T>("negate", numbers, [](auto a, auto) { return Negate::apply(a); });
-  check_operation<T>("less", numbers, [](auto a, auto b) { return Less::apply(a, b); });
-  check_operation<T>("equal", numbers, [](auto a, auto b) { return Equal::apply(a, b); });
+  check_operations<T>(numbers,
+      Named{"add", [](auto a, auto b) { return Add::apply(a, b); }},
+      Named{"subtract", [](auto a, auto b) { return Subtract::apply(a, b); }},
+      Named{"floor_div", [](auto a, auto b) { return FloorDiv::apply(a, b); }},
+      Named{"mod", [](auto a, auto b) { return Mod::apply(a, b); }},
+      Named{"minimum", [](auto a, auto b) { return Minimum::apply(a, b); }},
+      Named{"maximum", [](auto a, auto b) { return Maximum::apply(a, b); }},
+      Named{"bit_and", [](auto a, auto b) { return BitAnd::apply(a, b); }},
+      Named{"bit_or", [](auto a, auto b) { return BitOr::apply(a, b); }},
+      Named{"bit_xor", [](auto a, auto b) { return BitXor::apply(a, b); }},
+      Named{"shift_right", [](auto a, auto b) { return ShiftRight::apply(a, b); }},
+      Named{"abs", [](auto a, auto) { return Abs::apply(a); }},
+      Named{"negate", [](auto a, auto) { return Negate::apply(a); }},
+      Named{"less", [](auto a, auto b) { return Less::apply(a, b); }},
+      Named{"equal", [](auto a, auto b) { return Equal::apply(a, b); }});
 }
 
 }  // namespace
@@ -159,37 +175,43 @@ TEST_CASE("operations on integers are those on double, at the ends of their type
   check_integers<std::uint8_t>({0, 1, 7, 200, 255});
   check_integers<std::int32_t>({int32_least, int32_least + 1, -1000, -7, -3, -2, -1, 0, 1, 2, 3, 7, 1000, int32_greatest});
   check_integers<std::int64_t>({-4503599627370496, int32_least, -7, -3, -1, 0, 1, 3, 7, int32_greatest, 4503599627370496});
-  check_operation<std::int32_t>("multiply", {int32_least, -7, -1, 0, 1, 3, 65536, int32_greatest}, [](auto a, auto b) { return a * b; });
+  check_operations<std::int32_t>({int32_least, -7, -1, 0, 1, 3, 65536, int32_greatest}, Named{"multiply", [](auto a, auto b) { return a * b; }});
 }
 
 TEST_CASE("division and remainder by constants round down", "[lowered]") {
   const std::vector<double> numbers = {int32_least, -15, -14, -13, -8, -7, -1, 0, 1, 6, 7, 8, 13, 14, int32_greatest};
   Table<std::int32_t> table({numbers});
-  for (double divisor : {-2147483648.0, -64.0, -7.0, -1.0, 0.0, 1.0, 2.0, 7.0, 64.0, 2147483647.0}) {
-    const auto got = table({floor_div(table.leaf(0), integer(divisor)), mod(table.leaf(0), integer(divisor))});
-    for (std::size_t k = 0; k < numbers.size(); ++k) {
-      INFO(numbers[k] << " by " << divisor);
-      CHECK(got[0][k] == floor_div(numbers[k], divisor));
-      CHECK(got[1][k] == mod(numbers[k], divisor));
-    }
+  const std::vector<double> divisors = {-2147483648.0, -64.0, -7.0, -1.0, 0.0, 1.0, 2.0, 7.0, 64.0, 2147483647.0};
+  std::vector<Lowered> results;
+  for (const double divisor : divisors) {
+    results.push_back(floor_div(table.leaf(0), integer(divisor)));
+    results.push_back(mod(table.leaf(0), integer(divisor)));
   }
+  const auto got = table(results);
+  for (std::size_t n = 0; n < divisors.size(); ++n)
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      INFO(numbers[k] << " by " << divisors[n]);
+      CHECK(got[2 * n][k] == floor_div(numbers[k], divisors[n]));
+      CHECK(got[2 * n + 1][k] == mod(numbers[k], divisors[n]));
+    }
 }
 
 TEST_CASE("operations on reals follow IEEE at infinities and NaN", "[lowered]") {
   const std::vector<double> numbers = {-infinity, -2.5, -1, 0, 0.5, 3, infinity, quiet_nan};
-  check_operation<float>("add", numbers, [](auto a, auto b) { return a + b; });
-  check_operation<float>("subtract", numbers, [](auto a, auto b) { return a - b; });
-  check_operation<float>("multiply", numbers, [](auto a, auto b) { return a * b; });
-  check_operation<float>("minimum", numbers, [](auto a, auto b) { return minimum(a, b); });
-  check_operation<float>("maximum", numbers, [](auto a, auto b) { return maximum(a, b); });
-  check_operation<float>("less", numbers, [](auto a, auto b) { return a < b; });
-  check_operation<float>("less_equal", numbers, [](auto a, auto b) { return a <= b; });
-  check_operation<float>("greater", numbers, [](auto a, auto b) { return a > b; });
-  check_operation<float>("not less", numbers, [](auto a, auto b) { return !(a < b); });
-  check_operation<float>("equal", numbers, [](auto a, auto b) { return a == b; });
-  check_operation<float>("not_equal", numbers, [](auto a, auto b) { return a != b; });
-  check_operation<float>("a - a", numbers, [](auto a, auto) { return a - a; });
-  check_operation<float>("select", numbers, [](auto a, auto b) { return select(a < b, a, b); });
+  check_operations<float>(numbers,
+      Named{"add", [](auto a, auto b) { return a + b; }},
+      Named{"subtract", [](auto a, auto b) { return a - b; }},
+      Named{"multiply", [](auto a, auto b) { return a * b; }},
+      Named{"minimum", [](auto a, auto b) { return minimum(a, b); }},
+      Named{"maximum", [](auto a, auto b) { return maximum(a, b); }},
+      Named{"less", [](auto a, auto b) { return a < b; }},
+      Named{"less_equal", [](auto a, auto b) { return a <= b; }},
+      Named{"greater", [](auto a, auto b) { return a > b; }},
+      Named{"not less", [](auto a, auto b) { return !(a < b); }},
+      Named{"equal", [](auto a, auto b) { return a == b; }},
+      Named{"not_equal", [](auto a, auto b) { return a != b; }},
+      Named{"a - a", [](auto a, auto) { return a - a; }},
+      Named{"select", [](auto a, auto b) { return select(a < b, a, b); }});
 }
 
 TEST_CASE("a product with 0 and a quotient by 0 follow IEEE", "[lowered]") {
