@@ -158,10 +158,11 @@ class Emission {
     if (std::string problem = write(runtime, halide_runtime_object(options_.targets)); !problem.empty()) return problem;
     const std::string exports = fmt::format("{{ global: attune_library_v1; {}; local: *; }};\n", manifest_symbol(manifest_));
     if (std::string problem = write(script, exports); !problem.empty()) return problem;
-    std::vector<std::string> arguments = {"-shared", "-s", "-Wl,--gc-sections", "-Xlinker", "--version-script=" + scratch_.file(script), "-o", scratch_.file(name)};
+    // The linker would read all names of the C++ library, of which a kernel needs none.
+    std::vector<std::string> arguments = {"-shared", "-s", "-nodefaultlibs", "-Wl,--gc-sections", "-Xlinker", "--version-script=" + scratch_.file(script), "-o", scratch_.file(name)};
     for (const std::string& object : {scratch_.file(manifest), scratch_.file(runtime)}) arguments.push_back(object);
     arguments.insert(arguments.end(), objects_.begin(), objects_.end());
-    for (const char* library : {"-lpthread", "-ldl", "-lm"}) arguments.emplace_back(library);
+    for (const char* library : {"-lpthread", "-ldl", "-lm", "-lc", "-lgcc"}) arguments.emplace_back(library);
     std::string problem = link(first.linker == "ld" ? "c++" : "aarch64-linux-gnu-g++", arguments, name);
     if (problem.empty()) problem = seal(name);
     return problem.empty() && opens_here(first) ? opening_problem(name) : problem;
