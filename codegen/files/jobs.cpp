@@ -33,7 +33,7 @@ void forget_signal_handlers() {
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
 }
 
-bool write_all(int file, std::string_view bytes) {
+bool say_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = write(file, bytes.data(), bytes.size());
     if (count < 0 && errno != EINTR) return false;
@@ -54,7 +54,7 @@ bool write_all(int file, std::string_view bytes) {
     result = {{}, std::string("internal: ") + error.what()};
   }
   const char kind = result.problem.empty() ? says_bytes : says_problem;
-  const bool is_said = write_all(pipe, {&kind, 1}) && write_all(pipe, result.problem.empty() ? result.bytes : result.problem);
+  const bool is_said = say_all(pipe, {&kind, 1}) && say_all(pipe, result.problem.empty() ? result.bytes : result.problem);
   _exit(is_said ? 0 : 1);
 }
 

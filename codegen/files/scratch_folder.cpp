@@ -84,7 +84,7 @@ void remove_all_and_end(int signal) {
 
 const std::string prefix = ".attune-scratch.";
 
-std::error_code last_error() { return {errno, std::generic_category()}; }
+std::error_code scratch_error() { return {errno, std::generic_category()}; }
 
 int open_folder(const char* path) { return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }
 
@@ -129,12 +129,12 @@ void ScratchFolder::make(const fs::path& parent) {
     std::string path = fs::absolute(parent / (prefix + "XXXXXX"), error_).string();
     if (error_) return;
     if (mkdtemp(path.data()) == nullptr) {
-      error_ = last_error();
+      error_ = scratch_error();
       return;
     }
     lock_ = open_folder(path.c_str());
     if (lock_ < 0 && errno != ENOENT) {
-      error_ = last_error();
+      error_ = scratch_error();
       rmdir(path.c_str());
       return;
     }
@@ -165,7 +165,7 @@ FolderLock::FolderLock(const fs::path& folder) : path_(fs::absolute(folder / (pr
     if (is_there) lock_ = open_folder(path_.c_str());
     if (is_there && lock_ < 0 && errno == ENOENT) continue;  // who had the lock removed it just now
     if (lock_ < 0) {
-      error_ = last_error();
+      error_ = scratch_error();
       break;
     }
     int status = 0;
