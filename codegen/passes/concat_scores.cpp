@@ -29,14 +29,14 @@ struct MaskedPart {
   bool is_hiding = false;
 };
 
-/// The predicate depends on `along` by the position alone.
-bool reads_positions_alone(mlir::Value value, Name along) {
-  if (!dims_of(value).has(along)) return true;
+/// The predicate depends on `along` by the position alone. `seen`: values of which that was asked.
+bool reads_positions_alone(mlir::Value value, Name along, llvm::DenseSet<mlir::Value>& seen) {
+  if (!dims_of(value).has(along) || !seen.insert(value).second) return true;
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr) return false;
   if (llvm::isa<GraphOp<Index>>(op)) return true;
   return is_elementwise(op) &&
-         llvm::all_of(op->getOperands(), [&](mlir::Value operand) { return reads_positions_alone(operand, along); });
+         llvm::all_of(op->getOperands(), [&](mlir::Value operand) { return reads_positions_alone(operand, along, seen); });
 }
 
 std::optional<MaskedPart> masked(mlir::Value part, Name along) {
@@ -47,18 +47,27 @@ std::optional<MaskedPart> masked(mlir::Value part, Name along) {
   if (!shows && !is_hidden(select->getOperand(1))) return std::nullopt;
   const MaskedPart result{select->getOperand(0), select->getOperand(shows ? 1 : 2), !shows};
   const bool is_whole = dims_of(result.score).has(along);  // else the concat would not find its dim
-  return is_whole && reads_positions_alone(result.predicate, along) ? std::optional(result) : std::nullopt;
+  llvm::DenseSet<mlir::Value> seen;
+  return is_whole && reads_positions_alone(result.predicate, along, seen) ? std::optional(result) : std::nullopt;
 }
 
-/// The value with `position` in the place of the index along `along`.
-mlir::Value moved(mlir::Value value, Name along, mlir::Value position, const Maker& maker) {
-  if (!dims_of(value).has(along)) return value;
-  mlir::Operation* op = value.getDefiningOp();
-  if (llvm::isa<GraphOp<Index>>(op)) return position;
-  llvm::SmallVector<mlir::Value> operands;
-  for (const mlir::Value operand : op->getOperands()) operands.push_back(moved(operand, along, position, maker));
-  return maker.add(*op_of(op), operands);
-}
+/// Puts `position` in the place of the index along `along`.
+struct Mover {
+  Name along;
+  mlir::Value position;
+  const Maker& maker;
+  llvm::DenseMap<mlir::Value, mlir::Value> done{};
+
+  mlir::Value moved(mlir::Value value) {
+    if (!dims_of(value).has(along)) return value;
+    mlir::Operation* op = value.getDefiningOp();
+    if (llvm::isa<GraphOp<Index>>(op)) return position;
+    if (const mlir::Value made = done.lookup(value)) return made;
+    llvm::SmallVector<mlir::Value> operands;
+    for (const mlir::Value operand : op->getOperands()) operands.push_back(moved(operand));
+    return done[value] = maker.add(*op_of(op), operands);
+  }
+};
 
 struct MasksOfConcat : mlir::OpRewritePattern<GraphOp<Concat>> {
   using OpRewritePattern::OpRewritePattern;
@@ -90,7 +99,7 @@ struct MasksOfConcat : mlir::OpRewritePattern<GraphOp<Concat>> {
     for (const auto& [i, part] : llvm::enumerate(parts)) {
       if (!part) continue;
       const mlir::Value first = maker.first_of(concat, i), own = maker.add(Subtract{}, {position, first});
-      mlir::Value shown = moved(part->predicate, concat.along_of(i), own, maker);
+      mlir::Value shown = Mover{concat.along_of(i), own, maker}.moved(part->predicate);
       if (part->is_hiding) shown = maker.add(Not{}, shown);
       if (i > 0) shown = maker.add(Or{}, {shown, maker.add(Less{}, {position, first})});
       if (i + 1 < parts.size()) shown = maker.add(Or{}, {shown, maker.add(GreaterEqual{}, {position, maker.first_of(concat, i + 1)})});

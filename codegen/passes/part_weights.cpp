@@ -11,12 +11,23 @@ namespace {
 
 using mlir::PatternRewriter;
 
+/// What an operation is made of by elementwise operations alone, itself first, each value once.
+llvm::SetVector<mlir::Value> made_of(mlir::Value value) {
+  llvm::SetVector<mlir::Value> values;
+  values.insert(value);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    mlir::Operation* op = values[i].getDefiningOp();
+    if (op != nullptr && is_elementwise(op)) values.insert(op->operand_begin(), op->operand_end());
+  }
+  return values;
+}
+
 /// The value is made of a softmax over the dim by elementwise operations alone.
 bool is_made_of_softmax(mlir::Value value, Name over) {
-  mlir::Operation* op = value.getDefiningOp();
-  if (op == nullptr) return false;
-  if (auto softmax = llvm::dyn_cast<GraphOp<Softmax>>(op)) return softmax.definition().over == over;
-  return is_elementwise(op) && llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return is_made_of_softmax(operand, over); });
+  return llvm::any_of(made_of(value), [&](mlir::Value part) {
+    auto softmax = part.getDefiningOp<GraphOp<Softmax>>();
+    return softmax && softmax.definition().over == over;
+  });
 }
 
 /// Weights, and a factor of all of a row of theirs; null if there is none.
@@ -63,15 +74,9 @@ struct SumOfWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
 
 /// The only product that the value is made of by elementwise operations, or null.
 mlir::Operation* product_of(mlir::Value value) {
-  llvm::SetVector<mlir::Value> made_of;
   llvm::SmallPtrSet<mlir::Operation*, 2> products;
-  made_of.insert(value);
-  for (std::size_t i = 0; i < made_of.size(); ++i) {
-    mlir::Operation* op = made_of[i].getDefiningOp();
-    if (op == nullptr) continue;
-    if (llvm::isa<GraphOp<Matmul>>(op)) products.insert(op);
-    if (is_elementwise(op)) made_of.insert(op->operand_begin(), op->operand_end());
-  }
+  for (const mlir::Value part : made_of(value))
+    if (auto product = part.getDefiningOp<GraphOp<Matmul>>()) products.insert(product);
   return products.size() == 1 ? *products.begin() : nullptr;
 }
 
@@ -83,11 +88,10 @@ bool share_product(mlir::Value a, mlir::Value b) {
 
 /// The value is made of the sum of the weights over the dim by elementwise operations, or of another function of their product.
 bool is_made_of_total(mlir::Value value, mlir::Value weights, Name over) {
-  mlir::Operation* op = value.getDefiningOp();
-  if (op == nullptr) return false;
-  if (auto sum = llvm::dyn_cast<GraphOp<ReduceSum>>(op))
-    return sum.definition().over == Names{over} && (sum->getOperand(0) == weights || share_product(sum->getOperand(0), weights));
-  return is_elementwise(op) && llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return is_made_of_total(operand, weights, over); });
+  return llvm::any_of(made_of(value), [&](mlir::Value part) {
+    auto sum = part.getDefiningOp<GraphOp<ReduceSum>>();
+    return sum && sum.definition().over == Names{over} && (sum->getOperand(0) == weights || share_product(sum->getOperand(0), weights));
+  });
 }
 
 /// The weights of a product or quotient with a factor of each row that is made of their total.

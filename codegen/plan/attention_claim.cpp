@@ -6,25 +6,26 @@
 namespace attune {
 namespace {
 
-/// The sums over pairs inside a score, which hold no other anchor of pairs.
-void collect_sums(const Graph& graph, int id, const AttentionRoles& roles, std::set<int>& sums) {
+/// The sums over pairs inside a score, which hold no other anchor of pairs. `seen`: what was looked at.
+void collect_sums(const Graph& graph, int id, const AttentionRoles& roles, std::set<int>& sums, std::set<int>& seen) {
+  if (!seen.insert(id).second) return;
   const Node& node = graph.node(id);
   const bool has_both = node.type.dims.has(roles.queries) && node.type.dims.has(roles.keys);
   if (is_anchor(node) && (!has_both || holds_pairs(graph, id, roles.queries, roles.keys))) return;
   if (is_anchor(node)) sums.insert(id);
   for (std::size_t i = 0; i < node.operands().size(); ++i)
-    if (!reads_elsewhere(node, i, roles.keys)) collect_sums(graph, node.operands()[i], roles, sums);
+    if (!reads_elsewhere(node, i, roles.keys)) collect_sums(graph, node.operands()[i], roles, sums, seen);
 }
 
 /// Products of the score, or sums over pairs in it.
 std::set<int> products_of(const Graph& graph, const AttentionRoles& roles) {
-  std::set<int> products;
+  std::set<int> products, seen;
   for (const KeyPart& part : roles.parts)
     if (part.product >= 0) products.insert(part.product);
   if (roles.product >= 0)
     products.insert(roles.product);
   else
-    collect_sums(graph, roles.score(graph), roles, products);
+    collect_sums(graph, roles.score(graph), roles, products, seen);
   return products;
 }
 

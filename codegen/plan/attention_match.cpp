@@ -41,13 +41,12 @@ void explore(const Graph& graph, int id, Name queries, Name keys, Score& score) 
 
 /// The values below the terms of a sum over pairs that depend on the one dim and not on the other: the largest such.
 void find_sides(const Graph& graph, int id, Name has, Name lacks, std::set<int>& sides) {
-  const Names& dims = graph.node(id).type.dims;
-  if (dims.has(has) && !dims.has(lacks)) {
-    sides.insert(id);
-    return;
-  }
-  if (dims.has(has))
-    for (int operand : graph.node(id).operands()) find_sides(graph, operand, has, lacks, sides);
+  look_below(graph, id, [&](int next) {
+    const Names& dims = graph.node(next).type.dims;
+    const bool is_side = dims.has(has) && !dims.has(lacks);
+    if (is_side) sides.insert(next);
+    return dims.has(has) && !is_side;
+  });
 }
 
 /// The terms of the only sum over pairs in the score, if they need one value of the query and one of the key.
@@ -78,10 +77,11 @@ void take_product(const Graph& graph, int id, AttentionRoles& roles) {
 
 /// The matmuls of queries and of keys called `along` below a part of a concat, each once, as far as elementwise operations go.
 void find_part_products(const Graph& graph, int id, Name queries, Name along, std::set<int>& products) {
-  const Node& node = graph.node(id);
-  if (as<Matmul>(node) != nullptr && node.type.dims.has(queries) && node.type.dims.has(along)) products.insert(id);
-  if (!std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, node.op)) return;
-  for (const int operand : node.operands()) find_part_products(graph, operand, queries, along, products);
+  look_below(graph, id, [&](int next) {
+    const Node& node = graph.node(next);
+    if (as<Matmul>(node) != nullptr && node.type.dims.has(queries) && node.type.dims.has(along)) products.insert(next);
+    return std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, node.op);
+  });
 }
 
 /// The parts of a concat of scores, if each has one product at most and all are of the same queries; else nothing.

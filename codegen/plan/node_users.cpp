@@ -1,7 +1,5 @@
 #include "codegen/plan/node_users.h"
 
-#include <set>
-
 namespace attune {
 namespace {
 
@@ -17,17 +15,14 @@ bool reads_elsewhere(const Node& node, std::size_t operand, Name joined) {
 }
 
 bool holds_pairs(const Graph& graph, int anchor, Name queries, Name keys) {
-  std::set<int> seen;
-  std::vector<int> left(graph.node(anchor).operands().begin(), graph.node(anchor).operands().end());
-  while (!left.empty()) {
-    const int id = left.back();
-    left.pop_back();
-    if (!seen.insert(id).second) continue;
+  bool is_found = false;
+  look_below(graph, anchor, [&](int id) {
     const Node& node = graph.node(id);
-    if (!is_anchor(node)) left.insert(left.end(), node.operands().begin(), node.operands().end());
-    else if (node.type.dims.has(queries) && node.type.dims.has(keys)) return true;
-  }
-  return false;
+    if (id == anchor || !is_anchor(node)) return !is_found;
+    is_found |= node.type.dims.has(queries) && node.type.dims.has(keys);
+    return false;
+  });
+  return is_found;
 }
 
 Users users_of(const Graph& graph) {
@@ -39,11 +34,13 @@ Users users_of(const Graph& graph) {
 }
 
 bool reaches(const Graph& graph, int from, int to) {
-  if (from == to) return true;
-  if (from < to) return false;  // users have greater numbers than what they use
-  for (int operand : graph.node(from).operands())
-    if (reaches(graph, operand, to)) return true;
-  return false;
+  if (from <= to) return from == to;  // users have greater numbers than what they use
+  bool is_found = false;
+  look_below(graph, from, [&](int id) {
+    is_found |= id == to;
+    return !is_found && id > to;
+  });
+  return is_found;
 }
 
 std::vector<int> epilogue_of(const Graph& graph, const Users& users, int anchor) {

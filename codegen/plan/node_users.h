@@ -29,6 +29,22 @@ inline constexpr int output_user = -1;
 using Users = std::vector<std::vector<int>>;
 Users users_of(const Graph& graph);
 
+/// Looks at the node and at what is below it, at each node once and from the first operand on: `look` says of a node whether its operands are looked at.
+template <class Look>
+void look_below(const Graph& graph, int id, Look look) {
+  std::vector<bool> seen(graph.nodes().size());
+  std::vector<int> left{id};
+  while (!left.empty()) {
+    const int next = left.back();
+    left.pop_back();
+    if (seen[static_cast<std::size_t>(next)]) continue;
+    seen[static_cast<std::size_t>(next)] = true;
+    if (!look(next)) continue;
+    const auto operands = graph.node(next).operands();
+    left.insert(left.end(), operands.rbegin(), operands.rend());
+  }
+}
+
 /// `to` is the node or below it.
 bool reaches(const Graph& graph, int from, int to);
 

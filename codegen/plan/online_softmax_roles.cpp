@@ -23,12 +23,13 @@ int linear_operand(const Graph& graph, const Node& node, int weight) {
 
 /// A softmax (over the dim, if one is given) whose weights come to the node through elementwise operations alone, or -1.
 int nearest_softmax(const Graph& graph, int id, std::optional<Name> over = std::nullopt) {
-  const Node& node = graph.node(id);
-  if (const auto* softmax = as<Softmax>(node)) return !over || softmax->over == *over ? id : -1;
-  if (is_anchor(node)) return -1;
-  for (const int operand : node.operands())
-    if (const int found = nearest_softmax(graph, operand, over); found >= 0) return found;
-  return -1;
+  int found = -1;
+  look_below(graph, id, [&](int next) {
+    const auto* softmax = as<Softmax>(graph.node(next));
+    if (found < 0 && softmax != nullptr && (!over || softmax->over == *over)) found = next;
+    return found < 0 && !is_anchor(graph.node(next));
+  });
+  return found;
 }
 
 /// The softmax that an operand of a matmul consists of; if it cannot be computed together with the matmul, why.

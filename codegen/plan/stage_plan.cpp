@@ -125,7 +125,9 @@ class Planner {
 
   /// Something with a loop lies below the node, whose stage changes and stores it.
   bool holds_anchor(int id) const {
-    return is_anchor(graph_.node(id)) || std::ranges::any_of(graph_.node(id).operands(), [&](int operand) { return holds_anchor(operand); });
+    bool is_found = false;
+    look_below(graph_, id, [&](int next) { return !(is_found |= is_anchor(graph_.node(next))); });
+    return is_found;
   }
 
   std::string reason_of_table(int id) const {

@@ -2,6 +2,7 @@
 #include <array>
 #include <concepts>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "codegen/plan/attention_match.h"
@@ -37,14 +38,13 @@ bool is_plain_factor(const Graph& graph, const Node& node, const AttentionRoles&
 }
 
 void look_between(const Graph& graph, int id, const AttentionRoles& roles, Between& between) {
-  const Node& node = graph.node(id);
-  if (!holds_product(graph, id, roles)) {
-    between.reads_pairs |= has_pair(graph, id, roles);
-    return;
-  }
-  if (is_anchor(node)) return;
-  between.changes_pairs |= !is_plain_factor(graph, node, roles);
-  for (const int operand : node.operands()) look_between(graph, operand, roles, between);
+  look_below(graph, id, [&](int next) {
+    const bool is_above_product = holds_product(graph, next, roles);
+    if (!is_above_product) between.reads_pairs |= has_pair(graph, next, roles);
+    if (!is_above_product || is_anchor(graph.node(next))) return false;
+    between.changes_pairs |= !is_plain_factor(graph, graph.node(next), roles);
+    return true;
+  });
 }
 
 /// Every key belongs to a batch index of its own queries, as it does where there are heads or sequences: query, key and value share a dim beside the
@@ -59,9 +59,12 @@ bool share_batch(const Graph& graph, const AttentionRoles& roles) {
 
 /// A matmul below the node, as far as elementwise operations and concats go.
 bool is_made_of_product(const Graph& graph, int id) {
-  const Node& node = graph.node(id);
-  if (as<Matmul>(node) != nullptr) return true;
-  return !is_anchor(node) && std::ranges::any_of(node.operands(), [&](int operand) { return is_made_of_product(graph, operand); });
+  bool is_found = false;
+  look_below(graph, id, [&](int next) {
+    is_found |= as<Matmul>(graph.node(next)) != nullptr;
+    return !is_found && !is_anchor(graph.node(next));
+  });
+  return is_found;
 }
 
 /// Who reads a row's total, directly or through numbers of rows.
@@ -146,27 +149,39 @@ bool is_made_of(const Graph& graph, int id, int shared, int product) {
   return true;
 }
 
-/// What the function of `shared` is of this value; nothing if it depends on anything else.
-std::optional<double> value_on(const Graph& graph, int id, int shared, double value) {
-  if (id == shared) return value;
-  const Node& node = graph.node(id);
-  if (const auto* constant = as<Constant>(node)) return constant->value;
-  if (node.type.kind != Kind::real) return std::nullopt;
-  std::array<double, max_operands> in{};
-  for (std::size_t i = 0; i < node.operands().size(); ++i) {
-    const std::optional<double> operand = value_on(graph, node.operands()[i], shared, value);
-    if (!operand || graph.node(node.operands()[i]).type.kind != Kind::real) return std::nullopt;
-    in[i] = *operand;
+/// What a function of `shared` is of one value of it, node by node; nothing of a node that depends on anything else.
+class ValuesOn {
+ public:
+  ValuesOn(const Graph& graph, int shared, double value) : graph_(graph) { values_[shared] = value; }
+
+  std::optional<double> of(int id) {
+    if (const auto known = values_.find(id); known != values_.end()) return known->second;
+    return values_[id] = computed(graph_.node(id));
   }
-  return std::visit(
-      [&]<class Op>(const Op&) -> std::optional<double> {
-        if constexpr (!PointwiseOp<Op>) return std::nullopt;
-        else if constexpr (Op::arity == 1 && requires { { Op::apply(in[0]) } -> std::same_as<double>; }) return Op::apply(in[0]);
-        else if constexpr (Op::arity == 2 && requires { { Op::apply(in[0], in[1]) } -> std::same_as<double>; }) return Op::apply(in[0], in[1]);
-        else return std::nullopt;
-      },
-      node.op);
-}
+
+ private:
+  std::optional<double> computed(const Node& node) {
+    if (const auto* constant = as<Constant>(node)) return constant->value;
+    if (node.type.kind != Kind::real) return std::nullopt;
+    std::array<double, max_operands> in{};
+    for (std::size_t i = 0; i < node.operands().size(); ++i) {
+      const std::optional<double> operand = of(node.operands()[i]);
+      if (!operand || graph_.node(node.operands()[i]).type.kind != Kind::real) return std::nullopt;
+      in[i] = *operand;
+    }
+    return std::visit(
+        [&]<class Op>(const Op&) -> std::optional<double> {
+          if constexpr (!PointwiseOp<Op>) return std::nullopt;
+          else if constexpr (Op::arity == 1 && requires { { Op::apply(in[0]) } -> std::same_as<double>; }) return Op::apply(in[0]);
+          else if constexpr (Op::arity == 2 && requires { { Op::apply(in[0], in[1]) } -> std::same_as<double>; }) return Op::apply(in[0], in[1]);
+          else return std::nullopt;
+        },
+        node.op);
+  }
+
+  const Graph& graph_;
+  std::map<int, std::optional<double>> values_;
+};
 
 /// Finds what weights and terms of a total have in common: the last value that both are functions of, each 0 of the same number. Their masks are
 /// the same.
@@ -182,7 +197,7 @@ bool take_shared(const Graph& graph, AttentionRoles& roles, int term) {
     const bool is_between = is_below_both && has_pair(graph, id, roles) && reaches(graph, id, product);
     if (!is_between || !is_made_of(graph, weights.score, id, product) || !is_made_of(graph, terms.score, id, product)) continue;
     for (const double hidden : {0.0, -std::numeric_limits<double>::infinity()})
-      if (value_on(graph, weights.score, id, hidden) == 0.0 && value_on(graph, terms.score, id, hidden) == 0.0) {
+      if (ValuesOn values(graph, id, hidden); values.of(weights.score) == 0.0 && values.of(terms.score) == 0.0) {
         roles.shared = id;
         roles.hidden = hidden;
         return true;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/codegen/plan_trial.h"
+#include "tests/codegen/stage_kinds.h"
 
 namespace attune {
 namespace {
@@ -139,6 +140,29 @@ TEST_CASE("readers of the scores beside the softmax find them stored", "[plan]")
         }
       CHECK(products == 1);  // the product of queries and keys is computed once
     }
+}
+
+// Each step reads the one before it twice, so that there are 2^40 ways down to the product.
+TEST_CASE("a value that is read more than once is looked at once", "[plan]") {
+  const auto sharpened = [](Value x) {
+    for (int step = 0; step < 40; ++step) x = x * (2.0 - x);
+    return x;
+  };
+  OneHead of_sigmoid, of_softmax, of_parts;
+  of_sigmoid.output(select(index(of_sigmoid.keys) <= index(of_sigmoid.queries), sharpened(sigmoid(of_sigmoid.scores())), 0.0));
+  const Value weights = sharpened(softmax(of_softmax.scores(), of_softmax.keys));
+  of_softmax.output(weights / sum(weights, of_softmax.keys));
+  const Value position = sharpened(to_real(index(of_parts.keys)));
+  const Dim one = of_parts.g.dim("one", 1), all = of_parts.g.dim("all");
+  const Value scores = concat({{mask(of_parts.scores(), position < 1.0), of_parts.keys}, {of_parts.g.input("sink", {one}), one}}, all);
+  of_parts.output(gather(softmax(scores, all), index(of_parts.keys), all));
+  for (OneHead* head : {&of_sigmoid, &of_softmax, &of_parts}) {
+    head->g.finish();
+    REQUIRE(std::string(head->g.problem().view()) == "");
+  }
+  CHECK(kinds_of(of_sigmoid.g) == std::vector<std::string>{"weighted_sum"});
+  CHECK(kinds_of(of_softmax.g) == std::vector<std::string>{"gemm", "row_softmax", "reduce", "gemm"});
+  CHECK(kinds_of(of_parts.g) == std::vector<std::string>{"online_softmax"});
 }
 
 }  // namespace attune
