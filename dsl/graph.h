@@ -72,6 +72,9 @@ class Graph {
   constexpr std::span<const DimInfo> dim_infos() const { return {dims_.data(), static_cast<std::size_t>(dim_count_)}; }
 
  private:
+  /// A node of these operands and of no operation, and the node with both: apart from `add`, which is compiled for each operation.
+  constexpr Node begin_node(std::string_view who, std::span<const Value> inputs, Here at);
+  constexpr Value append(const Node& added, std::string_view who, Here at);
   template <class Op>
   constexpr Type check(const Op& op, std::span<const Value> inputs, Here at);
   constexpr void require_name(Name name, std::string_view who, Here at);

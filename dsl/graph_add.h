@@ -41,32 +41,41 @@ constexpr Type Graph::check(const Op& op, std::span<const Value> inputs, Here at
   }
 }
 
-template <class Op>
-constexpr Value Graph::add(const Op& op, std::span<const Value> inputs, Here at) {
+constexpr Node Graph::begin_node(std::string_view who, std::span<const Value> inputs, Here at) {
   if (inputs.size() > max_operands) {
-    fail(at, Op::name, ": has ", static_cast<int>(inputs.size()), " operands; at most ", max_operands, " are possible");
+    fail(at, who, ": has ", static_cast<int>(inputs.size()), " operands; at most ", max_operands, " are possible");
     inputs = inputs.first(max_operands);
   }
-  Node added;
+  Node begun;
+  begun.input_count = static_cast<int>(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].graph != this) fail(at, who, ": an operand belongs to another graph");
+    begun.inputs[i] = inputs[i].graph == this ? inputs[i].id : 0;
+  }
+  return begun;
+}
+
+constexpr Value Graph::append(const Node& added, std::string_view who, Here at) {
+  if (added.type.dims.is_too_long())
+    fail(at, who, ": the result has more than ", Names::capacity, " dims; it begins with ", added.type.dims);
+  if (size_ + hidden_ >= max_nodes) {
+    fail(at, who, ": is one operation too many; a graph has at most ", max_nodes, ", composites expanded");
+    return {this, size_ - 1};
+  }
+  nodes_[static_cast<std::size_t>(size_)] = added;
+  return {this, size_++};
+}
+
+template <class Op>
+constexpr Value Graph::add(const Op& op, std::span<const Value> inputs, Here at) {
+  Node added = begin_node(Op::name, inputs, at);
 #ifdef __clang__
   added.op = AnyOp(std::in_place_type<Op>, op);
 #else  // Each constructor of the variant calls the one before it: those of all operations take a third of this header's time. Clang needs them.
   added.op.template emplace<Op>(op);
 #endif
-  added.input_count = static_cast<int>(inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].graph != this) fail(at, Op::name, ": an operand belongs to another graph");
-    added.inputs[i] = inputs[i].graph == this ? inputs[i].id : 0;
-  }
-  added.type = check(op, inputs, at);
-  if (added.type.dims.is_too_long())
-    fail(at, Op::name, ": the result has more than ", Names::capacity, " dims; it begins with ", added.type.dims);
-  if (size_ + hidden_ >= max_nodes) {
-    fail(at, Op::name, ": is one operation too many; a graph has at most ", max_nodes, ", composites expanded");
-    return {this, size_ - 1};
-  }
-  nodes_[static_cast<std::size_t>(size_)] = added;
-  return {this, size_++};
+  added.type = check(op, inputs.first(static_cast<std::size_t>(added.input_count)), at);
+  return append(added, Op::name, at);
 }
 
 template <class T>

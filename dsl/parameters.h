@@ -1,7 +1,9 @@
 /// The parameters of a variant (or an operation) at run time: their names and values as text, and setting them from text.
 #pragma once
 
+#include <array>
 #include <charconv>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -72,38 +74,69 @@ bool read_parameter(std::string_view text, T& value) {
   }
 }
 
+namespace detail {
+/// What the type of a parameter makes of text.
+struct ParameterType {
+  std::string (*words)();
+  std::string (*text)(const void* value);
+  bool (*read)(std::string_view text, void* value);
+};
+template <class T>
+inline constexpr ParameterType parameter_type = {
+    type_of_parameter<T>,                                                                //
+    [](const void* value) { return text_of_parameter(*static_cast<const T*>(value)); },  //
+    [](std::string_view text, void* value) { return read_parameter(text, *static_cast<T*>(value)); }};
+
+/// A parameter where it stands in a variant.
+struct PlacedParameter {
+  std::string_view name;
+  void* value;
+  const ParameterType* type;
+};
+/// Those of a variant. What is made of them is no template: it would be compiled for each variant of the list.
+template <class Variant>
+auto placed_parameters(Variant& variant) {
+  return std::apply(
+      [&]<class... Owner, class... T>(const Field<Owner, T>&... field) {
+        return std::array<PlacedParameter, sizeof...(field)>{PlacedParameter{field.name, &(variant.*field.member), &parameter_type<T>}...};
+      },
+      Variant::fields);
+}
+
+inline std::vector<Setting> settings_of(std::span<const PlacedParameter> parameters) {
+  std::vector<Setting> settings;
+  for (const PlacedParameter& p : parameters) settings.push_back({std::string(p.name), p.type->words(), p.type->text(p.value)});
+  return settings;
+}
+
+inline std::string set_parameter(std::string_view variant, std::span<const PlacedParameter> parameters, std::string_view setting) {
+  const std::string who = "variant '" + std::string(variant) + "': ";
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string_view::npos)
+    return who + "'" + std::string(setting) + "' sets no parameter; NAME=VALUE does";
+  const std::string_view name = setting.substr(0, equals), text = setting.substr(equals + 1);
+  std::string known;
+  for (const PlacedParameter& p : parameters) {
+    known += (known.empty() ? "" : ", ") + std::string(p.name);
+    if (p.name != name) continue;
+    if (p.type->read(text, p.value)) return {};
+    return who + std::string(name) + " is '" + std::string(text) + "'; it must be " + p.type->words();
+  }
+  return who + "has no parameter '" + std::string(name) + "'; it has " + (known.empty() ? "none" : known);
+}
+}  // namespace detail
+
 /// The parameters of a struct with `fields`, its own or those of a struct that it derives from, in their order.
 template <class Variant>
 std::vector<Setting> parameters_of(const Variant& variant) {
-  std::vector<Setting> parameters;
-  std::apply(
-      [&]<class... Owner, class... T>(const Field<Owner, T>&... field) {
-        (parameters.push_back({std::string(field.name), type_of_parameter<T>(), text_of_parameter(variant.*field.member)}), ...);
-      },
-      Variant::fields);
-  return parameters;
+  Variant copy = variant;
+  return detail::settings_of(detail::placed_parameters(copy));
 }
 
 /// Sets the parameter that "window=512" names. Empty, or a sentence that begins with `variant 'NAME': `.
 template <class Variant>
 std::string set_parameter(Variant& variant, std::string_view setting) {
-  const std::string who = "variant '" + std::string(Variant::name) + "': ";
-  const std::size_t equals = setting.find('=');
-  if (equals == std::string_view::npos)
-    return who + "'" + std::string(setting) + "' sets no parameter; NAME=VALUE does";
-  const std::string_view name = setting.substr(0, equals), text = setting.substr(equals + 1);
-  std::string known, problem;
-  bool is_found = false;
-  const auto set = [&]<class Owner, class T>(const Field<Owner, T>& field) {
-    known += (known.empty() ? "" : ", ") + std::string(field.name);
-    if (field.name != name) return;
-    is_found = true;
-    if (!read_parameter(text, variant.*field.member))
-      problem = who + std::string(name) + " is '" + std::string(text) + "'; it must be " + type_of_parameter<T>();
-  };
-  std::apply([&](const auto&... field) { (set(field), ...); }, Variant::fields);
-  if (is_found) return problem;
-  return who + "has no parameter '" + std::string(name) + "'; it has " + (known.empty() ? "none" : known);
+  return detail::set_parameter(Variant::name, detail::placed_parameters(variant), setting);
 }
 
 }  // namespace attune

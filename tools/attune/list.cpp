@@ -11,12 +11,14 @@
 namespace attune {
 namespace {
 
+void print_variant(std::string_view name, std::string_view meaning, const std::vector<Setting>& settings) {
+  std::string parameters;
+  for (const Setting& s : settings) parameters += (parameters.empty() ? "" : ", ") + s.name + "=" + s.value;
+  fmt::print("{:20} {}{}\n", name, meaning, parameters.empty() ? "" : " (" + parameters + ")");
+}
+
 void list_variants() {
-  for_each_variant([](const auto& variant) {
-    std::string parameters;
-    for (const Setting& s : parameters_of(variant)) parameters += (parameters.empty() ? "" : ", ") + s.name + "=" + s.value;
-    fmt::print("{:20} {}{}\n", variant.name, variant.meaning, parameters.empty() ? "" : " (" + parameters + ")");
-  });
+  for_each_variant([](const auto& variant) { print_variant(variant.name, variant.meaning, parameters_of(variant)); });
 }
 
 void list_ops() {
