@@ -1,5 +1,7 @@
 #include "codegen/passes/merged_products.h"
 
+#include <llvm/ADT/SetVector.h>
+
 #include <array>
 #include <initializer_list>
 #include <optional>
@@ -34,6 +36,21 @@ std::optional<Type> type_after(const AnyOp& op, std::initializer_list<Type> oper
   return checked.problem.empty() ? std::optional(checked.type) : std::nullopt;
 }
 
+/// An operation with a loop gives the value its elements along the dim: split, they are read at other places than they are computed at, so that a product
+/// could not take them as they come. Weights of attention are such.
+bool is_computed_along(mlir::Value value, Name dim) {
+  llvm::SetVector<mlir::Value> made_of;
+  made_of.insert(value);
+  for (std::size_t i = 0; i < made_of.size(); ++i) {
+    mlir::Operation* op = made_of[i].getDefiningOp();
+    if (op == nullptr || !dims_of(made_of[i]).has(dim)) continue;
+    if (is_elementwise(op)) made_of.insert(op->operand_begin(), op->operand_end());
+    const std::optional<AnyOp> definition = op_of(op);
+    if (definition && std::visit([]<class Op>(const Op&) { return requires { Op::has_loop; }; }, *definition)) return true;
+  }
+  return false;
+}
+
 /// Of an operand that is merged along a contracted dim.
 struct ProductOverMerged : mlir::OpRewritePattern<GraphOp<Matmul>> {
   using OpRewritePattern::OpRewritePattern;
@@ -47,6 +64,7 @@ struct ProductOverMerged : mlir::OpRewritePattern<GraphOp<Matmul>> {
     if (!merge || !op.definition().over.has(merge.definition().into)) return false;
     const Merge merged = merge.definition();
     const mlir::Value x = merge->getOperand(0), other = op->getOperand(1 - side);
+    if (is_computed_along(other, merged.into)) return false;
     const std::optional<Split> split = split_of(merged, llvm::cast<TensorType>(x.getType()));
     Matmul product;
     for (const Name dim : op.definition().over)

@@ -165,4 +165,18 @@ TEST_CASE("a value that is read more than once is looked at once", "[plan]") {
   CHECK(kinds_of(of_parts.g) == std::vector<std::string>{"online_softmax"});
 }
 
+TEST_CASE("attention over keys that lie in pages or blocks is fused", "[plan]") {
+  CHECK(kinds_of(variant_graph("paged")) == std::vector<std::string>{"online_softmax"});
+  OneHead a;
+  const Dim blocks = a.g.dim("blocks"), all = a.g.dim("all");
+  const Dim inside = a.g.dim("inside", 4);
+  const Value block = a.g.input("block", {blocks, inside, a.depth});
+  const Value k = merge(block, {blocks, inside}, all);
+  const Value squares = maximum(matmul(a.q, k, a.depth), 0.0);
+  a.g.output("out", matmul(select(index(all) <= index(a.queries), squares * squares, 0.0), k, all), {a.queries, a.depth});
+  a.g.finish();
+  REQUIRE(std::string(a.g.problem().view()) == "");
+  CHECK(kinds_of(a.g) == std::vector<std::string>{"weighted_sum"});
+}
+
 }  // namespace attune

@@ -53,3 +53,16 @@ func.func @own_heads(%x: !x {attn.name = "x"}, %w: !attn.tensor<heads=3, model, 
   %1 = attn.matmul %0, %w {over = ["model"]} : (!m, !attn.tensor<heads=3, model, real>) -> !attn.tensor<tokens, heads=3, real>
   attn.return %1 {names = ["out"], dims = [["tokens", "heads"]]} : !attn.tensor<tokens, heads=3, real>
 }
+
+// Weights that are computed along the merged dim stay as they come: a softmax over keys in pages is fused with the product.
+// CHECK-LABEL: func.func @pages
+// CHECK: %[[P:.*]] = attn.softmax
+// CHECK: %[[S:.*]] = attn.multiply %[[P]]
+// CHECK: attn.matmul %[[S]], %{{.*}} {over = ["keys"]}
+func.func @pages(%s: !attn.tensor<tokens, keys, real> {attn.name = "s"}, %g: !attn.tensor<keys, real> {attn.name = "g"}, %v: !attn.tensor<slots, page=8, depth, real> {attn.name = "v"}) -> !attn.tensor<tokens, depth, real> {
+  %0 = attn.softmax %s {over = "keys"} : (!attn.tensor<tokens, keys, real>) -> !attn.tensor<tokens, keys, real>
+  %1 = attn.multiply %0, %g : (!attn.tensor<tokens, keys, real>, !attn.tensor<keys, real>) -> !attn.tensor<tokens, keys, real>
+  %2 = attn.merge %v {from = ["slots", "page"], into = "keys"} : (!attn.tensor<slots, page=8, depth, real>) -> !attn.tensor<keys, depth, real>
+  %3 = attn.matmul %1, %2 {over = ["keys"]} : (!attn.tensor<tokens, keys, real>, !attn.tensor<keys, depth, real>) -> !attn.tensor<tokens, depth, real>
+  attn.return %3 {names = ["out"], dims = [["tokens", "depth"]]} : !attn.tensor<tokens, depth, real>
+}
