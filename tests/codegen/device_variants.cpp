@@ -35,7 +35,7 @@ constexpr const char *known_sizes = "heads=3,group=2,depth=5,value_depth=3,model
 
 void check_variant(const std::string& target, std::string_view variant, const std::string& types, const std::string& known) {
   CAPTURE(variant, types);
-  const KernelCase kernel = kernel_of(variant, {.target = target, .types = types}, small_tiles, known);
+  const KernelCase kernel = kernel_of(variant, {.target = target, .types = types}, target == "opencl" ? single_rows : small_tiles, known);
   // Most of the time of a call on OpenCL goes by its launches, so that there are two calls: one of single queries and keys, one of odd extents.
   const std::string one = known == any_size ? "heads=1,group=1,depth=1," : "";
   CHECK(kernel.difference(fitting(one + "batch=1,queries=1,keys=1,tokens=1,memory_tokens=1", kernel.graph()), 1) == "");
