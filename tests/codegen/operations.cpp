@@ -99,22 +99,32 @@ std::string difference(const std::vector<double>& got, const Array& expected, co
   return {};
 }
 
-/// Compares the operation's kernel with the interpreter on every shape.
+/// An operation and what its kernels are tried on. What is done with it is no template: it would be compiled for each operation.
+struct TriedOperation {
+  std::string_view name;
+  std::size_t place;  ///< in AnyOp
+  bool is_elementwise;
+  double most;  ///< a larger integer is rounded when it becomes an f32, and so is its angle, and odd ones become even
+  Graph graph;
+};
 template <class Op>
-void check_operation(const KernelOptions& options) {
-  constexpr bool is_elementwise = PointwiseOp<Op>;
+TriedOperation tried_operation() {
+  constexpr bool is_of_angle_or_parity = std::is_same_v<Op, Sin> || std::is_same_v<Op, Cos> || std::is_same_v<Op, Pow>;
+  return {Op::name, place_in<Op>(static_cast<const AnyOp*>(nullptr)), PointwiseOp<Op>, is_of_angle_or_parity ? 0x1p24 : infinity, graph_of_operation<Op>()};
+}
+
+/// Compares the operation's kernel with the interpreter on every shape.
+void check_operation(const TriedOperation& operation, const KernelOptions& options) {
   constexpr double ulp = 0x1p-23;
-  // a larger integer is rounded when it becomes an f32, and so is its angle, and odd ones become even
-  constexpr double most = std::is_same_v<Op, Sin> || std::is_same_v<Op, Cos> || std::is_same_v<Op, Pow> ? 0x1p24 : infinity;
   const bool is_bf16 = options.types == "bf16";
-  INFO(Op::name << " for " << options.target << " in " << options.types);
-  const Graph graph = graph_of_operation<Op>();
+  INFO(operation.name << " for " << options.target << " in " << options.types);
+  const Graph& graph = operation.graph;
   REQUIRE(std::string(graph.problem().view()) == "");
-  const KernelCase kernel(graph, "only_" + std::string(Op::name), options);  // "and" is no name of a kernel
+  const KernelCase kernel(graph, "only_" + std::string(operation.name), options);  // "and" is no name of a kernel
   std::vector<Arrays> all;
   std::vector<Shape> calls;
   for (const Shape& shape : shapes) {
-    all.push_back(inputs_of(graph, shape, is_elementwise, most, is_bf16));
+    all.push_back(inputs_of(graph, shape, operation.is_elementwise, operation.most, is_bf16));
     calls.push_back(kernel.extents_of(all.back()));
   }
   kernel.compile_for(calls);
@@ -126,7 +136,7 @@ void check_operation(const KernelOptions& options) {
     const Judge right = judge(graph, inputs, {});
     for (const auto& [name, got] : kernel.outputs(calls[call], inputs)) {
       INFO(name);
-      Allowance allowed = is_elementwise ? Allowance{4 * ulp, 0, {}} : right.allowed.find(name)->second;
+      Allowance allowed = operation.is_elementwise ? Allowance{4 * ulp, 0, {}} : right.allowed.find(name)->second;
       allowed.share = 4 * ulp + (is_bf16 ? 0x1p-8 : 0);
       CHECK(difference(got, right.outputs.find(name)->second, allowed) == "");
     }
@@ -141,11 +151,10 @@ std::vector<KernelOptions> other_options() {
   return usable;
 }
 
-template <class Op>
-void check_others(Tried tried) {
+void check_others(const TriedOperation& operation, Tried tried) {
   const std::vector<KernelOptions> others = other_options();
   for (std::size_t column = 0; column < others.size(); ++column)
-    if (is_tried(tried, place_in<Op>(static_cast<const AnyOp*>(nullptr)), column, others.size())) check_operation<Op>(others[column]);
+    if (is_tried(tried, operation.place, column, others.size())) check_operation(operation, others[column]);
 }
 
 }  // namespace
@@ -206,8 +215,9 @@ TEST_CASE("a slice of a dim of any extent is that of the interpreter, and of too
 }
 
 TEMPLATE_LIST_TEST_CASE("an operation's kernels agree with the interpreter", "[operation]", AnyOp) {
-  check_operation<TestType>({});
-  check_others<TestType>(Tried::part);
+  const TriedOperation operation = tried_operation<TestType>();
+  check_operation(operation, {});
+  check_others(operation, Tried::part);
 }
 
 TEST_CASE("operations are tried on targets of other CPUs, and in bf16", "[operation]") {
@@ -216,7 +226,7 @@ TEST_CASE("operations are tried on targets of other CPUs, and in bf16", "[operat
 }
 
 TEMPLATE_LIST_TEST_CASE("an operation's kernels for every other CPU and in bf16 agree with the interpreter", "[.full]", AnyOp) {
-  check_others<TestType>(Tried::whole);
+  check_others(tried_operation<TestType>(), Tried::whole);
 }
 
 }  // namespace attune

@@ -91,13 +91,14 @@ TEST_CASE("a thread with too little stack is refused or its call is right", "[st
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("a variant's kernels for every CPU target and type keep the promise of the stack", "[.full]", AnyVariant) {
+namespace {
+void check_promise_of(std::string_view variant) {
   const std::size_t of_thread = bytes_of_thread();
   for (const TargetInfo& target : targets())
     for (const char* types : {"f32", "bf16"})
       for (const char* depth : {"7", "64", "128"}) {
         if (target.device != Device::cpu || !runs_here(target)) continue;
-        const Graph graph = variant_graph(TestType::name);
+        const Graph graph = variant_graph(variant);
         std::string shape;
         for (const DimInfo& info : graph.dim_infos()) {
           if (info.derivation.formula != Formula::free) continue;
@@ -106,7 +107,7 @@ TEMPLATE_LIST_TEST_CASE("a variant's kernels for every CPU target and type keep 
           const std::string extent = is_depth ? depth : name == "queries" || name == "keys" || name == "tokens" ? "300" : "2";
           shape += (shape.empty() ? "" : ",") + name + "=" + extent;
         }
-        KernelCall call({std::string(TestType::name), {}, shape, types, std::string(target.name)});
+        KernelCall call({std::string(variant), {}, shape, types, std::string(target.name)});
         INFO(call.name() << " for " << target.name << " in " << types);
         REQUIRE(set_num_threads(4));
         std::string sentence;
@@ -115,6 +116,11 @@ TEMPLATE_LIST_TEST_CASE("a variant's kernels for every CPU target and type keep 
         CHECK(touched <= of_thread + stack_bytes_of_call);
         WARN(touched - of_thread << " bytes: " << call.name() << " for " << target.name << " in " << types);
       }
+}
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a variant's kernels for every CPU target and type keep the promise of the stack", "[.full]", AnyVariant) {
+  check_promise_of(TestType::name);
 }
 
 }  // namespace attune

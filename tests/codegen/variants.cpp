@@ -52,10 +52,8 @@ std::vector<std::vector<std::string>> optional_parts() {
 
 /// Every two of a choice of optional parts, a target of this CPU and a storage type together; all three where there are fewer choices than types, for
 /// which the pairs of a target and a type would not all be there.
-template <class Variant>
-void check_every_pair() {
+void check_every_pair(std::string_view variant, const std::vector<std::vector<std::string>>& choices) {
   constexpr std::array types = {"f32", "bf16", "f16"};
-  const std::vector<std::vector<std::string>> choices = optional_parts<Variant>();
   std::size_t row = 0;
   for (const TargetInfo& target : targets()) {
     if (target.device != Device::cpu || !runs_here(target)) continue;
@@ -64,11 +62,19 @@ void check_every_pair() {
         if (choices.size() >= types.size() && (row + choice) % types.size() != type) continue;
         std::string said;
         for (const std::string& setting : choices[choice]) said += " " + setting;
-        INFO(Variant::name << said << " for " << target.name << " in " << types[type]);
-        check_shapes(KernelCase(std::string(Variant::name), {.settings = choices[choice], .target = std::string(target.name), .types = types[type]}), odd_shapes);
+        INFO(variant << said << " for " << target.name << " in " << types[type]);
+        check_shapes(KernelCase(std::string(variant), {.settings = choices[choice], .target = std::string(target.name), .types = types[type]}), odd_shapes);
       }
     ++row;
   }
+}
+
+void check_any_extents(std::string_view variant, std::size_t place) {
+  const KernelCase kernel{std::string(variant)};
+  check_part(kernel, odd_shapes, Tried::part, place);
+  // more tasks than threads, and parts of keys
+  const char* const shared_out[] = {"batch=1,heads=5,queries=129,keys=300,tokens=129,depth=16", "batch=1,heads=1,queries=3,keys=1100,tokens=3,depth=16"};
+  check_threads(kernel, shared_out);
 }
 
 /// Layers with their optional parts, of which each kernel has some.
@@ -140,15 +146,11 @@ void check_copied_values(Tried tried) {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a variant's kernels with each optional part, for every CPU target and in every type agree with the interpreter", "[.full]", AnyVariant) {
-  check_every_pair<TestType>();
+  check_every_pair(TestType::name, optional_parts<TestType>());
 }
 
 TEMPLATE_LIST_TEST_CASE("a variant's kernel agrees with the interpreter on any extents", "[variant]", AnyVariant) {
-  const KernelCase kernel{std::string(TestType::name)};
-  check_part(kernel, odd_shapes, Tried::part, place_in<TestType>(static_cast<const AnyVariant*>(nullptr)));
-  // more tasks than threads, and parts of keys
-  const char* const shared_out[] = {"batch=1,heads=5,queries=129,keys=300,tokens=129,depth=16", "batch=1,heads=1,queries=3,keys=1100,tokens=3,depth=16"};
-  check_threads(kernel, shared_out);
+  check_any_extents(TestType::name, place_in<TestType>(static_cast<const AnyVariant*>(nullptr)));
 }
 
 TEST_CASE("the optional parts of multi_head agree with the interpreter", "[variant]") {

@@ -1,4 +1,6 @@
 /// Graphs as constants: what they hold, what an optional part costs, and that every variant is one.
+#include <algorithm>
+
 #include "dsl/variant_by_name.h"
 #include "tests/dsl/values.h"
 
@@ -31,8 +33,8 @@ static_assert(nodes_of<MultiHead{.dropout = 0.1}> == nodes_of<MultiHead{}> + 3);
 static_assert(nodes_of<MultiHead{.biases = true}> == nodes_of<MultiHead{}> + 4);             // 4 inputs, in the linears
 static_assert(nodes_of<MultiHead{.panels = true}> == nodes_of<MultiHead{}>);
 static_assert(nodes_of<MultiHead{.in_out = true}> == nodes_of<MultiHead{}>);
-static_assert(nodes_of<MultiHead{.projected = false}> == nodes_of<MultiHead{}> - 2);          // wo, linear
-static_assert(nodes_of<Padded{.clears_padding = true}> == nodes_of<Padded{}> + 2);           // 0, select
+static_assert(nodes_of<MultiHead{.projected = false}> == nodes_of<MultiHead{}> - 2);  // wo, linear
+static_assert(nodes_of<Padded{.clears_padding = true}> == nodes_of<Padded{}> + 2);    // 0, select
 static_assert(nodes_of<Embedded{.positions = Positions::learned}> < nodes_of<Embedded{}>);
 
 std::vector<std::string> input_names(const Graph& graph) {
@@ -40,6 +42,32 @@ std::vector<std::string> input_names(const Graph& graph) {
   for (const Node& node : graph.nodes())
     if (const auto* input = std::get_if<Input>(&node.op)) names.emplace_back(input->label);
   return names;
+}
+
+// What cases of every variant or operation check is no template: it would be compiled for each.
+void check_same(const Graph& built, const Graph& compiled) {
+  REQUIRE(built.nodes().size() == compiled.nodes().size());
+  for (std::size_t i = 0; i < built.nodes().size(); ++i) {
+    CHECK(built.nodes()[i].op.index() == compiled.nodes()[i].op.index());
+    CHECK(built.nodes()[i].type == compiled.nodes()[i].type);
+    CHECK(built.nodes()[i].inputs == compiled.nodes()[i].inputs);
+  }
+  REQUIRE(built.outputs().size() == compiled.outputs().size());
+  for (std::size_t i = 0; i < built.outputs().size(); ++i) CHECK(built.outputs()[i].dims == compiled.outputs()[i].dims);
+}
+
+void check_expanded(const Graph& built) {
+  const Graph plain = expanded(built);
+  REQUIRE(text(plain.problem()) == "");
+  CHECK_FALSE(has_composites(plain));
+  CHECK(input_names(plain) == input_names(built));
+  CHECK(plain.outputs().size() == built.outputs().size());
+}
+
+void check_operation(std::string_view name, std::string_view meaning, int arity) {
+  CHECK(std::ranges::count(detail::NamesOf<AnyOp>::names, name) == 1);
+  CHECK_FALSE(meaning.empty());
+  CHECK((arity >= -1 && arity <= max_operands));
 }
 
 }  // namespace
@@ -53,25 +81,11 @@ TEST_CASE("a variant has the inputs that it was asked for", "[graph]") {
 }
 
 TEMPLATE_LIST_TEST_CASE("a variant built while the program runs is the one that was compiled", "[graph]", AnyVariant) {
-  const Graph built = build(TestType{});
-  const Graph& compiled = graph<TestType{}>;
-  REQUIRE(built.nodes().size() == compiled.nodes().size());
-  for (std::size_t i = 0; i < built.nodes().size(); ++i) {
-    CHECK(built.nodes()[i].op.index() == compiled.nodes()[i].op.index());
-    CHECK(built.nodes()[i].type == compiled.nodes()[i].type);
-    CHECK(built.nodes()[i].inputs == compiled.nodes()[i].inputs);
-  }
-  REQUIRE(built.outputs().size() == compiled.outputs().size());
-  for (std::size_t i = 0; i < built.outputs().size(); ++i) CHECK(built.outputs()[i].dims == compiled.outputs()[i].dims);
+  check_same(build(TestType{}), graph<TestType{}>);
 }
 
 TEMPLATE_LIST_TEST_CASE("expanding a variant leaves primitives and elementwise operations of the same meaning", "[graph]", AnyVariant) {
-  const Graph built = build(TestType{}), plain = expanded(built);
-  REQUIRE(text(plain.problem()) == "");
-  for (const Node& node : plain.nodes())
-    CHECK_FALSE(std::visit([]<class Op>(const Op&) { return CompositeOp<Op>; }, node.op));
-  CHECK(input_names(plain) == input_names(built));
-  CHECK(plain.outputs().size() == built.outputs().size());
+  check_expanded(build(TestType{}));
 }
 
 TEST_CASE("dims are listed after those that their extents follow from", "[graph]") {
@@ -94,10 +108,10 @@ TEST_CASE("dims that nothing has are not listed", "[graph]") {
   g.dim("fixed", 64);
   const Dim merged = g.dim("merged");
   const Value x = g.input("x", {queries, keys});
-  g.input("y", {depth});                                // no output needs it, but a call brings it
-  merge(x, {queries, keys}, merged);                    // is dropped, and its dim with it
-  const Dim rows = g.dim("rows", 3);                    // extent(rows) alone names it
-  split(x, keys, {g.dim("high"), {g.dim("low"), 2}});   // dropped too: both its dims
+  g.input("y", {depth});                               // no output needs it, but a call brings it
+  merge(x, {queries, keys}, merged);                   // is dropped, and its dim with it
+  const Dim rows = g.dim("rows", 3);                   // extent(rows) alone names it
+  split(x, keys, {g.dim("high"), {g.dim("low"), 2}});  // dropped too: both its dims
   g.output("out", x * to_real(extent(rows)), {keys, queries});
   g.finish();
   REQUIRE(text(g.problem()) == "");
@@ -126,18 +140,12 @@ TEST_CASE("a parameter that makes no sense is refused in the variant's words", "
 }
 
 TEMPLATE_LIST_TEST_CASE("a variant has a name of its own and says what it computes", "[graph]", AnyVariant) {
-  int same = 0;
-  for (std::string_view name : variant_names()) same += name == TestType::name;
-  CHECK(same == 1);
+  CHECK(std::ranges::count(variant_names(), TestType::name) == 1);
   CHECK(TestType::meaning.starts_with("out = "));
 }
 
 TEMPLATE_LIST_TEST_CASE("an operation has a name of its own and says what it computes", "[graph]", AnyOp) {
-  int same = 0;
-  [&]<class... Op>(const std::variant<Op...>*) { ((same += Op::name == TestType::name), ...); }(static_cast<const AnyOp*>(nullptr));
-  CHECK(same == 1);
-  CHECK_FALSE(TestType::meaning.empty());
-  CHECK((TestType::arity >= -1 && TestType::arity <= max_operands));
+  check_operation(TestType::name, TestType::meaning, TestType::arity);
 }
 
 }  // namespace attune

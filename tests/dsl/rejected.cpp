@@ -29,17 +29,16 @@ TEST_CASE("a wrong graph has the same sentence at run time, and its twin has non
 }
 
 namespace {
-template <class Op>
-bool has_program() {
+bool has_program(std::string_view operation) {
   for (const RejectedProgram& program : rejected_programs())
-    if (std::string_view(program.file).starts_with(std::string(Op::name) + "_")) return true;
+    if (std::string_view(program.file).starts_with(std::string(operation) + "_")) return true;
   return false;
 }
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("an operation that can be refused has a rejected program", "[rejected]", AnyOp) {
   const bool takes_anything = std::is_same_v<TestType, ToReal> || std::is_same_v<TestType, ToI64>;
-  CHECK(has_program<TestType>() != takes_anything);
+  CHECK(has_program(TestType::name) != takes_anything);
 }
 
 }  // namespace attune

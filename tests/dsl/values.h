@@ -38,6 +38,13 @@ inline Arrays outputs_of(const Graph& graph, const Arrays& inputs) {
   return std::move(result.outputs);
 }
 
+/// Whether composites are among the graph's operations.
+inline bool has_composites(const Graph& graph) {
+  for (const Node& node : graph.nodes())
+    if (std::visit([]<class Op>(const Op&) { return CompositeOp<Op>; }, node.op)) return true;
+  return false;
+}
+
 /// The outputs of the graph that `describe(g)` builds.
 template <class Describe>
 Arrays outputs_of(const Arrays& inputs, Describe describe) {

@@ -62,15 +62,20 @@ TEST_CASE("kernels touch their tensors and scratch blocks alone, and give the sa
   check({.variant = "grouped_query", .target = "x86-64-v3", .types = "k=bf16,v=bf16"}, few_shapes);
 }
 
-TEMPLATE_LIST_TEST_CASE("a variant's kernels for every CPU target and type touch their tensors and scratch blocks alone", "[.hostile]",
-                        AnyVariant) {
+namespace {
+void check_everywhere(std::string_view variant, const std::vector<std::vector<std::string>>& choices) {
   const std::string best(find_target("host")->name);
-  for (const std::vector<std::string>& settings : settings_of<TestType>())
+  for (const std::vector<std::string>& settings : choices)
     for (const TargetInfo& target : targets()) {
       if (target.device != Device::cpu || !runs_here(target) || (!settings.empty() && target.name != best)) continue;
       for (const char* types : {"f32", "bf16", "f16"})
-        check({std::string(TestType::name), settings, std::string(target.name), types}, all_shapes());
+        check({std::string(variant), settings, std::string(target.name), types}, all_shapes());
     }
+}
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a variant's kernels for every CPU target and type touch their tensors and scratch blocks alone", "[.hostile]", AnyVariant) {
+  check_everywhere(TestType::name, settings_of<TestType>());
 }
 
 }  // namespace attune

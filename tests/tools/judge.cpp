@@ -10,6 +10,7 @@
 #include "dsl/summed_over.h"
 #include "dsl/variants.h"
 #include "tests/decoder_block.h"
+#include "tests/variant_graph.h"
 #include "tools/measure/allowance.h"
 #include "tools/measure/example.h"
 
@@ -114,7 +115,7 @@ void check_faults(const Graph& graph, const Shape& shape) {
 
 TEMPLATE_LIST_TEST_CASE("a fault in a variant is found", "[judge]", AnyVariant) {
   INFO(TestType::name);
-  check_faults(build(TestType{}), {});
+  check_faults(variant_graph(TestType::name), {});
 }
 
 TEST_CASE("a fault in a block of a decoder is found", "[judge]") {

@@ -174,13 +174,15 @@ TEST_CASE("docs/variants.md shows what the code says, ATTUNE_UPDATE=1 updates it
   std::string page = head;
   std::set<std::string> pictures, present;
   std::filesystem::create_directories(docs / "variants");
-  for_each_variant([&](const auto& variant) {
-    const Section section = section_of(variant.name, std::string(variant.meaning));
+  std::vector<std::pair<std::string_view, std::string_view>> variants;
+  for_each_variant([&](const auto& variant) { variants.emplace_back(variant.name, variant.meaning); });
+  for (const auto& [name, meaning] : variants) {
+    const Section section = section_of(name, std::string(meaning));
     page += section.text;
-    if (section.picture.panels.empty()) return;
-    pictures.insert(fmt::format("{}.png", variant.name));
-    if (is_update) REQUIRE(draw(section.picture, docs / "variants" / *pictures.find(fmt::format("{}.png", variant.name)), "docs"));
-  });
+    if (section.picture.panels.empty()) continue;
+    pictures.insert(fmt::format("{}.png", name));
+    if (is_update) REQUIRE(draw(section.picture, docs / "variants" / *pictures.find(fmt::format("{}.png", name)), "docs"));
+  }
   if (is_update) std::ofstream(docs / "variants.md") << page;
   for (const auto& entry : std::filesystem::directory_iterator(docs / "variants")) {
     if (is_update && !pictures.contains(entry.path().filename())) std::filesystem::remove(entry.path());
