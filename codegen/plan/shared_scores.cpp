@@ -14,9 +14,11 @@ AttentionAnswer match(const Graph& graph, const Users& users, int id) {
   return match_weighted_sum(graph, users, id);
 }
 
-void collect_below(const Graph& graph, int id, std::set<int>& below) {
-  if (!below.insert(id).second) return;
-  for (const int operand : graph.node(id).operands()) collect_below(graph, operand, below);
+/// The node and all below it.
+std::set<int> cone_of(const Graph& graph, int id) {
+  std::set<int> cone;
+  look_below(graph, id, [&](int next) { return cone.insert(next).second; });
+  return cone;
 }
 
 /// The users that nodes would have if those of `cone` were read by one another alone.
@@ -50,8 +52,7 @@ std::optional<SharedScores> shared_scores(const Graph& graph) {
   const Users users = users_of(graph);
   std::optional<SharedScores> first;
   for (const int id : left_alone(graph, users)) {
-    std::set<int> cone;
-    collect_below(graph, id, cone);
+    const std::set<int> cone = cone_of(graph, id);
     Users alone = users_within(cone, users);
     alone[static_cast<std::size_t>(id)] = users[static_cast<std::size_t>(id)];
     const AttentionAnswer answer = match(graph, alone, id);

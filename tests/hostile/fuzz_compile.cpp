@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!prepared.graph.problem.empty()) return 0;
   prepared.targets = {find_target("x86-64-v3")};
   const ScratchFolder folder;
-  const KernelFile file = compile_kernel(prepared, {.directory = folder.path().string()});
+  const WrittenKernel file = compile_kernel(prepared, {.directory = folder.path().string()});
   require_sentence(file.problem);
   return 0;
 }

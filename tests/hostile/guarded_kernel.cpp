@@ -33,7 +33,7 @@ GuardedKernel::GuardedKernel(const GuardedChoice& choice) {
   prepared_ = prepare(options);
   if (!prepared_.problem.empty()) throw std::runtime_error(prepared_.problem);
   const Folder folder;
-  const KernelFile file = compile_kernel(prepared_, {.directory = (folder / ".").string(), .files = KernelFiles::shared});
+  const WrittenKernel file = compile_kernel(prepared_, {.directory = (folder / ".").string(), .files = KernelFiles::shared});
   if (!file.problem.empty()) throw std::runtime_error(file.problem);
   // Not by the runtime: the hooks, which it keeps for itself, are wanted here.
   handle_ = dlopen(file.files.back().c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -6,7 +6,7 @@
 
 namespace attune {
 
-Term element(const std::shared_ptr<Operand>& operand) {
+Term element(const std::shared_ptr<OperandTensor>& operand) {
   return [operand](const Index& index) { return static_cast<double>(operand->at(index)); };
 }
 

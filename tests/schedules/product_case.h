@@ -24,7 +24,7 @@ struct ProductCase {
 };
 
 /// The operand as it lies in memory.
-Term element(const std::shared_ptr<Operand>& operand);
+Term element(const std::shared_ptr<OperandTensor>& operand);
 
 /// Both schedules over all sizes; every `step`-th element is compared. A sum of n products in f32 is off by at most n + 2 roundings of the sum of
 /// their magnitudes.

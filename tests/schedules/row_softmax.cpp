@@ -20,7 +20,7 @@ struct Softmax {
   double of(double x) const { return maximum == -infinity ? 0.0 : std::exp(x - maximum) / sum; }
 };
 
-Softmax softmax_of(const StageCase& stage, const std::shared_ptr<Operand>& x, const Index& at) {
+Softmax softmax_of(const StageCase& stage, const std::shared_ptr<OperandTensor>& x, const Index& at) {
   Softmax row;
   stage.each({"keys"}, at, [&](const Index& index) {
     if (const double value = x->at(index); std::isnan(value) || value > row.maximum) row.maximum = value;
@@ -31,7 +31,7 @@ Softmax softmax_of(const StageCase& stage, const std::shared_ptr<Operand>& x, co
 
 /// x in the order `dims`, weights in the order `out`.
 void check(const std::vector<std::string>& dims, const std::vector<std::string>& out, const std::vector<Sizes>& all,
-           const std::function<void(Operand&)>& change = nullptr, const Machine& machine = host_machine()) {
+           const std::function<void(OperandTensor&)>& change = nullptr, const Machine& machine = host_machine()) {
   StageCase stage({"batch", "queries", "keys"});
   const auto x = stage.operand("x", dims);
   for (const SizeClass size : {SizeClass::large, SizeClass::small}) {
@@ -84,7 +84,7 @@ TEST_CASE("softmax of a vector", "[row_softmax]") {
 }
 
 TEST_CASE("fully masked rows are zeros, NaN and infinity give NaN, large numbers do neither", "[row_softmax]") {
-  const auto special = [](Operand& x) {
+  const auto special = [](OperandTensor& x) {
     for (int key = 0; key < 37; ++key) {
       x.at({0, 0, key}) = -infinity;
       if (key != 20) x.at({0, 1, key}) = -infinity;

@@ -37,12 +37,12 @@ GuardedMemory::GuardedMemory(std::size_t bytes) {
 
 GuardedMemory::~GuardedMemory() { munmap(pages_, size_); }
 
-Operand::Operand(const std::string& name, std::vector<std::string> dims, std::vector<int> numbers)
+OperandTensor::OperandTensor(const std::string& name, std::vector<std::string> dims, std::vector<int> numbers)
     : dims_(std::move(dims)), numbers_(std::move(numbers)), param_(Halide::Float(32), static_cast<int>(dims_.size()), name) {
   for (int n = 0; n < param_.dimensions(); ++n) param_.dim(n).set_min(0);
 }
 
-Piece Operand::piece() const {
+Piece OperandTensor::piece() const {
   return {dims_, [param = param_, dims = dims_](const Coordinates& at) {
             std::vector<Halide::Expr> arguments;
             for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) arguments.push_back(at.at(*dim));
@@ -50,7 +50,7 @@ Piece Operand::piece() const {
           }};
 }
 
-void Operand::draw(const Sizes& sizes, unsigned seed) {
+void OperandTensor::draw(const Sizes& sizes, unsigned seed) {
   std::vector<int> extents;
   std::size_t elements = 1;
   for (auto number = numbers_.rbegin(); number != numbers_.rend(); ++number) {
@@ -68,7 +68,7 @@ void Operand::draw(const Sizes& sizes, unsigned seed) {
     strides_[static_cast<std::size_t>(numbers_[n])] = buffer_.dim(static_cast<int>(numbers_.size() - 1 - n)).stride();
 }
 
-float& Operand::at(const Index& index) const {
+float& OperandTensor::at(const Index& index) const {
   std::int64_t offset = 0;
   for (std::size_t n = 0; n < index.size(); ++n) offset += index[n] * strides_[n];
   return buffer_.data()[offset];
@@ -82,10 +82,10 @@ int StageCase::number_of(const std::string& dim) const {
   return static_cast<int>(std::find(dims_.begin(), dims_.end(), dim) - dims_.begin());
 }
 
-std::shared_ptr<Operand> StageCase::operand(const std::string& name, const std::vector<std::string>& dims) {
+std::shared_ptr<OperandTensor> StageCase::operand(const std::string& name, const std::vector<std::string>& dims) {
   std::vector<int> numbers;
   for (const std::string& dim : dims) numbers.push_back(number_of(dim));
-  operands_.push_back(std::make_shared<Operand>(name, dims, numbers));
+  operands_.push_back(std::make_shared<OperandTensor>(name, dims, numbers));
   Halide::ImageParam param = operands_.back()->param();
   for (std::size_t n = 0; n < dims.size(); ++n)
     extents_.try_emplace(dims[n], param.dim(static_cast<int>(dims.size() - 1 - n)).extent());

@@ -35,9 +35,9 @@ class GuardedMemory {
 };
 
 /// A float tensor that a stage reads: its dims, innermost last, and the data of the current call.
-class Operand {
+class OperandTensor {
  public:
-  Operand(const std::string& name, std::vector<std::string> dims, std::vector<int> numbers);
+  OperandTensor(const std::string& name, std::vector<std::string> dims, std::vector<int> numbers);
   Piece piece() const;
   Halide::ImageParam param() const { return param_; }
   /// New data, drawn from a normal distribution.
@@ -58,7 +58,7 @@ class Operand {
 class StageCase {
  public:
   explicit StageCase(std::vector<std::string> dims, const std::map<std::string, int>& fixed = {});
-  std::shared_ptr<Operand> operand(const std::string& name, const std::vector<std::string>& dims);
+  std::shared_ptr<OperandTensor> operand(const std::string& name, const std::vector<std::string>& dims);
   const Extents& extents() const { return extents_; }
   int number_of(const std::string& dim) const;
 
@@ -77,7 +77,7 @@ class StageCase {
  private:
   std::vector<std::string> dims_;
   Extents extents_;
-  std::vector<std::shared_ptr<Operand>> operands_;
+  std::vector<std::shared_ptr<OperandTensor>> operands_;
   std::vector<std::string> out_;
   JitKernel kernel_;
   Sizes sizes_;

@@ -65,7 +65,7 @@ int compile(const CompileOptions& options) {
   MadeFolders folders(options.directory);
   if (!fs::is_directory(options.directory))
     return refuse(fmt::format("-o '{}': is not a folder, and none can be made there: {}", options.directory, folders.error().message()));
-  const KernelFile file = compile_kernel(prepared, {.name = name,
+  const WrittenKernel file = compile_kernel(prepared, {.name = name,
                                                    .directory = options.directory,
                                                    .files = options.is_shared ? KernelFiles::object_and_shared : KernelFiles::object,
                                                    // Kept codes are of candidates, which are measured and thrown away.

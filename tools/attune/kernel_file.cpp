@@ -34,7 +34,7 @@ CodesFolder kept_codes() {
   return error ? CodesFolder{{}, "ATTUNE_CODES: " + cannot_be_written(path, error)} : CodesFolder{path, {}};
 }
 
-KernelFile compile_kernel(const Prepared& prepared, const KernelFileOptions& file) {
+WrittenKernel compile_kernel(const Prepared& prepared, const KernelFileOptions& file) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   const LoadedGraph& graph = prepared.graph;
   StagedModule staged = compile_to_stages(graph.graph, graph.name, graph.parameters, prepared.staging, context);
@@ -74,7 +74,7 @@ OpenKernel open_kernel(const Prepared& prepared, const OpenOptions& options) {
   if (!folder.exists()) return {{}, no_scratch_folder(folder)};
   CodesFolder codes = kept_codes();
   if (!codes.problem.empty()) return {{}, std::move(codes.problem)};
-  const KernelFile file = compile_kernel(prepared, {.directory = folder.path().string(),
+  const WrittenKernel file = compile_kernel(prepared, {.directory = folder.path().string(),
                                                     .files = KernelFiles::shared,
                                                     .size = options.size,
                                                     .calls = options.calls,

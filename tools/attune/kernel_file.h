@@ -14,7 +14,7 @@
 namespace attune {
 
 /// The files that were written, or the problem in words.
-struct KernelFile {
+struct WrittenKernel {
   std::vector<std::string> files;
   std::string problem;
 };
@@ -27,7 +27,7 @@ struct KernelFileOptions {
   int jobs = 0;                        ///< so many processes compile at once, or as many as this machine has CPUs
   std::string codes_folder = {};       ///< as StepOptions of codegen/output/compile_steps.h has it
 };
-KernelFile compile_kernel(const Prepared& prepared, const KernelFileOptions& file);
+WrittenKernel compile_kernel(const Prepared& prepared, const KernelFileOptions& file);
 
 /// A kernel that was compiled into a temporary folder and opened; or the problem in words.
 struct OpenKernel {

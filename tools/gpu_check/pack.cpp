@@ -34,7 +34,7 @@ struct Compiled {
 Compiled compile(const KernelSpec& spec, const Prepared& prepared, const fs::path& folder) {
   const ScratchFolder scratch(folder);
   if (!scratch.exists()) return {{}, no_scratch_folder(scratch)};
-  const KernelFile made =
+  const WrittenKernel made =
       compile_kernel(prepared, {.name = spec.name, .directory = scratch.path().string(), .files = KernelFiles::shared, .has_machine_code = true});
   if (!made.problem.empty()) return {{}, made.problem};
   const fs::path place = folder / (spec.name + ".so");
