@@ -64,15 +64,19 @@ std::optional<Claim> claimed(const Planning& planning, int node, bool has_softma
 
 }  // namespace
 
+AttentionAnswer match_attention(const Graph& graph, const Users& users, int id) {
+  AttentionAnswer answer = match_online_softmax(graph, users, id);
+  if (!answer.roles && answer.softmax < 0)
+    if (AttentionAnswer without = match_weighted_sum(graph, users, id); !without.reason.empty()) answer = std::move(without);
+  return answer;
+}
+
 Planning::Planning(const Graph& graph, bool is_fusing) : graph_(graph), is_fusing_(is_fusing), users_(attune::users_of(graph)) {
   if (!is_fusing) return;
   for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
     const AnyOp& op = graph.node(id).op;
     if (!std::holds_alternative<Matmul>(op) && !std::holds_alternative<ReduceSum>(op)) continue;
-    AttentionAnswer answer = match_online_softmax(graph, users_, id);
-    if (!answer.roles && answer.softmax < 0)
-      if (AttentionAnswer without = match_weighted_sum(graph, users_, id); !without.reason.empty()) answer = std::move(without);
-    attentions_.emplace(id, std::move(answer));
+    attentions_.emplace(id, match_attention(graph, users_, id));
   }
 }
 

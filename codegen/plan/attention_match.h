@@ -27,6 +27,8 @@ struct AttentionAnswer {
 AttentionAnswer match_online_softmax(const Graph& graph, const Users& users, int node);
 /// Of a matmul that has nothing to do with a softmax, or of a sum. An empty reason says that no operand is made of a product.
 AttentionAnswer match_weighted_sum(const Graph& graph, const Users& users, int node);
+/// The first of the two that has roles, or the reason that says most.
+AttentionAnswer match_attention(const Graph& graph, const Users& users, int node);
 
 /// Finds queries and value_depth from the weights, the value and the keys; or says what is missing.
 std::string take_dims(const Graph& graph, AttentionRoles& roles);

@@ -8,12 +8,6 @@
 namespace attune {
 namespace {
 
-AttentionAnswer match(const Graph& graph, const Users& users, int id) {
-  AttentionAnswer answer = match_online_softmax(graph, users, id);
-  if (answer.roles || answer.softmax >= 0) return answer;
-  return match_weighted_sum(graph, users, id);
-}
-
 /// The node and all below it.
 std::set<int> cone_of(const Graph& graph, int id) {
   std::set<int> cone;
@@ -41,7 +35,7 @@ std::vector<int> left_alone(const Graph& graph, const Users& users) {
   const std::vector<KeptWeights> kept = weights_kept_beside(graph);
   std::vector<int> matmuls;
   for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id)
-    if (as<Matmul>(graph.node(id)) != nullptr && !match(graph, users, id).roles && std::ranges::find(kept, id, &KeptWeights::matmul) == kept.end())
+    if (as<Matmul>(graph.node(id)) != nullptr && !match_attention(graph, users, id).roles && std::ranges::find(kept, id, &KeptWeights::matmul) == kept.end())
       matmuls.push_back(id);
   return matmuls;
 }
@@ -55,7 +49,7 @@ std::optional<SharedScores> shared_scores(const Graph& graph) {
     const std::set<int> cone = cone_of(graph, id);
     Users alone = users_within(cone, users);
     alone[static_cast<std::size_t>(id)] = users[static_cast<std::size_t>(id)];
-    const AttentionAnswer answer = match(graph, alone, id);
+    const AttentionAnswer answer = match_attention(graph, alone, id);
     const std::set<int> products = answer.roles ? products_of(*answer.roles) : std::set<int>{};
     if (products.empty()) continue;
     SharedScores found{id, {}};
