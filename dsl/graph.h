@@ -16,6 +16,10 @@ class Graph {
   /// auto [batch, keys] = g.dims("batch", "keys");
   template <class... S>
   constexpr std::array<Dim, 1 + sizeof...(S)> dims(Label first, S... rest) {
+    const std::array<Name, 1 + sizeof...(S)> names{first.name, Name(rest)...};
+    for (std::size_t i = 1; i < names.size(); ++i)
+      for (std::size_t before = 0; before < i; ++before)
+        if (names[i] == names[before]) fail(first.at, "dims: ", names[i], " is there twice; each is a dim of its own");
     return {dim(first.name, 0, first.at), dim(Name(rest), 0, first.at)...};
   }
   constexpr Value input(Name name, std::initializer_list<Dim> dims, Kind kind = Kind::real, Here at = Here::current()) {

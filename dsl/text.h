@@ -44,7 +44,7 @@ struct Text {
       v = -v;
     }
     if (v > 1.7976931348623157e308) return *this << "inf";
-    if (v >= 9e15) return *this << "(large)";
+    if (v >= 9e15) return in_powers_of_ten(v);
     std::int64_t whole = static_cast<std::int64_t>(v);
     std::int64_t parts = static_cast<std::int64_t>((v - static_cast<double>(whole)) * 1e6 + 0.5);
     if (parts == 1000000) {
@@ -59,6 +59,13 @@ struct Text {
       parts %= scale;
     }
     return *this;
+  }
+
+  /// "9.223372e18"
+  constexpr Text& in_powers_of_ten(double v) {
+    int exponent = 0;
+    for (; v >= 10; v /= 10) ++exponent;
+    return *this << v << "e" << exponent;
   }
 
   constexpr bool empty() const { return length == 0; }

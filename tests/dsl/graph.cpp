@@ -148,4 +148,9 @@ TEMPLATE_LIST_TEST_CASE("an operation has a name of its own and says what it com
   check_operation(TestType::name, TestType::meaning, TestType::arity);
 }
 
+TEST_CASE("a number in a sentence can be recognised", "[text]") {
+  const std::pair<double, const char*> numbers[] = {{0.1, "0.1"}, {-2, "-2"}, {1e15, "1000000000000000"}, {9e15, "9e15"}, {-9223372036854775807.0, "-9.223372e18"}, {1.5e300, "1.5e300"}};
+  for (const auto& [number, expected] : numbers) CHECK(text(sentence(number)) == expected);
+}
+
 }  // namespace attune
