@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-#define ATTUNE_ABI_VERSION 6
+#define ATTUNE_ABI_VERSION 7
 
 /* The most that a kernel has: the compiler refuses what the runtime would. An extent is at most 2^30, for twice as much is the largest
    index of Halide's 32 bits; nor has a tensor more elements than they count. */
@@ -16,6 +16,7 @@ extern "C" {
 #define ATTUNE_MAX_DIMS 64
 #define ATTUNE_MAX_STEPS 320
 #define ATTUNE_MAX_STORED 320
+#define ATTUNE_MAX_VIEWS 16
 #define ATTUNE_MAX_EXTENT (INT64_C(1) << 30)
 #define ATTUNE_MAX_ELEMENTS ((INT64_C(1) << 31) - 1)
 
@@ -24,14 +25,8 @@ extern "C" {
 
 /* How an element is stored. bf16 is the upper half of an f32, f16 is IEEE binary16; boolean is one byte, 0 or 1. */
 enum attune_storage {
-  attune_f32 = 0,
-  attune_bf16 = 1,
-  attune_f16 = 2,
-  attune_f64 = 3,
-  attune_i8 = 4,
-  attune_u8 = 5,
-  attune_i32 = 6,
-  attune_i64 = 7,
+  attune_f32 = 0, attune_bf16 = 1, attune_f16 = 2, attune_f64 = 3,
+  attune_i8 = 4, attune_u8 = 5, attune_i32 = 6, attune_i64 = 7,
   attune_boolean = 8
 };
 
@@ -48,8 +43,7 @@ enum attune_formula {
 
 struct attune_dim_v1 {
   const char* name;
-  int32_t formula; /* attune_formula */
-  int32_t operand_count;
+  int32_t formula, operand_count; /* attune_formula */
   const int32_t* operands; /* numbers of dims, all smaller than this dim's own */
   int64_t value;
 };
@@ -65,11 +59,17 @@ struct attune_tensor_v1 {
   const int32_t* dims; /* numbers of dims, outermost first */
 };
 
+/* An output by the parts of its dims: of [tokens x model] one of [tokens x heads x depth], where model = heads * depth. Who writes it writes the output. */
+struct attune_view_v1 {
+  int32_t tensor, rank;
+  const int32_t* dims;  /* numbers of dims, outermost first */
+  const int32_t* parts; /* for each dim of the tensor: how many of `dims` it is the product of */
+};
+
 /* `minimum <= extent of dim <= maximum` for every condition of a code object: it may be used. */
 struct attune_condition_v1 {
   int32_t dim;
-  int64_t minimum;
-  int64_t maximum;
+  int64_t minimum, maximum;
 };
 
 enum attune_device { attune_cpu = 0, attune_opencl = 1, attune_cuda = 2, attune_vulkan = 3 };
@@ -99,25 +99,25 @@ struct attune_step_v1 {
   int32_t input_count;  /* how many tensors it reads */
   int32_t output_count; /* and writes, at least one */
   const int32_t* tensors; /* their numbers: those that it reads, then those that it writes */
-  int32_t dim_count;
-  int32_t code_count;
+  int32_t dim_count, code_count;
   const int32_t* dims; /* numbers of the dims whose extents its codes are given */
   const struct attune_code_v3* codes; /* best target first, in the same order in each step; small tiles before large ones where conditions tell */
 };
 
-struct attune_kernel_v3 {
+struct attune_kernel_v4 {
   uint32_t abi_version;
   const char* name; /* the name that library.kernel(name) takes */
   const char* variant;
   const char* parameters; /* "window=512", comma separated */
   const char* hash;       /* of the specialised graph, the types and the schedules, 16 hexadecimal digits */
-  int32_t dim_count;
-  int32_t tensor_count; /* of a call */
+  int32_t dim_count, tensor_count; /* tensors of a call */
   int32_t stored_count; /* results that steps store for one another */
   int32_t step_count;
   const struct attune_dim_v1* dims;
   const struct attune_tensor_v1* tensors; /* inputs, then outputs, in the order of the call; then what is stored between steps */
   const struct attune_step_v1* steps;     /* each after those whose results it reads; one writes each output and each stored tensor, and some write what is updated, which they read, too */
+  int32_t view_count;
+  const struct attune_view_v1* views; /* their numbers follow those of the tensors */
 };
 
 struct halide_device_interface_t; /* of HalideRuntime.h */
@@ -136,11 +136,11 @@ struct attune_hooks_v2 {
   const struct halide_device_interface_t* (*opencl_interface)(void);
 };
 
-/* Symbol "attune_library_v1" of a shared file. A lone object exports only "attune_kernel_v3_<name>". */
+/* Symbol "attune_library_v1" of a shared file. A lone object exports only "attune_kernel_v4_<name>". */
 struct attune_library_v1 {
   uint32_t abi_version; /* first in every version: it says how the rest is laid out */
   int32_t kernel_count;
-  const struct attune_kernel_v3* const* kernels;
+  const struct attune_kernel_v4* const* kernels;
   struct attune_hooks_v2 hooks;
 };
 

@@ -8,7 +8,7 @@ alignas(64) std::array<std::uint8_t, 64> nothing;
 
 }  // namespace
 
-void fill_buffers(const attune_kernel_v3& kernel, Arguments arguments, attune_device device, CallBuffers& call) {
+void fill_buffers(const attune_kernel_v4& kernel, Arguments arguments, attune_device device, CallBuffers& call) {
   for (std::size_t t = 0; t < arguments.size(); ++t) {
     const Tensor& tensor = *arguments[t];
     const auto rank = static_cast<std::size_t>(tensor.rank);
@@ -31,6 +31,29 @@ void fill_buffers(const attune_kernel_v3& kernel, Arguments arguments, attune_de
       buffer.host = nullptr;
     else if (tensors_of(kernel)[t].role != attune_output)
       buffer.set_host_dirty();
+  }
+}
+
+void fill_views(const attune_kernel_v4& kernel, std::span<const std::int64_t> extents, const CallBuffers& call, ViewBuffers& views) {
+  for (const attune_view_v1& view : views_of(kernel)) {
+    const halide_buffer_t& output = call.buffers[static_cast<std::size_t>(view.tensor)];
+    halide_buffer_t& buffer = views.buffers.add();
+    buffer.type = output.type;
+    buffer.dimensions = view.rank;
+    const std::size_t first = views.shapes.size();
+    for (std::int32_t i = 0; i < view.rank; ++i) views.shapes.add();
+    buffer.dim = &views.shapes[first];
+    std::size_t part = 0;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(output.dimensions); ++axis) {
+      const auto count = static_cast<std::size_t>(view.parts[axis]);
+      std::int32_t stride = output.dim[static_cast<std::size_t>(output.dimensions) - 1 - axis].stride;
+      for (std::size_t i = part + count; i-- > part;) {
+        const auto extent = static_cast<std::int32_t>(extents[static_cast<std::size_t>(dims_of(view)[i])]);
+        buffer.dim[static_cast<std::size_t>(view.rank) - 1 - i] = halide_dimension_t(0, extent, stride);
+        stride *= extent;
+      }
+      part += count;
+    }
   }
 }
 

@@ -15,14 +15,14 @@
 namespace attune {
 namespace {
 
-std::string tensor_names(const attune_kernel_v3& kernel) {
+std::string tensor_names(const attune_kernel_v4& kernel) {
   std::string names;
   for (const attune_tensor_v1& tensor : tensors_of(kernel)) add_to_list(names, tensor.name);
   return names;
 }
 
 /// All that the call would write is empty.
-bool has_no_result(const attune_kernel_v3& kernel, std::span<const Tensor* const> tensors) {
+bool has_no_result(const attune_kernel_v4& kernel, std::span<const Tensor* const> tensors) {
   for (std::size_t t = 0; t < tensors.size(); ++t)
     if (is_written(tensors_of(kernel)[t]) && !tensors[t]->is_empty()) return false;
   return true;
@@ -31,7 +31,7 @@ bool has_no_result(const attune_kernel_v3& kernel, std::span<const Tensor* const
 }  // namespace
 
 struct Kernel::State {
-  const attune_kernel_v3* manifest;
+  const attune_kernel_v4* manifest;
   std::vector<UsableTarget> usable;
   std::vector<Lifetime> lifetimes;  ///< of what steps store
   std::size_t input_count;
@@ -39,7 +39,7 @@ struct Kernel::State {
   DriverDevice* device;                    ///< of calls on its kind of device; those on another kind take the first there
 };
 
-Result<Kernel> Kernel::open(const attune_kernel_v3& manifest, std::shared_ptr<const KernelFile> file) {
+Result<Kernel> Kernel::open(const attune_kernel_v4& manifest, std::shared_ptr<const KernelFile> file) {
   if (Result<void> sound = check_manifest(manifest); !sound) return sound.error();
   if (Result<void> hooked = check_hooks(manifest, file == nullptr ? nullptr : &file->hooks()); !hooked) return hooked.error();
   const auto inputs = std::ranges::count_if(tensors_of(manifest), [](const attune_tensor_v1& tensor) { return tensor.role != attune_output; });
@@ -47,7 +47,7 @@ Result<Kernel> Kernel::open(const attune_kernel_v3& manifest, std::shared_ptr<co
                                               static_cast<std::size_t>(inputs), std::move(file), nullptr}));
 }
 
-Result<Kernel> Kernel::from(const attune_kernel_v3& manifest) {
+Result<Kernel> Kernel::from(const attune_kernel_v4& manifest) {
   Result<Kernel> kernel = open(manifest, nullptr);
   if (!kernel) return kernel;
   return kernel->usable();
@@ -153,7 +153,7 @@ Result<void> Kernel::call_on_device(CheckedCall call, const CallOptions& options
   return run(call, options.workspace);
 }
 
-const attune_kernel_v3& Kernel::manifest() const { return *state_->manifest; }
+const attune_kernel_v4& Kernel::manifest() const { return *state_->manifest; }
 std::span<const attune_tensor_v1> Kernel::inputs() const { return tensors_of(manifest()).first(state_->input_count); }
 std::span<const attune_tensor_v1> Kernel::outputs() const { return tensors_of(manifest()).subspan(state_->input_count); }
 std::span<const attune_dim_v1> Kernel::dims() const { return dims_of(manifest()); }

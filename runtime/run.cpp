@@ -14,7 +14,7 @@
 namespace attune {
 namespace {
 
-Error failure(const attune_kernel_v3& kernel, std::string_view target, const CallContext& context, int status) {
+Error failure(const attune_kernel_v4& kernel, std::string_view target, const CallContext& context, int status) {
   if (context.workspace_is_short())
     return {words(who(kernel), ": its workspace is too small: it has ", context.workspace()->size_bytes(),
                   " bytes; this call takes at least ", context.workspace()->peak_bytes(),
@@ -28,7 +28,7 @@ Error failure(const attune_kernel_v3& kernel, std::string_view target, const Cal
 }
 
 /// A sentence that needs no memory where there is none left for another.
-Error said(const attune_kernel_v3& kernel, std::string_view target, const CallContext& context, int status) {
+Error said(const attune_kernel_v4& kernel, std::string_view target, const CallContext& context, int status) {
   try {
     return failure(kernel, target, context, status);
   } catch (const std::bad_alloc&) {
@@ -40,7 +40,9 @@ Error said(const attune_kernel_v3& kernel, std::string_view target, const CallCo
 class Steps {
  public:
   Steps(const CheckedCall& call, CallContext& context, CallBuffers& buffers, const StoredBuffers& stored)
-      : call_(call), context_(context), buffers_(buffers), stored_(stored), user_context_(&context) {}
+      : call_(call), context_(context), buffers_(buffers), stored_(stored), user_context_(&context) {
+    fill_views(call.kernel, call.extents, buffers, views_);
+  }
   Steps(const Steps&) = delete;
 
   /// All of them, up to one that fails. Gives its error code, or 0.
@@ -57,12 +59,21 @@ class Steps {
 
  private:
   halide_buffer_t& buffer(std::int32_t tensor) {
-    const auto number = static_cast<std::size_t>(tensor), arguments = call_.arguments.size();
+    const auto number = static_cast<std::size_t>(tensor), arguments = call_.arguments.size(), stored = stored_of(call_.kernel).size();
+    if (number >= arguments + stored) return views_.buffers[number - arguments - stored];
     return number < arguments ? buffers_.buffers[number] : stored_[number - arguments];
+  }
+
+  /// Calls visit with the buffer of each view that the step has, and with that of its output.
+  void for_views(const attune_step_v1& step, auto visit) {
+    if (call_.kernel.view_count == 0) return;
+    for (const std::int32_t tensor : tensors_of(step))
+      if (const attune_view_v1* view = view_at(call_.kernel, tensor)) visit(buffer(tensor), buffer(view->tensor));
   }
 
   int run(std::size_t number) {
     const attune_step_v1& step = steps_of(call_.kernel)[number];
+    for_views(step, [](halide_buffer_t& view, const halide_buffer_t& output) { share_memory(output, view); });
     // A call whose outputs are all empty does not come here: of the only step one has elements.
     const auto is_empty = [&](std::int32_t tensor) { return buffer(tensor).number_of_elements() == 0; };
     if (call_.kernel.step_count > 1 && std::ranges::all_of(outputs_of(step), is_empty)) return 0;
@@ -75,7 +86,9 @@ class Steps {
       *pointer++ = extent++;
     }
     for (const std::int32_t tensor : outputs_of(step)) *pointer++ = &buffer(tensor);
-    return choose_code(call_.target.codes[number], call_.extents)->run(pointers_.data());
+    const int status = choose_code(call_.target.codes[number], call_.extents)->run(pointers_.data());
+    for_views(step, [](const halide_buffer_t& view, halide_buffer_t& output) { share_memory(view, output); });
+    return status;
   }
 
   /// Frees on a device what no later step reads; all of it if none comes.
@@ -92,12 +105,13 @@ class Steps {
   CallContext& context_;
   CallBuffers& buffers_;
   const StoredBuffers& stored_;
+  ViewBuffers views_;
   void* user_context_;
   std::array<std::int32_t, max_dims> extents_;  // of the step's dims
-  std::array<void*, 1 + max_tensors + max_stored + max_dims> pointers_;
+  std::array<void*, 1 + max_tensors + max_stored + max_views + max_dims> pointers_;
 };
 
-static_assert(sizeof(CallContext) + sizeof(CallBuffers) + sizeof(Steps) + sizeof(StoredPlaces) < 44 * 1024, "stack.h says how much of the stack these take");
+static_assert(sizeof(CallContext) + sizeof(CallBuffers) + sizeof(Steps) + sizeof(StoredPlaces) < 48 * 1024, "stack.h says how much of the stack these take");
 
 /// Refuses memory that the driver of the call's device does not know.
 Result<void> check_on_device(const CheckedCall& call, const DeviceQueue& queue) {
@@ -174,7 +188,7 @@ int run_steps(const CheckedCall& call, CallContext& context, const StoredPlaces&
 
 }  // namespace
 
-Result<void> check_stack(const attune_kernel_v3& kernel) {
+Result<void> check_stack(const attune_kernel_v4& kernel) {
   const std::size_t left = stack_bytes_left();
   if (left >= stack_bytes_of_kernel) return {};
   return Error{words(who(kernel), ": too little is left of this thread's stack: ", left, " bytes; a call takes up to ", stack_bytes_of_call)};

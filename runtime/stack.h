@@ -8,7 +8,7 @@ namespace attune {
 /// From Kernel::call, or attune_call, on. Where less than what a kernel takes is left, a call is refused.
 inline constexpr std::size_t stack_bytes_of_call = 256 * 1024;
 
-/// What a kernel takes of it: its buffers and context (44 kB), and the functions of its parallel loops in one another, of which the last
+/// What a kernel takes of it: its buffers and context (48 kB), and the functions of its parallel loops in one another, of which the last
 /// has arrays of up to 64 kB and the others of up to 4 kB (`codegen/halide/rewrites/stack_budget.h`).
 inline constexpr std::size_t stack_bytes_of_kernel = 192 * 1024;
 

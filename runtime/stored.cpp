@@ -29,7 +29,7 @@ std::int64_t memory_of(const attune_tensor_v1& tensor, std::int64_t elements) {
 }
 
 /// "[batch x heads x queries x keys] has 3600000000"
-std::string count_text(const attune_kernel_v3& kernel, const attune_tensor_v1& tensor, std::span<const std::int64_t> extents) {
+std::string count_text(const attune_kernel_v4& kernel, const attune_tensor_v1& tensor, std::span<const std::int64_t> extents) {
   std::string shape;
   double count = 1;
   for (const std::int32_t dim : dims_of(tensor)) {
@@ -40,7 +40,7 @@ std::string count_text(const attune_kernel_v3& kernel, const attune_tensor_v1& t
   return words("[", shape, "] has ", is_counted ? words(static_cast<std::int64_t>(count)) : "more than 2^62");
 }
 
-std::size_t description_bytes(const attune_kernel_v3& kernel) {
+std::size_t description_bytes(const attune_kernel_v4& kernel) {
   std::size_t ranks = 0;
   for (const attune_tensor_v1& tensor : stored_of(kernel)) ranks += static_cast<std::size_t>(tensor.rank);
   const std::size_t bytes = stored_of(kernel).size() * sizeof(halide_buffer_t) + ranks * sizeof(halide_dimension_t);
@@ -49,10 +49,10 @@ std::size_t description_bytes(const attune_kernel_v3& kernel) {
 
 }  // namespace
 
-std::vector<Lifetime> lifetimes_of(const attune_kernel_v3& kernel) {
+std::vector<Lifetime> lifetimes_of(const attune_kernel_v4& kernel) {
   std::vector<Lifetime> lifetimes(stored_of(kernel).size());
   const auto of = [&](std::int32_t tensor) {
-    return tensor < kernel.tensor_count ? nullptr : &lifetimes[static_cast<std::size_t>(tensor - kernel.tensor_count)];
+    return tensor < kernel.tensor_count || view_at(kernel, tensor) != nullptr ? nullptr : &lifetimes[static_cast<std::size_t>(tensor - kernel.tensor_count)];
   };
   for (std::int32_t number = 0; number < kernel.step_count; ++number) {
     for (const std::int32_t tensor : outputs_of(steps_of(kernel)[static_cast<std::size_t>(number)]))
@@ -63,7 +63,7 @@ std::vector<Lifetime> lifetimes_of(const attune_kernel_v3& kernel) {
   return lifetimes;
 }
 
-Result<void> place_stored(const attune_kernel_v3& kernel, std::span<const Lifetime> lifetimes, std::span<const std::int64_t> extents,
+Result<void> place_stored(const attune_kernel_v4& kernel, std::span<const Lifetime> lifetimes, std::span<const std::int64_t> extents,
                           StoredPlaces& places) {
   const std::span<const attune_tensor_v1> tensors = stored_of(kernel);
   std::array<std::int64_t, max_stored> sizes;
@@ -98,11 +98,11 @@ Result<void> place_stored(const attune_kernel_v3& kernel, std::span<const Lifeti
   return {};
 }
 
-std::size_t StoredBuffers::block_bytes(const attune_kernel_v3& kernel, const StoredPlaces& places) {
+std::size_t StoredBuffers::block_bytes(const attune_kernel_v4& kernel, const StoredPlaces& places) {
   return kernel.stored_count == 0 ? 0 : description_bytes(kernel) + static_cast<std::size_t>(places.bytes);
 }
 
-StoredBuffers::StoredBuffers(const attune_kernel_v3& kernel, std::span<const std::int64_t> extents, const StoredPlaces& places, std::byte* block)
+StoredBuffers::StoredBuffers(const attune_kernel_v4& kernel, std::span<const std::int64_t> extents, const StoredPlaces& places, std::byte* block)
     : buffers_(reinterpret_cast<halide_buffer_t*>(block)) {
   const std::span<const attune_tensor_v1> tensors = stored_of(kernel);
   auto* shape = reinterpret_cast<halide_dimension_t*>(buffers_ + tensors.size());

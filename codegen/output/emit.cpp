@@ -83,17 +83,38 @@ class Emission {
       }
       manifest_.dims.push_back(std::move(dim));
     }
-    for (const StepTensor& tensor : plan_.tensors) {
-      Manifest::Tensor described{tensor.name, stored_as(tensor.element), tensor.role == StepTensor::Role::output ? attune_output : tensor.is_updated ? attune_updated : attune_input, {}};
-      for (const std::string& dim : tensor.dims) described.dims.push_back(number_of(dim));
-      (tensor.role == StepTensor::Role::stored ? manifest_.stored : manifest_.tensors).push_back(std::move(described));
-    }
+    describe_tensors();
+    const std::vector<int> numbers = tensor_numbers();
     for (const Step& step : plan_.steps) {
       Manifest::Step& described = manifest_.steps.emplace_back(std::string(step.kind()));
-      for (const std::size_t input : step.inputs) described.inputs.push_back(static_cast<int>(input));
-      for (const std::size_t output : step.outputs) described.outputs.push_back(static_cast<int>(output));
+      for (const std::size_t input : step.inputs) described.inputs.push_back(numbers[input]);
+      for (const std::size_t output : step.outputs) described.outputs.push_back(numbers[output]);
       for (const std::string& dim : step.dims) described.dims.push_back(number_of(dim));
     }
+  }
+
+  void describe_tensors() {
+    for (const StepTensor& tensor : plan_.tensors) {
+      std::vector<int> dims;
+      for (const std::string& dim : tensor.dims) dims.push_back(number_of(dim));
+      if (tensor.view) {
+        manifest_.views.push_back({static_cast<int>(tensor.view->of), std::move(dims), tensor.view->parts});
+        continue;
+      }
+      const attune_role role = tensor.role == StepTensor::Role::output ? attune_output : tensor.is_updated ? attune_updated : attune_input;
+      (tensor.role == StepTensor::Role::stored ? manifest_.stored : manifest_.tensors).push_back({tensor.name, stored_as(tensor.element), role, std::move(dims)});
+    }
+  }
+
+  /// By the plan's own: tensors of the call, what is stored, views.
+  std::vector<int> tensor_numbers() const {
+    std::size_t call = 0, stored = manifest_.tensors.size(), view = stored + manifest_.stored.size();
+    std::vector<int> numbers;
+    for (const StepTensor& tensor : plan_.tensors) {
+      std::size_t& next = tensor.view ? view : tensor.role == StepTensor::Role::stored ? stored : call;
+      numbers.push_back(static_cast<int>(next++));
+    }
+    return numbers;
   }
 
   /// The codes of the steps, each in an object.

@@ -67,7 +67,7 @@ std::string c_header(const Manifest& m) {
   return fmt::format(
       "/* Kernel {0}: {1}, made by attune compile.\n{2}   Tensors are row-major with the last dim innermost; attune_link (runtime/attune.h) makes it callable. */\n"
       "#ifndef ATTUNE_KERNEL_H_{0}\n#define ATTUNE_KERNEL_H_{0}\n\n#include \"runtime/abi.h\"\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
-      "extern const struct attune_kernel_v3 {3};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n",
+      "extern const struct attune_kernel_v4 {3};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n",
       m.name, title(m), description(m, "   "), manifest_symbol(m));
 }
 

@@ -17,7 +17,7 @@ namespace {
 class Assembly {
  public:
   std::string of(const Manifest& m, bool is_library) {
-    std::vector<std::string> dims, tensors, steps;
+    std::vector<std::string> dims, tensors, views, steps;
     for (const auto& d : m.dims)
       dims.push_back(fmt::format("%dim {{ ptr {}, i32 {}, i32 {}, ptr {}, i64 {} }}", text(d.name), d.formula, d.operands.size(),
                                  numbers(d.operands), d.value));
@@ -25,12 +25,14 @@ class Assembly {
       for (const auto& t : *all)
         tensors.push_back(fmt::format("%tensor {{ ptr {}, i32 {}, i32 {}, i32 {}, ptr {} }}", text(t.name), t.storage,
                                       static_cast<int>(t.role), t.dims.size(), numbers(t.dims)));
+    for (const auto& v : m.views) views.push_back(fmt::format("%view {{ i32 {}, i32 {}, ptr {}, ptr {} }}", v.tensor, v.dims.size(), numbers(v.dims), numbers(v.parts)));
     for (const auto& s : m.steps) steps.push_back(step(s));
-    const std::string dim_table = array("%dim", dims), tensor_table = array("%tensor", tensors), step_table = array("%step", steps);
+    const std::string dim_table = array("%dim", dims), tensor_table = array("%tensor", tensors), step_table = array("%step", steps),
+                      view_table = array("%view", views);
     const std::string symbol = manifest_symbol(m);
-    body_ += fmt::format("@{} = constant %kernel {{ i32 {}, ptr {}, ptr {}, ptr {}, ptr {}, i32 {}, i32 {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr {} }}\n",
+    body_ += fmt::format("@{} = constant %kernel {{ i32 {}, ptr {}, ptr {}, ptr {}, ptr {}, i32 {}, i32 {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr {}, i32 {}, ptr {} }}\n",
                          symbol, ATTUNE_ABI_VERSION, text(m.name), text(m.variant), text(m.parameters), text(m.hash), m.dims.size(),
-                         m.tensors.size(), m.stored.size(), m.steps.size(), dim_table, tensor_table, step_table);
+                         m.tensors.size(), m.stored.size(), m.steps.size(), dim_table, tensor_table, step_table, m.views.size(), view_table);
     if (is_library) library(m, symbol);
     std::string declarations;
     for (const std::string& declaration : declarations_) declarations += declaration;
@@ -41,10 +43,11 @@ class Assembly {
   static std::string types() {
     return "%dim = type { ptr, i32, i32, ptr, i64 }\n"
            "%tensor = type { ptr, i32, i32, i32, ptr }\n"
+           "%view = type { i32, i32, ptr, ptr }\n"
            "%condition = type { i32, i64, i64 }\n"
            "%code = type { ptr, ptr, i32, i32, ptr, ptr, ptr, ptr, ptr }\n"
            "%step = type { ptr, i32, i32, ptr, i32, i32, ptr, ptr }\n"
-           "%kernel = type { i32, ptr, ptr, ptr, ptr, i32, i32, i32, i32, ptr, ptr, ptr }\n"
+           "%kernel = type { i32, ptr, ptr, ptr, ptr, i32, i32, i32, i32, ptr, ptr, ptr, i32, ptr }\n"
            "%hooks = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr }\n"
            "%library = type { i32, i32, ptr, %hooks }\n";
   }
@@ -139,7 +142,7 @@ class Assembly {
 
 }  // namespace
 
-std::string manifest_symbol(const Manifest& manifest) { return "attune_kernel_v3_" + manifest.name; }
+std::string manifest_symbol(const Manifest& manifest) { return "attune_kernel_v4_" + manifest.name; }
 
 ManifestObject manifest_object(const Manifest& manifest, const std::string& triple, bool is_library) {
   CodeAnswer made = llvm_object(Assembly().of(manifest, is_library), triple, "the manifest");

@@ -23,6 +23,11 @@ struct Manifest {
     attune_role role = attune_input;
     std::vector<int> dims;
   };
+  /// Of a tensor of the call, by the parts of its dims.
+  struct View {
+    int tensor = 0;
+    std::vector<int> dims, parts;
+  };
   struct Condition {
     int dim = 0;
     std::int64_t minimum = 0, maximum = 0;
@@ -35,7 +40,7 @@ struct Manifest {
   };
   struct Step {
     std::string stage;
-    std::vector<int> inputs, outputs;  ///< numbers of tensors; what steps store follows those of a call
+    std::vector<int> inputs, outputs;  ///< numbers of tensors; what steps store follows those of a call, and views follow both
     std::vector<int> dims;
     std::vector<Code> codes;
   };
@@ -43,11 +48,13 @@ struct Manifest {
   std::vector<Dim> dims;
   std::vector<Tensor> tensors;  ///< of a call
   std::vector<Tensor> stored;   ///< by steps for one another
+  std::vector<View> views;
   std::vector<Step> steps;
 
-  /// Tensor `number` of a step.
+  /// Tensor `number` of a step; of a view the one that it is of.
   const Tensor& tensor(int number) const {
     const auto n = static_cast<std::size_t>(number);
+    if (n >= tensors.size() + stored.size()) return tensor(views[n - tensors.size() - stored.size()].tensor);
     return n < tensors.size() ? tensors[n] : stored[n - tensors.size()];
   }
 };

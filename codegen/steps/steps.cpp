@@ -4,17 +4,23 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "codegen/dialect/extents.h"
 #include "codegen/dialect/import.h"
+#include "codegen/steps/merged_dims.h"
 #include "codegen/steps/stage_key.h"
 #include "codegen/steps/stage_layout.h"
+#include "runtime/abi.h"
 
 namespace attune {
 namespace {
 
 /// What a stage's value is stored as where no result of the function says it.
 Element between_steps(Element element) { return element == Element::real ? Element::f32 : element; }
+
+Element element_of(mlir::Value value) { return between_steps(llvm::cast<TensorType>(value.getType()).element()); }
 
 /// A result of the function: the value, and the number of the tensor that it is.
 struct Result {
@@ -35,7 +41,9 @@ class Planner {
   KernelSteps plan() {
     add_arguments();
     add_results();
-    for (StageOp stage : function_.getBody().front().getOps<StageOp>()) add(stage);
+    for (StageOp stage : function_.getBody().front().getOps<StageOp>()) add_view(stage);
+    for (StageOp stage : function_.getBody().front().getOps<StageOp>())
+      if (!views_.contains(stage.getOperation())) add(stage);
     for (const Result& result : results_)
       if (tensors_.at(result.value.getAsOpaquePointer()) != result.tensor) add_copy(result);
     return std::move(plan_);
@@ -68,6 +76,23 @@ class Planner {
     }
   }
 
+  /// A stage that only merges, into a result of the function: what is merged is written there at once.
+  void add_view(StageOp stage) {
+    const std::vector<Merge> merges = merges_of(stage);
+    if (merges.empty()) return;
+    const auto merged = llvm::cast<mlir::OpResult>(stage->getResult(0)), parts = llvm::dyn_cast<mlir::OpResult>(stage->getOperand(0));
+    const std::optional<std::size_t> output = direct_result(merged);
+    if (!output || plan_.tensors[*output].is_updated || !parts || tensors_.contains(parts.getAsOpaquePointer()) || direct_result(parts)) return;
+    if (llvm::cast<StageOp>(parts.getOwner()).kind() == llvm::StringRef(WriteRowsRoles::name)) return;  // in the memory of an input
+    const StepTensor& whole = plan_.tensors[*output];
+    const std::optional<PartsOfDims> apart = taken_apart(whole.dims, merges, plan_.dims);
+    if (!apart || views_.size() == ATTUNE_MAX_VIEWS || (!parts.hasOneUse() && element_of(parts) != whole.element)) return;
+    tensors_[parts.getAsOpaquePointer()] = plan_.tensors.size();
+    tensors_[merged.getAsOpaquePointer()] = *output;
+    plan_.tensors.push_back({whole.name, apart->dims, whole.element, StepTensor::Role::output, false, OutputView{*output, apart->counts}});
+    views_.insert(stage.getOperation());
+  }
+
   void add(StageOp stage) {
     Step step{{}, to_graph(stage), {}, {}, {}, {}, {}, {}, {}};
     step.roles = *find_roles(stage.kind(), step.graph).roles;  // the verifier has seen that they are there
@@ -82,12 +107,17 @@ class Planner {
     finish(std::move(step), true);
   }
 
-  /// Where a result of the stage is written: to the first result of the function that it is, if what other stages read is stored in the same way; to
-  /// a tensor between the steps otherwise.
-  std::size_t tensor_for(mlir::OpResult value) {
-    const Element element = between_steps(llvm::cast<TensorType>(value.getType()).element());
+  /// The first result of the function that the value is, if what other stages read of it is stored in the same way.
+  std::optional<std::size_t> direct_result(mlir::OpResult value) const {
     for (const Result& result : results_)
-      if (result.value == value && (value.hasOneUse() || plan_.tensors[result.tensor].element == element)) return result.tensor;
+      if (result.value == value && (value.hasOneUse() || plan_.tensors[result.tensor].element == element_of(value))) return result.tensor;
+    return std::nullopt;
+  }
+
+  /// Where a result of the stage is written: to a result of the function that it is or that it is merged into; to a tensor between the steps otherwise.
+  std::size_t tensor_for(mlir::OpResult value) {
+    if (const auto view = tensors_.find(value.getAsOpaquePointer()); view != tensors_.end()) return view->second;
+    if (const std::optional<std::size_t> direct = direct_result(value)) return *direct;
     std::vector<std::string> dims = dims_between_stages(value);
     for (const Result& result : results_)
       if (result.value == value) {
@@ -96,7 +126,7 @@ class Planner {
       }
     std::string name = fmt::format("step{}", plan_.steps.size());
     if (value.getResultNumber() > 0) name += fmt::format("_{}", value.getResultNumber());
-    plan_.tensors.push_back({std::move(name), std::move(dims), element, StepTensor::Role::stored});
+    plan_.tensors.push_back({std::move(name), std::move(dims), element_of(value), StepTensor::Role::stored});
     return plan_.tensors.size() - 1;
   }
 
@@ -153,6 +183,7 @@ class Planner {
   KernelSteps plan_;
   std::vector<Result> results_;
   std::map<const void*, std::size_t> tensors_;  // that values stand in
+  std::set<mlir::Operation*> views_;            // the stages that are no step: what they give is a view
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@
 
 namespace attune {
 
+/// An output by the parts of its dims: a stage writes there what is merged into the output.
+struct OutputView {
+  std::size_t of = 0;      ///< the number of the output
+  std::vector<int> parts;  ///< for each dim of the output: how many dims of the view it is the product of
+};
+
 /// A tensor of the kernel as it lies in memory.
 struct StepTensor {
   enum class Role { input, output, stored };
@@ -22,6 +29,7 @@ struct StepTensor {
   Element element = Element::f32;
   Role role = Role::input;
   bool is_updated = false;  ///< an input whose memory steps change
+  std::optional<OutputView> view = {};  ///< of an output that is no tensor of its own
 };
 
 /// A call of a stage.
@@ -41,7 +49,7 @@ struct Step {
 };
 
 struct KernelSteps {
-  std::vector<StepTensor> tensors;    ///< inputs, outputs in the order of the call; then what steps store for one another
+  std::vector<StepTensor> tensors;    ///< inputs, outputs in the order of the call; then views, and what steps store for one another
   std::vector<Step> steps;            ///< each after those whose results it reads
   std::vector<DimInfo> dims;          ///< of the function, each after those that its extent follows from
   KnownExtents known;                 ///< extents that are known before a kernel runs

@@ -54,6 +54,18 @@ TEST_CASE("attention of few queries on devices agrees with the interpreter", "[d
                   {"queries=1,keys=65,group=3,depth=5", "batch=2,queries=5,keys=300,group=3,depth=17,value_depth=19"});
 }
 
+TEST_CASE("attention whose heads are merged into the result on devices agrees with the interpreter", "[devices]") {
+  Graph g;
+  const auto [batch, queries, keys] = g.dims("batch", "queries", "keys");
+  const auto [heads, depth, model] = g.dims("heads", "depth", "model");
+  const Value q = g.input("q", {batch, heads, queries, depth}), k = g.input("k", {batch, heads, keys, depth}), v = g.input("v", {batch, heads, keys, depth});
+  const Value result = matmul(softmax(matmul(q, k, depth), keys), v, keys);
+  g.output("out", merge(result, {heads, depth}, model), {batch, queries, model});
+  g.output("sums", sum(result, depth), {batch, heads, queries});
+  g.finish();
+  check_on_devices(g, "merged", {"batch=2,heads=3,queries=5,keys=37,depth=7", "batch=1,heads=2,queries=37,keys=9,depth=16"});
+}
+
 TEST_CASE("a kernel of sixteen stages on Vulkan agrees with the interpreter", "[devices]") {
   Graph g;
   const auto [batch, queries, keys] = g.dims("batch", "queries", "keys");

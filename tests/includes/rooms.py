@@ -45,7 +45,7 @@ ROOMS = (
          ("dsl/", "runtime/abi.h", "codegen/dialect/", "codegen/plan/", "codegen/targets/"), (MLIR, OUTSIDE)),
     Room("schedules/records", "parameters, defaults and tuned records, and how they are chosen", ("codegen/targets/",), (OUTSIDE,)),
     Room("codegen/steps", "a module of stages becomes a list of steps; what is asked of a code generator",
-         ("dsl/", "codegen/dialect/", "codegen/plan/", "codegen/targets/", "schedules/records/"), (MLIR, OUTSIDE)),
+         ("dsl/", "runtime/abi.h", "codegen/dialect/", "codegen/plan/", "codegen/targets/", "schedules/records/"), (MLIR, OUTSIDE)),
     Room("codegen/halide/rewrites", "what is mended in Halide's lowering", (), (HALIDE, OUTSIDE)),
     Room("codegen/halide/numbers", "Halide expressions with the language's arithmetic", ("dsl/", "runtime/halide_type.h", "codegen/halide/rewrites/", "codegen/targets/"), (HALIDE, OUTSIDE)),
     Room("codegen/halide/bodies", "the bodies of stages as templates take them",

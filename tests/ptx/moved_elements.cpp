@@ -27,7 +27,7 @@ Value heads_of(Graph& g, const char* label, Dim tokens, Dim heads, Dim depth) {
   return split(g.input(label, {g.dim("batch"), tokens, inner}), inner, {{heads, 3}, depth});
 }
 
-/// Attention whose scores are changed by a merged tensor, and whose mask is a part of one.
+/// Attention whose scores are changed by a merged tensor, whose mask is a part of one, and whose result has its heads in one dim again.
 Graph attention_of_split_heads() {
   Graph g;
   auto [batch, high, low, queries, wide, seen, heads, depth] = g.dims("batch", "high", "low", "queries", "wide", "seen", "heads", "depth");
@@ -35,7 +35,8 @@ Graph attention_of_split_heads() {
   const Value is_seen = slice(g.input("is_seen", {batch, wide}, Kind::boolean), wide, {.start = 2}, seen);
   const Value q = heads_of(g, "q", queries, heads, depth), k = heads_of(g, "k", seen, heads, depth), v = heads_of(g, "v", seen, heads, depth);
   const Value scores = mask(scale(matmul(q, k, depth), 1 / sqrt(extent(depth))) + bias, is_seen);
-  g.output("out", matmul(softmax(scores, seen), v, seen), {batch, queries, heads, depth});
+  const Dim inner = g.dim("inner");
+  g.output("out", merge(matmul(softmax(scores, seen), v, seen), {heads, depth}, inner), {batch, queries, inner});
   return g;
 }
 
