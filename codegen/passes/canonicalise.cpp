@@ -12,6 +12,7 @@
 #include "codegen/passes/hidden_weights.h"
 #include "codegen/passes/join_products.h"
 #include "codegen/passes/merged_products.h"
+#include "codegen/passes/merged_scores.h"
 #include "codegen/passes/part_weights.h"
 #include "codegen/passes/rewriting.h"
 
@@ -181,6 +182,7 @@ void canonicalise(mlir::ModuleOp module) {
     add_weight_patterns(patterns);
     add_hidden_patterns(patterns);
     add_merged_patterns(patterns);
+    add_merged_score_patterns(patterns);
     const mlir::FrozenRewritePatternSet frozen(std::move(patterns));
     const auto simplify = [&] {
       // Every pattern leaves fewer or smaller operations, so this ends; a fixed point is not needed for what follows.

@@ -1,9 +1,6 @@
 #include "codegen/passes/merged_products.h"
 
-#include <llvm/ADT/SetVector.h>
-
 #include <array>
-#include <initializer_list>
 #include <optional>
 
 #include "codegen/passes/rewriting.h"
@@ -28,27 +25,6 @@ std::optional<Split> split_of(const Merge& merge, TensorType merged_from) {
   }
   split.extents[static_cast<std::size_t>(open)] = 0;
   return unknown <= 1 ? std::optional(split) : std::nullopt;
-}
-
-/// The type after the operation; none if a rule of the language is against it.
-std::optional<Type> type_after(const AnyOp& op, std::initializer_list<Type> operands) {
-  const Checked checked = check_operation(op, operands);
-  return checked.problem.empty() ? std::optional(checked.type) : std::nullopt;
-}
-
-/// An operation with a loop gives the value its elements along the dim: split, they are read at other places than they are computed at, so that a product
-/// could not take them as they come. Weights of attention are such.
-bool is_computed_along(mlir::Value value, Name dim) {
-  llvm::SetVector<mlir::Value> made_of;
-  made_of.insert(value);
-  for (std::size_t i = 0; i < made_of.size(); ++i) {
-    mlir::Operation* op = made_of[i].getDefiningOp();
-    if (op == nullptr || !dims_of(made_of[i]).has(dim)) continue;
-    if (is_elementwise(op)) made_of.insert(op->operand_begin(), op->operand_end());
-    const std::optional<AnyOp> definition = op_of(op);
-    if (definition && std::visit([]<class Op>(const Op&) { return requires { Op::has_loop; }; }, *definition)) return true;
-  }
-  return false;
 }
 
 /// Of an operand that is merged along a contracted dim.
@@ -92,8 +68,21 @@ struct SplitOfMerged : mlir::OpRewritePattern<GraphOp<Split>> {
   }
 };
 
+/// merge(split(x)) -> x, of the same dims
+struct MergeOfSplit : mlir::OpRewritePattern<GraphOp<Merge>> {
+  using OpRewritePattern::OpRewritePattern;
+  mlir::LogicalResult matchAndRewrite(GraphOp<Merge> op, PatternRewriter& rewriter) const override {
+    auto split = op->getOperand(0).getDefiningOp<GraphOp<Split>>();
+    const Merge merge = op.definition();
+    if (!split || split.definition().from != merge.into || split.definition().into != merge.from) return mlir::failure();
+    if (split->getOperand(0).getType() != op->getResult(0).getType()) return mlir::failure();
+    rewriter.replaceOp(op, split->getOperand(0));
+    return mlir::success();
+  }
+};
+
 }  // namespace
 
-void add_merged_patterns(mlir::RewritePatternSet& patterns) { patterns.add<ProductOverMerged, SplitOfMerged>(patterns.getContext()); }
+void add_merged_patterns(mlir::RewritePatternSet& patterns) { patterns.add<ProductOverMerged, SplitOfMerged, MergeOfSplit>(patterns.getContext()); }
 
 }  // namespace attune

@@ -1,7 +1,5 @@
 #include "codegen/passes/part_weights.h"
 
-#include <llvm/ADT/SetVector.h>
-
 #include <optional>
 
 #include "codegen/passes/rewriting.h"
@@ -10,17 +8,6 @@ namespace attune {
 namespace {
 
 using mlir::PatternRewriter;
-
-/// What an operation is made of by elementwise operations alone, itself first, each value once.
-llvm::SetVector<mlir::Value> made_of(mlir::Value value) {
-  llvm::SetVector<mlir::Value> values;
-  values.insert(value);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    mlir::Operation* op = values[i].getDefiningOp();
-    if (op != nullptr && is_elementwise(op)) values.insert(op->operand_begin(), op->operand_end());
-  }
-  return values;
-}
 
 /// The value is made of a softmax over the dim by elementwise operations alone.
 bool is_made_of_softmax(mlir::Value value, Name over) {

@@ -22,7 +22,7 @@ bool reaches_softmax(mlir::Value value, llvm::DenseSet<mlir::Value>& seen) {
   if (!seen.insert(value).second) return false;
   return llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
     if (llvm::isa<GraphOp<Softmax>>(user)) return true;
-    return (is_elementwise(user) || llvm::isa<GraphOp<Concat>>(user)) && reaches_softmax(user->getResult(0), seen);
+    return (is_elementwise(user) || llvm::isa<GraphOp<Concat>, GraphOp<Merge>>(user)) && reaches_softmax(user->getResult(0), seen);
   });
 }
 
@@ -50,6 +50,33 @@ mlir::Value add_operation(const AnyOp& op, mlir::ValueRange operands, mlir::Oper
 bool is_elementwise(mlir::Operation* op) {
   const std::optional<AnyOp> definition = op_of(op);
   return definition && std::visit([]<class D>(const D&) { return PointwiseOp<D>; }, *definition);
+}
+
+bool has_loop(mlir::Operation* op) {
+  const std::optional<AnyOp> definition = op_of(op);
+  return definition && std::visit([]<class D>(const D&) { return requires { D::has_loop; }; }, *definition);
+}
+
+llvm::SetVector<mlir::Value> made_of(mlir::Value value, Name along) {
+  llvm::SetVector<mlir::Value> values;
+  values.insert(value);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    mlir::Operation* op = values[i].getDefiningOp();
+    if (op != nullptr && is_elementwise(op) && (along.empty() || dims_of(values[i]).has(along))) values.insert(op->operand_begin(), op->operand_end());
+  }
+  return values;
+}
+
+bool is_computed_along(mlir::Value value, Name dim) {
+  return llvm::any_of(made_of(value, dim), [&](mlir::Value part) {
+    mlir::Operation* op = part.getDefiningOp();
+    return op != nullptr && dims_of(part).has(dim) && has_loop(op);
+  });
+}
+
+std::optional<Type> type_after(const AnyOp& op, llvm::ArrayRef<Type> operands) {
+  const Checked checked = check_operation(op, {operands.data(), operands.size()});
+  return checked.problem.empty() ? std::optional(checked.type) : std::nullopt;
 }
 
 bool is_score(mlir::Value value) {

@@ -1,6 +1,7 @@
 /// What rewrite patterns of several passes share: operations of the language made in place of others, and which values are scores.
 #pragma once
 
+#include <llvm/ADT/SetVector.h>
 #include <mlir/IR/PatternMatch.h>
 
 #include <optional>
@@ -20,7 +21,20 @@ Names dims_of(mlir::Value value);
 /// The operation is elementwise: an element of its result needs that of each operand alone.
 bool is_elementwise(mlir::Operation* op);
 
-/// The value reaches a softmax through elementwise operations and concats alone.
+/// The operation computes its elements in a loop, as products and softmaxes do.
+bool has_loop(mlir::Operation* op);
+
+/// What the value is made of by elementwise operations alone, itself first, each value once. Of what has not the dim nothing more is told; of all without one.
+llvm::SetVector<mlir::Value> made_of(mlir::Value value, Name along = {});
+
+/// A loop gives the value, or what it is made of, its elements along the dim: at other places along it, as `split` and `merge` read them, they are not
+/// computed with what reads them, but stored. Softmax weights along their keys are such.
+bool is_computed_along(mlir::Value value, Name dim);
+
+/// The type after the operation; none if a rule of the language is against it.
+std::optional<Type> type_after(const AnyOp& op, llvm::ArrayRef<Type> operands);
+
+/// The value reaches a softmax through elementwise operations, concats and merges alone.
 bool is_score(mlir::Value value);
 
 /// The graph that holds the operation may have one more dim.
