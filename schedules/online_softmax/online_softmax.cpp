@@ -118,13 +118,28 @@ bool SoftmaxStage::knows_visible_blocks() const {
           !is_const_zero(Halide::Internal::simplify(visibility(rows_of_tile(), Var("block-"), tiles_.key_tile).certainly)));
 }
 
+/// Something may be visible in each block of edge_tile keys of a block of key_tile keys; in the block, where these are too many to ask for each.
+Expr SoftmaxStage::may_be_visible_throughout(const Expr& block, int key_tile) const {
+  constexpr int most = 8;
+  const int parts = key_tile / tiles_.edge_tile;
+  if (parts > most) return visibility(rows_of_tile(), block, key_tile).possibly;
+  Expr all = Halide::Internal::const_true();
+  for (int part = 0; part < parts; ++part) all = all && visibility(rows_of_tile(), block * parts + part, tiles_.edge_tile).possibly;
+  return all;
+}
+
 /// A block of key_tile keys that a pass over whole blocks takes: all of its keys are there, and all are visible (or, where that cannot be
-/// known, some may be).
+/// known, may be throughout).
 Expr SoftmaxStage::is_whole_block(const Expr& block, int key_tile) const {
   const Expr is_there = block * key_tile + key_tile <= keys_;
   if (!has_visibility()) return is_there;
-  const Visibility known = visibility(rows_of_tile(), block, key_tile);
-  return is_there && (knows_visible_blocks() ? known.certainly : known.possibly);
+  return is_there && (knows_visible_blocks() ? visibility(rows_of_tile(), block, key_tile).certainly : may_be_visible_throughout(block, key_tile));
+}
+
+/// No block whose keys are all there is left for smaller blocks.
+bool SoftmaxStage::takes_all_whole_blocks(int key_tile) const {
+  if (!has_visibility()) return true;
+  return !knows_visible_blocks() && is_const_one(Halide::Internal::simplify(may_be_visible_throughout(Var("block-"), key_tile)));
 }
 
 /// Something is known of whole blocks under the mask.
@@ -166,7 +181,7 @@ void SoftmaxStage::define_passes() {
     if (has_visibility()) blocks.where(block_predicate(is_whole_block(blocks[1], tile)));
     leave_taken(blocks, tile);
     define_pass({.key_tile = tile, .has_mask = has_mask_everywhere, .has_tail = false, .by_row_groups = false, .blocks = blocks});
-    if (is_whole(keys_, tile) && (!body_.visible || has_mask_everywhere)) return;
+    if (is_whole(keys_, tile) && takes_all_whole_blocks(tile)) return;
     taken.push_back(tile);
   }
   const int edge = tiles_.edge_tile;

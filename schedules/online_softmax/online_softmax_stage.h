@@ -41,7 +41,9 @@ class SoftmaxStage {
   Span rows_of_group() const;
   Visibility visibility(const Span& rows, const Halide::Expr& block, int key_tile) const;
   bool knows_visible_blocks() const;
+  Halide::Expr may_be_visible_throughout(const Halide::Expr& block, int key_tile) const;
   Halide::Expr is_whole_block(const Halide::Expr& block, int key_tile) const;
+  bool takes_all_whole_blocks(int key_tile) const;
   bool has_visibility() const;
   void look_up_finest_blocks() const;
   TileOrder tile_order() const;

@@ -183,8 +183,10 @@ TEST_CASE("kernels of masks do not read keys and values of blocks that nothing s
     if (!scene.is_poisoned) continue;
     Sight sight(scene, 100, 900);
     const std::vector<std::string> known = known_extents(variant_graph(scene.variant, scene.settings), sight.inputs);
-    const KernelCase kernel(scene.variant, {.settings = scene.settings, .schedule = "online_softmax,edge_tile=64", .set = known});
-    const auto clean = kernel.outputs(sight.extents, sight.inputs);
+    const auto kernel_of = [&](const char* schedule) { return KernelCase(scene.variant, {.settings = scene.settings, .schedule = schedule, .set = known}); };
+    // tiles of the machine, and tiles of all queries, for which a mask may show no block wholly
+    const KernelCase kernel = kernel_of("online_softmax,edge_tile=64"), other = kernel_of("online_softmax,query_tile=192,key_tile=256,edge_tile=64");
+    const auto clean = kernel.outputs(sight.extents, sight.inputs), other_clean = other.outputs(sight.extents, sight.inputs);
     const std::int64_t keys = sight.extent("keys");
     for_each_block(sight, sight.extent("queries"), 64, [&](std::int64_t head, const IndexRange& i, const IndexRange& j) {
       if (sight.visible_in(head, i, j) > 0) return;
@@ -194,6 +196,7 @@ TEST_CASE("kernels of masks do not read keys and values of blocks that nothing s
     });
     INFO(title_of(scene));
     CHECK(kernel.outputs(sight.extents, sight.inputs) == clean);
+    CHECK(other.outputs(sight.extents, sight.inputs) == other_clean);
   }
   CHECK(poisoned > 30);
 }
