@@ -22,13 +22,14 @@ struct StorageInfo {
   std::int64_t bytes;   ///< of one element; its address is a multiple of them
   double rounding = 0;  ///< of reals: storing x moves it by rounding |x| at most, or by half of `least`
   double least = 0;     ///< the least positive number, which is the distance of subnormal ones
+  double greatest = 0;  ///< the greatest that is finite; what rounds to more is stored as infinite
 };
 
 /// In the order of the storages' numbers.
-inline constexpr std::array<StorageInfo, storage_count> storage_table = {{{"f32", 4, 0x1p-24, 0x1p-149},
-                                                                         {"bf16", 2, 0x1p-8, 0x1p-133},
-                                                                         {"f16", 2, 0x1p-11, 0x1p-24},
-                                                                         {"f64", 8, 0x1p-53, 0x1p-1074},
+inline constexpr std::array<StorageInfo, storage_count> storage_table = {{{"f32", 4, 0x1p-24, 0x1p-149, 0x1.fffffep127},
+                                                                         {"bf16", 2, 0x1p-8, 0x1p-133, 0x1.fep127},
+                                                                         {"f16", 2, 0x1p-11, 0x1p-24, 65504},
+                                                                         {"f64", 8, 0x1p-53, 0x1p-1074, 0x1.fffffffffffffp1023},
                                                                          {"i8", 1},
                                                                          {"u8", 1},
                                                                          {"i32", 4},

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "dsl/variants.h"
+#include "dsl/variant_by_name.h"
 #include "runtime/signature.h"
 #include "tests/codegen/fitting_shape.h"
 #include "tests/codegen/kernel_case.h"
@@ -37,16 +37,16 @@ std::vector<std::vector<std::string>> optional_parts() {
   const auto of_field = [&](const auto& field) {
     const auto usual = Variant{}.*field.member;
     using Value = std::remove_cv_t<decltype(usual)>;
-    if constexpr (std::is_same_v<Value, bool>) {
-      add(field.name, usual ? "false" : "true");
-    } else if constexpr (std::is_floating_point_v<Value>) {
+    if constexpr (std::is_same_v<Value, bool>) add(field.name, usual ? "false" : "true");
+    if constexpr (std::is_floating_point_v<Value>)
       if (usual == 0) add(field.name, "0.1");
-    } else if constexpr (std::is_enum_v<Value>) {
+    if constexpr (std::is_enum_v<Value>)
       for (const std::string_view value : enumerators(Value{}))
         if (value != enumerators(Value{})[static_cast<std::size_t>(usual)]) add(field.name, value);
-    }
   };
   std::apply([&](const auto&... fields) { (of_field(fields), ...); }, Variant::fields);
+  // Parts that rule one another out are not all at once.
+  while (!all.empty() && !build_any(choose_variant(Variant::name, all).variant).problem().empty()) all.erase(all.begin());
   if (all.size() > 1) choices.push_back(all);
   return choices;
 }

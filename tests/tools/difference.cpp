@@ -45,4 +45,13 @@ TEST_CASE("special values agree with themselves alone", "[difference]") {
   }
 }
 
+TEST_CASE("infinity agrees with what a storage cannot hold", "[difference]") {
+  const Allowance f16{0.5, 0x1p-11, {}, 65504};
+  CHECK(compare({infinity, -infinity, 65504, infinity}, table({3e21, -65520, 65504, 65500}), f16).differing == 0);
+  for (const auto& [got, expected] : {std::pair{infinity, 60000.0}, {-infinity, 3e21}, {65504.0, 3e21}, {nan, 3e21}}) {
+    INFO(got << " for " << expected);
+    CHECK(compare({0, got}, table({0, expected}), f16).differing == 1);
+  }
+}
+
 }  // namespace attune

@@ -19,6 +19,7 @@ Measured measured(const Array& expected, const Array& moved, attune_storage stor
   Measured result;
   const StorageInfo& info = info_of(storage);
   result.allowance.share = info.rounding;  // of storing the result
+  result.allowance.greatest = info.greatest;
   const double size = root_mean_square(expected.data);
   double most = std::numeric_limits<float>::min();  // less is zero to kernels
   for (std::size_t i = 0; i < moved.data.size(); ++i) {
@@ -83,9 +84,11 @@ Difference compare(const std::vector<double>& got, const Array& expected, const 
   double most = -1;
   for (std::size_t i = 0; i < got.size(); ++i) {
     const double a = got[i], b = expected.data[i];
-    const double difference = distance(a, b), allowed = allowance.of(i, b);
+    const double allowed = allowance.of(i, b);
+    const bool is_beyond = std::isinf(a) && std::isfinite(b) && std::signbit(a) == std::signbit(b) && std::abs(b) + allowed > allowance.greatest;
+    const double difference = is_beyond ? 0 : distance(a, b);
     if (difference > allowed) ++d.differing;
-    if (!std::isfinite(b)) ++d.not_finite;
+    if (is_beyond || !std::isfinite(b)) ++d.not_finite;
     const double share = difference == 0 ? 0 : allowed > 0 ? difference / allowed : std::numeric_limits<double>::infinity();
     if (share <= most) continue;
     most = share;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ using Storages = std::map<std::string, attune_storage, std::less<>>;
 struct Allowance {
   double number = 0, share = 0;
   std::map<std::size_t, double> unsettled;  ///< the elements to which rounding gives another `number`
+  double greatest = std::numeric_limits<double>::infinity();  ///< of the storage: what is as near to more as is allowed may be infinite there
   double of(std::size_t element, double expected) const;
 };
 
@@ -40,7 +42,8 @@ struct Judge {
 /// The interpreter sees inputs as they are stored.
 Judge judge(const Graph& graph, const Arrays& inputs, const Storages& storages);
 
-/// How a kernel's output compares with the interpreter's. NaN agrees with NaN, infinities with themselves.
+/// How a kernel's output compares with the interpreter's. NaN agrees with NaN, infinities with themselves
+/// and with what the storage cannot hold.
 struct Difference {
   std::int64_t differing = 0, elements = 0;
   std::vector<std::int64_t> worst_index;                 ///< the element whose difference is the largest multiple of what it may be
