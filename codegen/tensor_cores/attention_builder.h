@@ -50,12 +50,17 @@ class AttentionBuilder : public AttentionPlaces {
   void at_each(Scores& scores, mlir::Value first_key,
                const std::function<mlir::Value(mlir::Value score, mlir::Value key, const Coordinates& at)>& changed);
 
+  /// What stands for the product in the graph, of its sum.
+  Emitted product_of(mlir::Value sum) { return {&builder_, code_.multiply(sum, code_.real(factor())), {}}; }
   double factor() const { return stage_.query.factor * stage_.key.factor; }
-  /// Powers of 2 are taken of scores times `base`: without a change the product's factor is in it, unless that turns the greatest into the least.
+  /// Powers of 2 are taken of scores times `base`: their factor is in it, and without a change the product's, unless that turns the greatest into the
+  /// least.
   bool has_factor_in_base() const { return stage_.score == stage_.product && factor() > 0; }
-  double base() const { return std::numbers::log2e * (has_factor_in_base() ? factor() : 1); }
+  double base() const { return std::numbers::log2e * stage_.score_factor * (has_factor_in_base() ? factor() : 1); }
 
   void change(Scores& scores, mlir::Value first_key);
+  /// Scores that pass through a tanh: without special functions where no argument of the warp's is far from 0, as of most that a soft cap bounds.
+  void change_through_cap(Scores& scores, mlir::Value first_key);
   /// Puts -inf where nothing is to be seen, in blocks that are not visible whole.
   void hide(Scores& scores, const NextBlock& block);
 

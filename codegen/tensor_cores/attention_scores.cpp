@@ -1,5 +1,4 @@
 #include <mlir/Dialect/Arith/IR/Arith.h>
-#include <mlir/Dialect/SCF/IR/SCF.h>
 
 #include <limits>
 
@@ -15,6 +14,12 @@ Values flattened(const Scores& scores) {
   for (const auto& row : scores)
     for (const Sums& sums : row) all.append(sums.begin(), sums.end());
   return all;
+}
+void replace(Scores& scores, const Values& by) {
+  auto next = by.begin();
+  for (auto& row : scores)
+    for (Sums& sums : row)
+      for (Value& score : sums) score = *next++;
 }
 }  // namespace
 
@@ -99,36 +104,47 @@ void AttentionBuilder::at_each(Scores& scores, Value first_key, const std::funct
 
 void AttentionBuilder::change(Scores& scores, Value first_key) {
   if (has_factor_in_base()) return;
+  if (stage_.cap >= 0) return change_through_cap(scores, first_key);
   at_each(scores, first_key, [&](Value score, Value, const Coordinates& at) {
-    const Emitted product{&builder_, code_.multiply(score, code_.real(factor())), {}};
-    return graph_.at(stage_.score, at, {{stage_.product, product}}).value;
+    return graph_.at(stage_.score, at, {{stage_.product, product_of(score)}}).value;
   });
+}
+
+void AttentionBuilder::change_through_cap(Scores& scores, Value first_key) {
+  const int argument = graph_.graph().node(stage_.cap).inputs[0];
+  Emitted are_near = Emitted::boolean(builder_, true);
+  at_each(scores, first_key, [&](Value score, Value, const Coordinates& at) {
+    const Emitted x = graph_.at(argument, at, {{stage_.product, product_of(score)}});
+    are_near = are_near && is_near_zero(x);
+    return x.value;
+  });
+  const auto capped = [&](Emitted (*function)(const Emitted&)) {
+    Scores changed = scores;
+    at_each(changed, first_key, [&](Value x, Value, const Coordinates& at) {
+      return graph_.at(stage_.score, at, {{stage_.cap, function({&builder_, x, {}})}}).value;
+    });
+    return flattened(changed);
+  };
+  replace(scores, code_.either(
+                      code_.in_any_lane((!are_near).value), [&] { return capped(tanh); }, [&] { return capped(tanh_near_zero); }));
 }
 
 void AttentionBuilder::hide(Scores& scores, const NextBlock& block) {
   const Value first_key = code_.multiply(block.number, tiles_.key_tile);
   const Value is_whole = builder_.createOrFold<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::sle, code_.add(first_key, tiles_.key_tile), keys_);
-  const Value is_visible = code_.both(is_whole, block.is_visible);
-  const Values given = flattened(scores);
-  auto branch = mlir::scf::IfOp::create(builder_, mlir::ValueRange(given).getTypes(), is_visible, /*withElseRegion=*/true);
-  const mlir::OpBuilder::InsertionGuard guard(builder_);
-  builder_.setInsertionPointToStart(branch.thenBlock());
-  mlir::scf::YieldOp::create(builder_, given);
-  builder_.setInsertionPointToStart(branch.elseBlock());
-  Scores hidden = scores;
-  at_each(hidden, first_key, [&](Value score, Value key, const Coordinates& at) {
-    Emitted shows{&builder_, code_.less(key, keys_), {}};
-    for (const MaskPredicate& mask : stage_.masks) {
-      const Emitted holds = graph_.at(mask.node, at);
-      shows = shows && (mask.is_hiding ? !holds : holds);
-    }
-    return code_.select(shows.value, score, code_.real(-std::numeric_limits<double>::infinity()));
-  });
-  mlir::scf::YieldOp::create(builder_, flattened(hidden));
-  auto result = branch.getResults().begin();
-  for (auto& row : scores)
-    for (Sums& sums : row)
-      for (Value& score : sums) score = *result++;
+  const auto hidden = [&] {
+    Scores partly = scores;
+    at_each(partly, first_key, [&](Value score, Value key, const Coordinates& at) {
+      Emitted shows{&builder_, code_.less(key, keys_), {}};
+      for (const MaskPredicate& mask : stage_.masks) {
+        const Emitted holds = graph_.at(mask.node, at);
+        shows = shows && (mask.is_hiding ? !holds : holds);
+      }
+      return code_.select(shows.value, score, code_.real(-std::numeric_limits<double>::infinity()));
+    });
+    return flattened(partly);
+  };
+  replace(scores, code_.either(code_.both(is_whole, block.is_visible), [&] { return flattened(scores); }, hidden));
 }
 
 }  // namespace attune::tensor_cores

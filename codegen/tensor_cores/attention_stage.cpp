@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/plan/node_users.h"
 #include "codegen/tensor_cores/emitted_graph.h"
 #include "codegen/tensor_cores/shared_tile.h"
 
@@ -93,10 +94,7 @@ class Reading {
 
   void take_nodes(const OnlineSoftmaxRoles& roles) {
     const Graph& graph = step_.graph;
-    auto [score, masks] = peel_masks(graph, node(roles.softmax).inputs[0]);
-    stage_.product = roles.product;
-    stage_.score = score;
-    stage_.masks = std::move(masks);
+    take_score(roles);
     stage_.softmax = roles.softmax;
     const Node& matmul = node(roles.matmul);
     stage_.weights = matmul.inputs[0] == roles.value ? matmul.inputs[1] : matmul.inputs[0];
@@ -110,6 +108,24 @@ class Reading {
     check_code(stage_.weights, {stage_.softmax}, "of the weights");
     check_code(stage_.result, {stage_.matmul}, "of the result");
     for (const MaskPredicate& mask : stage_.masks) check_code(mask.node, {}, "of a mask");
+  }
+  void take_score(const OnlineSoftmaxRoles& roles) {
+    const Graph& graph = step_.graph;
+    auto [score, masks] = peel_masks(graph, node(roles.softmax).inputs[0]);
+    for (auto multiple = multiple_of(graph, score); multiple && multiple->factor > 0; multiple = multiple_of(graph, score)) {
+      stage_.score_factor *= multiple->factor;
+      score = multiple->node;
+    }
+    stage_.product = roles.product;
+    stage_.score = score;
+    stage_.masks = std::move(masks);
+    std::vector<int> ways;
+    look_below(graph, score, [&](int id) {
+      const bool is_way = id == roles.product || (as<Tanh>(node(id)) != nullptr && reaches(graph, id, roles.product));
+      if (is_way) ways.push_back(id);
+      return !is_way;
+    });
+    if (ways.size() == 1 && ways[0] != roles.product) stage_.cap = ways[0];
   }
   /// Whether the node is made of a tensor that has other dims than those of `batch`, down to the nodes of `inner`.
   bool reads_for_pairs(int id, int inner) const {

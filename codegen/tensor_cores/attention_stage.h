@@ -18,7 +18,9 @@ struct AttentionStage {
   std::vector<std::string> batch;  ///< dims of the result but queries and value_depth
   std::string queries, keys, over, value_depth;
   std::int64_t depth = 0, value_columns = 0;  ///< the extents of over and value_depth
-  int product = -1, score = -1;               ///< the matmul, and what it becomes below the masks
+  int product = -1, score = -1;  ///< the matmul, and what it becomes below the masks, but for a factor
+  double score_factor = 1;       ///< above 0
+  int cap = -1;                  ///< the one tanh below the score through which the product passes into it, if it passes through one alone
   std::vector<MaskPredicate> masks;
   int softmax = -1, weights = -1;  ///< the softmax, and the operand of the second matmul that it becomes
   int matmul = -1, result = -1;    ///< the second matmul, and what is stored of it

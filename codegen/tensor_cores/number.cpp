@@ -225,17 +225,21 @@ Emitted rsqrt(const Emitted& x) { return Emitted::real(*x.builder, 1) / sqrt(x);
 Emitted pow(const Emitted& a, const Emitted& b) {
   return {a.builder, a.builder->createOrFold<mlir::math::PowFOp>(to_real(a).value, to_real(b).value), {}};
 }
+Emitted is_near_zero(const Emitted& x) { return abs(x) < Emitted::real(*x.builder, 0.55); }
+Emitted tanh_near_zero(const Emitted& x) {
+  // tanh x - x is x^3 q(x^2): a minimax polynomial on [0, 0.55], relative error of tanh 3.7e-8.
+  const Emitted square = x * x;
+  return fused(x, square * polynomial(square, {0.0164375, -0.05267177, 0.13320724, -0.33332947}), x);
+}
 Emitted tanh(const Emitted& x) {
   Builder& builder = *x.builder;
-  const Emitted real = to_real(x), size = abs(real), square = real * real, one = Emitted::real(builder, 1);
-  // tanh x - x is x^3 q(x^2) near 0: a minimax polynomial on [0, 0.55], relative error of tanh 3.7e-8.
-  const Emitted near = fused(real, square * polynomial(square, {0.0164375, -0.05267177, 0.13320724, -0.33332947}), real);
+  const Emitted real = to_real(x), size = abs(real), one = Emitted::real(builder, 1);
   // 1 - 2 / (1 + e^(2 |x|)) is 1/2 and more there, so that the instructions' errors (2 ulp and 1 ulp of what is subtracted) stay as small.
   const double two_log2_e = 2.8853900817779268;
   const Emitted power = {&builder, instruction(builder, exp2_approx, (size * Emitted::real(builder, two_log2_e)).value), {}};
   const Emitted far = fused(Emitted::real(builder, -2), reciprocal(one + power), one);
   const Emitted signed_far = {&builder, builder.createOrFold<mlir::math::CopySignOp>(far.value, real.value), {}};
-  return select(size < Emitted::real(builder, 0.55), near, signed_far);
+  return select(is_near_zero(real), tanh_near_zero(real), signed_far);
 }
 /// 1 / (1 + exp(-x)): exp(-x) is infinite for the least x, and the quotient 0.
 Emitted sigmoid(const Emitted& x) { return reciprocal(Emitted::real(*x.builder, 1) + exp(-to_real(x))); }

@@ -74,6 +74,9 @@ Emitted sqrt(const Emitted& x);
 Emitted rsqrt(const Emitted& x);
 Emitted pow(const Emitted& a, const Emitted& b);
 Emitted tanh(const Emitted& x);
+/// tanh x where is_near_zero(x), by a polynomial.
+Emitted tanh_near_zero(const Emitted& x);
+Emitted is_near_zero(const Emitted& x);
 Emitted sigmoid(const Emitted& x);
 Emitted erf(const Emitted& x);
 Emitted sin(const Emitted& x);

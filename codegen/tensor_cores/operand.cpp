@@ -26,6 +26,14 @@ void add_parts(std::size_t stored, const std::vector<std::string>& parts, Operan
 
 }  // namespace
 
+std::optional<Multiple> multiple_of(const Graph& graph, int id) {
+  const Node& node = graph.node(id);
+  if (!std::holds_alternative<Multiply>(node.op)) return std::nullopt;
+  for (const std::size_t at : {0, 1})
+    if (const auto factor = real_constant(graph.node(node.inputs[at]))) return Multiple{*factor, node.inputs[1 - at]};
+  return std::nullopt;
+}
+
 OperandAnswer read_operand(const KernelSteps& plan, const Step& step, int id, std::string_view what) {
   Operand found;
   std::map<std::string, std::vector<std::string>, std::less<>> names;  // of dims below renames and splits, as the stage knows them
@@ -43,11 +51,9 @@ OperandAnswer read_operand(const KernelSteps& plan, const Step& step, int id, st
       for (const Name part : split->into) std::ranges::copy(names_above(part), std::back_inserter(parts));
       names.insert_or_assign(std::string(split->from), std::move(parts));
       id = at.inputs[0];
-    } else if (std::holds_alternative<Multiply>(at.op) &&
-               (real_constant(step.graph.node(at.inputs[0])) || real_constant(step.graph.node(at.inputs[1])))) {
-      const std::size_t constant = real_constant(step.graph.node(at.inputs[0])) ? 0 : 1;
-      found.factor *= *real_constant(step.graph.node(at.inputs[constant]));
-      id = at.inputs[1 - constant];
+    } else if (const auto multiple = multiple_of(step.graph, id)) {
+      found.factor *= multiple->factor;
+      id = multiple->node;
     } else if (const auto* input = std::get_if<Input>(&at.op)) {
       std::from_chars(input->label.data() + 1, input->label.data() + input->label.size(), found.input);
       const StepTensor& tensor = plan.tensors[step.inputs[found.input]];

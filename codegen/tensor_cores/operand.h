@@ -1,6 +1,7 @@
 /// Operands of tensor cores: tensors in memory.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,13 @@ struct OperandAnswer {
   std::string problem;
 };
 OperandAnswer read_operand(const KernelSteps& plan, const Step& step, int node, std::string_view what);
+
+/// A node that is a constant times another.
+struct Multiple {
+  double factor = 1;
+  int node = -1;
+};
+std::optional<Multiple> multiple_of(const Graph& graph, int node);
 
 /// What is wrong with the storage of an operand, as a sentence: it is one of these. Empty if nothing is.
 std::string storage_problem(const KernelSteps& plan, const Step& step, const Operand& operand, const std::vector<Element>& storages);

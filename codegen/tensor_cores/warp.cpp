@@ -43,6 +43,14 @@ void Code::when(Value condition, const std::function<void()>& body) const {
   body();
 }
 
+Code::Values Code::either(Value condition, const std::function<Values()>& one, const std::function<Values()>& other) const {
+  const auto yields = [&](const std::function<Values()>& way) {
+    return [&](mlir::OpBuilder&, mlir::Location) { mlir::scf::YieldOp::create(builder, way()); };
+  };
+  auto branch = mlir::scf::IfOp::create(builder, condition, yields(one), yields(other));
+  return {branch.getResults().begin(), branch.getResults().end()};
+}
+
 Code::Values Code::loop(const Values& start, const std::function<Value(const Values&)>& goes_on,
                         const std::function<Values(const Values&)>& body) const {
   const llvm::SmallVector<mlir::Type> types(mlir::ValueRange(start).getTypes());

@@ -39,6 +39,8 @@ class Code {
   mlir::Value power_of_2(mlir::Value x) const;
   void when(mlir::Value condition, const std::function<void()>& body) const;
   using Values = llvm::SmallVector<mlir::Value>;
+  /// The values of one of two ways.
+  Values either(mlir::Value condition, const std::function<Values()>& one, const std::function<Values()>& other) const;
   /// The values that `body` makes of `start`, again and again while `goes_on` holds of them.
   Values loop(const Values& start, const std::function<mlir::Value(const Values&)>& goes_on, const std::function<Values(const Values&)>& body) const;
 

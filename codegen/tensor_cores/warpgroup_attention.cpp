@@ -1,6 +1,5 @@
 #include "codegen/tensor_cores/warpgroup_attention.h"
 
-#include <mlir/Dialect/SCF/IR/SCF.h>
 
 #include "codegen/tensor_cores/warpgroup_attention_builder.h"
 
@@ -12,7 +11,7 @@ void WarpgroupAttention::run() {
   find_place();
   warpgroup_ = code_.of_first_lane(code_.divide(warp_, warps));
   const NextBlock first = next_block(code_.number(0));
-  store(either(
+  store(code_.either(
       code_.less(first.number, blocks_), [&] { return walk(first); }, [&] { return start(); }));
 }
 
@@ -98,17 +97,6 @@ void WarpgroupAttention::end_values(const Values& weights, Values& state) const 
   registers.append(weights);
   registers = wait_for_products(code_, 0, registers);
   std::copy(registers.begin(), registers.end() - static_cast<std::ptrdiff_t>(weights.size()), state.begin() + sums_at());
-}
-
-Values WarpgroupAttention::either(Value condition, const std::function<Values()>& one, const std::function<Values()>& other) const {
-  const llvm::SmallVector<mlir::Type> types(state_size(), builder_.getF32Type());
-  auto branch = mlir::scf::IfOp::create(builder_, types, condition, /*withElseRegion=*/true);
-  const mlir::OpBuilder::InsertionGuard guard(builder_);
-  builder_.setInsertionPointToStart(branch.thenBlock());
-  mlir::scf::YieldOp::create(builder_, one());
-  builder_.setInsertionPointToStart(branch.elseBlock());
-  mlir::scf::YieldOp::create(builder_, other());
-  return {branch.getResults().begin(), branch.getResults().end()};
 }
 
 int shared_bytes(const WarpgroupAttentionTiles& tiles, std::int64_t depth, std::int64_t value_columns) {

@@ -92,8 +92,6 @@ class WarpgroupAttention : public AttentionBuilder {
   void step(Round& round, const NextBlock& found) const;
 
   Values start() const;
-  /// The state of one of two ways.
-  Values either(mlir::Value condition, const std::function<Values()>& one, const std::function<Values()>& other) const;
 
   const int stages_;
   const bool has_query_registers_, has_turns_;

@@ -54,7 +54,7 @@ Values WarpgroupAttention::walk(const NextBlock& first) {
   const Values scores = wait_for_products(code_, 0, begin_scores(round.slot));
   const auto before_others = [&] { return walk_before(round, first, scores); };
   if (!has_turns_) return before_others();
-  return either(code_.less(code_.remainder(warpgroup_, 2), code_.number(1)), before_others,
+  return code_.either(code_.less(code_.remainder(warpgroup_, 2), code_.number(1)), before_others,
                 [&] { return walk_behind(round, first, scores); });
 }
 
@@ -137,7 +137,7 @@ void WarpgroupAttention::shrink_sums(Round& round) const {
   };
   const Value is_needed =
       code_.in_any_lane(builder_.createOrFold<mlir::arith::OrIOp>(shrinks(round.shrinks[0]), shrinks(round.shrinks[1])));
-  round.state = either(
+  round.state = code_.either(
       is_needed,
       [&] {
         Values shrunk = round.state;

@@ -105,6 +105,21 @@ TEST_CASE("tensor cores leave out blocks that ids and flags in memory hide", "[c
   CHECK(count(counts_of([&] { kernel.outputs(extents, inputs); }), "mma.sync.") == 2 * tiles.products());
 }
 
+TEST_CASE("scores that are far below a soft cap take a polynomial alone, and others two special functions each", "[cuda]") {
+  load_driver();
+  const auto powers = [](const std::string& variant, const std::vector<std::string>& settings, const std::function<void(Arrays&)>& change = {}) {
+    return count(MmaCall(variant, 64, 128, 128, settings, change).counts, "ex2.approx");
+  };
+  const std::uint64_t dense = powers("scaled_dot_product", {});
+  CHECK(powers("soft_cap", {"cap=30"}) == dense);
+  // A score of one warp's 32 queries and 64 keys that is greater than 0.55 caps.
+  const auto one_far = [](Arrays& inputs) {
+    for (std::size_t i = 0; i < 64; ++i) inputs.at("q").data[40 * 64 + i] = inputs.at("k").data[70 * 64 + i] = 3;
+  };
+  CHECK(powers("soft_cap", {"cap=100"}, one_far) == powers("scaled_dot_product", {}, one_far) + 32 * 64 / 32);
+  CHECK(powers("soft_cap", {"cap=0.1"}) == dense + 128 * 128 / 32);
+}
+
 TEST_CASE("a block of tensor cores loads each fragment once, takes no bank twice and spills nothing", "[cuda]") {
   load_driver();
   for (const int depth : {64, 128}) {

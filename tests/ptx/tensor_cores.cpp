@@ -188,6 +188,24 @@ TEST_CASE("attention by tensor cores of depths that fill no fragment agrees with
   for (const auto& [depth, value_depth] : std::initializer_list<std::pair<int, int>>{{40, 24}, {127, 33}}) check("grouped_query", depth, value_depth);
 }
 
+TEST_CASE("scores behind a tanh, with factors on either side of it, agree with the interpreter", "[cuda]") {
+  load_driver();
+  for (const char* type : {"bf16", "f32"}) {
+    for (const char* cap : {"cap=0.2", "cap=2"})  // scores far from 0, and some of both
+      check_by_tensor_cores("soft_cap", {.settings = {cap, "causal=true"}, .types = type, .set = depths(64, 64)}, odd);
+    Graph g;
+    const Dim queries = g.dim("queries"), keys = g.dim("keys"), depth = g.dim("depth", 64), columns = g.dim("columns", 64);
+    const Value product = matmul(g.input("q", {queries, depth}), g.input("k", {keys, depth}), depth);
+    const Value scores = 3 * (tanh(product * 0.1 + g.input("bias", {keys})) * -0.5 + 1) * 0.5;
+    g.output("lse", log_sum_exp(scores, keys), {queries});
+    g.output("out", matmul(softmax(scores, keys), g.input("v", {keys, columns}), keys), {queries, columns});
+    g.finish();
+    REQUIRE(std::string(g.problem().view()) == "");
+    for (const std::string& schedule : schedules_of(type))
+      check_product(g, {.types = type, .schedule = schedule}, {"queries=1,keys=1", "queries=37,keys=129", "queries=130,keys=37"});
+  }
+}
+
 TEST_CASE("attention by tensor cores stores log-sum-exp", "[cuda]") {
   load_driver();
   for (const char* type : {"bf16", "f16", "f32"}) {

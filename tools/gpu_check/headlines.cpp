@@ -136,6 +136,7 @@ void add_half_headlines(const std::string& target, std::vector<KernelSpec>& spec
       const Headline headline = at_least(depth == 128 ? 450e3 : 350e3, "gflops");
       const std::string dense = specs.emplace_back(attention_spec(target, "scaled_dot_product", type, depth, headline)).name;
       specs.push_back(attention_spec(target, "causal", type, depth, at_least(1.7, dense)));
+      if (type == std::string_view("bf16")) specs.push_back(attention_spec(target, "soft_cap", type, depth, {}));
     }
     specs.push_back(short_spec(target, type));
     for (const int queries : {1, 4, 8}) specs.push_back(decode_spec(target, type, queries));
