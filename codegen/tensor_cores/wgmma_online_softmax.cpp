@@ -22,16 +22,19 @@ std::string warpgroup_attention_refusal(const CodeRequest& request) {
 
 /// Beside scores of more keys, what is read for each pair does not stay in registers; and with sums of up to 64 columns, two blocks of
 /// threads with scores of as few keys have the registers of a multiprocessor, so that one multiplies while the other makes weights. With
-/// masks or changes of the scores they have them without turns alone, whose code holds more at once.
+/// masks or changes of the scores they have them without turns alone, whose code holds more at once. Then blocks of one warpgroup are faster: there
+/// are more of them, and masks hide less of what they compute.
 void fit_registers(const CodeRequest& request, std::vector<Parameter>& parameters) {
-  constexpr std::int64_t few = 64;
+  constexpr std::int64_t few = 64, more = 96, one_warpgroup = 64;
   const AttentionStage stage = attention_of(request);
   const bool has_few_columns = std::max(stage.depth, stage.value_columns) <= few;
   if (!has_few_columns && !stage.reads_for_pairs) return;
-  const bool is_plain = stage.masks.empty() && stage.score == stage.product;
+  const bool is_changed = stage.score != stage.product, is_without_turns = has_few_columns && (is_changed || !stage.masks.empty());
+  const bool has_one_warpgroup = is_without_turns && !stage.reads_for_pairs;
   for (Parameter& parameter : parameters) {
-    if (parameter.name == "key_tile") parameter.value = std::min(parameter.value, few);
-    if (parameter.name == "turns" && has_few_columns && !is_plain) parameter.value = 0;
+    if (parameter.name == "key_tile") parameter.value = std::min(parameter.value, has_one_warpgroup && !is_changed ? more : few);
+    if (parameter.name == "query_tile" && has_one_warpgroup) parameter.value = one_warpgroup;
+    if (parameter.name == "turns" && is_without_turns) parameter.value = 0;
   }
 }
 
