@@ -39,7 +39,7 @@ TEST_CASE("explain says why a stage is not computed by tensor cores", "[command 
   CHECK_THAT(attune_says({"explain", "causal", "--target", "cuda", "--type", "bf16,q=f32", "--set", "depth=64", "--set", "value_depth=64"}), Catch::Contains("since tensor cores multiply operands of one storage: 'q' is f32 and 'k' is bf16\n"));
   const std::string taken = attune_says({"explain", "causal", "--target", "cuda", "--type", "bf16", "--set", "depth=64", "--set", "value_depth=64"});
   CHECK_THAT(taken, Catch::Contains("large     mma_online_softmax: query_tile=128, key_tile=64, warp_rows=32, kept_queries=1, resident_blocks=1 (default, cuda.json)"));
-  CHECK_THAT(taken, Catch::Contains("few       mma_split_keys: split_tile=256, "));
+  CHECK_THAT(taken, Catch::Contains("few       mma_split_keys: split_tile="));
   CHECK(taken.find("since", taken.find("large ")) == std::string::npos);
 }
 

@@ -16,6 +16,7 @@ std::string ratio_text(double by_default, double tuned) { return fmt::format("{:
 /// What a default became for each call of the set.
 void print_races(const TunePlan& plan, const TunedTask& task) {
   for (std::size_t i = 0; i < task.races.size(); ++i) {
+    if (task.races[i].candidate_ms <= 0) continue;  // the budget was over before it
     const PlannedCall& call = plan.calls[task.task->calls[i]];
     fmt::print("    {:>9.4g} ms  {}  {}: {}\n", task.races[i].candidate_ms, ratio_text(task.races[i].incumbent_ms, task.races[i].candidate_ms),
                plan.subjects[call.subject].subject.title, call.shape);
@@ -49,7 +50,8 @@ void print_result(const TunePlan& plan, const TuneResult& result, const std::str
     const std::string title = is_for_defaults ? fmt::format("{}, {}", task.task->schedule, name_of(task.task->size)) : task.task->title();
     fmt::print("{} ({} tried{})\n", title, task.tried, task.failed == 0 ? "" : fmt::format(", {} failed", task.failed));
     if (!is_for_defaults) fmt::print("  calls    {}\n", plan.shapes_of(*task.task));
-    fmt::print("  default  {:.4g} ms  {}\n", task.default_ms, task.task->describe(task.task->by_default));
+    fmt::print("  default  {}  {}\n", task.default_ms > 0 ? fmt::format("{:.4g} ms", task.default_ms) : "not timed, as the budget was over;",
+               task.task->describe(task.task->by_default));
     if (task.is_better)
       fmt::print("  tuned    {:.4g} ms  {}  {}\n", task.tuned_ms, task.task->describe(task.task->space.point(task.parameters)),
                  ratio_text(task.default_ms, task.tuned_ms));
@@ -77,6 +79,7 @@ void print_result_json(const TunePlan& plan, const TuneResult& result, const Tun
   using Json = nlohmann::ordered_json;
   const bool is_for_defaults = plan.records_for == RecordsFor::defaults;
   Json tasks = Json::array();
+  const auto measured = [](double ms) { return ms > 0 ? Json(ms) : Json(); };
   bool is_written = is_for_defaults;
   for (const TunedTask& task : result.tasks) {
     Json parameters = Json::object(), by_default = Json::object(), calls = Json::array();
@@ -86,8 +89,8 @@ void print_result_json(const TunePlan& plan, const TuneResult& result, const Tun
       const PlannedCall& call = plan.calls[task.task->calls[i]];
       calls.push_back({{"graph", plan.subjects[call.subject].subject.title},
                        {"shape", call.shape},
-                       {"default_ms", task.races[i].incumbent_ms},
-                       {"tuned_ms", task.races[i].candidate_ms}});
+                       {"default_ms", measured(task.races[i].incumbent_ms)},
+                       {"tuned_ms", measured(task.races[i].candidate_ms)}});
     }
     tasks.push_back({{"stage", is_for_defaults ? Json() : Json(task.task->keys.front().stage)},
                      {"schedule", task.task->schedule},
@@ -99,8 +102,8 @@ void print_result_json(const TunePlan& plan, const TuneResult& result, const Tun
                      {"parameters", parameters},
                      {"is_better", task.is_better},
                      {"small_up_to", task.small_up_to > 0 ? Json(task.small_up_to) : Json()},
-                     {"default_ms", task.default_ms},
-                     {"tuned_ms", task.tuned_ms},
+                     {"default_ms", measured(task.default_ms)},
+                     {"tuned_ms", measured(task.tuned_ms)},
                      {"calls", calls}});
     is_written |= is_worth_a_record(task);
   }
