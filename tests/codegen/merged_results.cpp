@@ -10,20 +10,6 @@
 namespace attune {
 namespace {
 
-/// "online_softmax q k v -> out"
-std::vector<std::string> steps_of(const Graph& graph, const StageOptions& options = {}) {
-  const Planned planned(graph, options);
-  std::vector<std::string> lines;
-  for (const Step& step : planned.plan.steps) {
-    std::string line(step.kind());
-    for (const std::size_t input : step.inputs) line += " " + planned.plan.tensors[input].name;
-    line += " ->";
-    for (const std::size_t output : step.outputs) line += " " + planned.plan.tensors[output].name;
-    lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
 using Lines = std::vector<std::string>;
 
 /// What becomes of attention's result.
@@ -93,10 +79,10 @@ const char* const merged_shapes[] = {"batch=2,heads=3,queries=5,keys=37,depth=5,
 }  // namespace
 
 TEST_CASE("what is merged into a result is written there by its stage", "[merge]") {
-  for (const EndOfAttention end : {heads_in_one_dim, depth_before_heads, all_in_two_dims}) CHECK(steps_of(ending(end)) == Lines{"online_softmax q k v -> out"});
-  CHECK(steps_of(ending(also_read)) == Lines{"online_softmax q k v -> out", "reduce out -> sums"});
-  CHECK(steps_of(ending(also_read_joined)) == Lines{"online_softmax q k v -> out", "reduce out -> most"});
-  CHECK(steps_of(split_before()) == Lines{"online_softmax k q v -> out"});
+  for (const EndOfAttention end : {heads_in_one_dim, depth_before_heads, all_in_two_dims}) CHECK(text_of(ending(end)) == Lines{"online_softmax q k v -> out"});
+  CHECK(text_of(ending(also_read)) == Lines{"online_softmax q k v -> out", "reduce out -> sums"});
+  CHECK(text_of(ending(also_read_joined)) == Lines{"online_softmax q k v -> out", "reduce out -> most"});
+  CHECK(text_of(split_before()) == Lines{"online_softmax k q v -> out"});
   const Planned planned(ending(heads_in_one_dim));
   const auto view = std::ranges::find_if(planned.plan.tensors, [](const StepTensor& tensor) { return tensor.view.has_value(); });
   REQUIRE(view != planned.plan.tensors.end());
@@ -106,9 +92,9 @@ TEST_CASE("what is merged into a result is written there by its stage", "[merge]
 
 TEST_CASE("what is merged into a result is stored before where others want it otherwise", "[merge]") {
   // of f32, where the result is bf16
-  CHECK(steps_of(ending(also_read), {{{}, Element::f32, {{"out", Element::bf16}}}}).size() == 3);
-  CHECK(steps_of(ending(also_a_result)) == Lines{"online_softmax q k v -> heads_out", "pointwise heads_out -> out"});
-  CHECK(steps_of(ending(changed)).size() == 2);
+  CHECK(text_of(ending(also_read), {{{}, Element::f32, {{"out", Element::bf16}}}}).size() == 3);
+  CHECK(text_of(ending(also_a_result)) == Lines{"online_softmax q k v -> heads_out", "pointwise heads_out -> out"});
+  CHECK(text_of(ending(changed)).size() == 2);
 }
 
 TEST_CASE("kernels whose results are merged agree with the interpreter", "[merge]") {

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "codegen/dialect/import.h"
 #include "codegen/passes/compile.h"
@@ -20,5 +23,20 @@ struct Planned {
     plan = kernel_steps(function_of(*staged.module));
   }
 };
+
+/// Each step as "gemm x wq -> step0".
+inline std::vector<std::string> text_of(const KernelSteps& plan) {
+  std::vector<std::string> lines;
+  for (const Step& step : plan.steps) {
+    std::string line(step.kind());
+    for (const std::size_t input : step.inputs) line += " " + plan.tensors[input].name;
+    line += " ->";
+    for (const std::size_t output : step.outputs) line += " " + plan.tensors[output].name;
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+inline std::vector<std::string> text_of(const Graph& graph, const StageOptions& options = {}) { return text_of(Planned(graph, options).plan); }
 
 }  // namespace attune

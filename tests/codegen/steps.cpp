@@ -17,19 +17,6 @@
 namespace attune {
 namespace {
 
-/// "gemm x wq -> step0"
-std::vector<std::string> text_of(const KernelSteps& plan) {
-  std::vector<std::string> lines;
-  for (const Step& step : plan.steps) {
-    std::string line(step.kind());
-    for (const std::size_t input : step.inputs) line += " " + plan.tensors[input].name;
-    line += " ->";
-    for (const std::size_t output : step.outputs) line += " " + plan.tensors[output].name;
-    lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
 const StepTensor& tensor(const KernelSteps& plan, std::string_view name) { return *std::ranges::find(plan.tensors, name, &StepTensor::name); }
 
 using Names_ = std::vector<std::string>;
