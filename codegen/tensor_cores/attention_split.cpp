@@ -1,5 +1,4 @@
 #include <mlir/Dialect/Arith/IR/Arith.h>
-#include <mlir/Dialect/SCF/IR/SCF.h>
 
 #include "codegen/tensor_cores/split_product.h"
 #include "codegen/tensor_cores/warp_attention.h"
@@ -73,19 +72,17 @@ void WarpProducts::add_split_values(const Scores& weights, const SharedTile& val
 // Without care all products of an infinity, and some of what is nearly one, are NaN, and so is the total of a row, or the sum, that they come to.
 Values WarpAttention::walk_again_with_care(const Values& state) {
   const Value is_odd = code_.in_any_warp(is_any_nan(state), shared_, warp_, lane_, tiles_.warps());
-  auto branch = mlir::scf::IfOp::create(builder_, mlir::ValueRange(state).getTypes(), is_odd, /*withElseRegion=*/true);
-  const mlir::OpBuilder::InsertionGuard guard(builder_);
-  builder_.setInsertionPointToStart(branch.thenBlock());
-  is_careful_ = true;
-  const auto saved = std::tuple(thread_, lane_, warp_, rows_, keys_, blocks_, batch_, first_row_, warp_row_, first_query_);
-  find_place();
-  query_ranges_.clear();
-  load_queries();
-  mlir::scf::YieldOp::create(builder_, walk_all());
-  std::tie(thread_, lane_, warp_, rows_, keys_, blocks_, batch_, first_row_, warp_row_, first_query_) = saved;
-  builder_.setInsertionPointToStart(branch.elseBlock());
-  mlir::scf::YieldOp::create(builder_, state);
-  return Values(branch.getResults().begin(), branch.getResults().end());
+  const auto with_care = [&] {
+    is_careful_ = true;
+    const auto saved = std::tuple(thread_, lane_, warp_, rows_, keys_, blocks_, batch_, first_row_, warp_row_, first_query_);
+    find_place();
+    query_ranges_.clear();
+    load_queries();
+    Values walked = walk_all();
+    std::tie(thread_, lane_, warp_, rows_, keys_, blocks_, batch_, first_row_, warp_row_, first_query_) = saved;
+    return walked;
+  };
+  return code_.either(is_odd, with_care, [&] { return state; });
 }
 
 void WarpAttention::keep_nan(const Scores& scores, Values& state) const {

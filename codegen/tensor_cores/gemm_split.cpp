@@ -1,5 +1,4 @@
 #include <mlir/Dialect/Arith/IR/Arith.h>
-#include <mlir/Dialect/SCF/IR/SCF.h>
 
 #include "codegen/tensor_cores/gemm_builder.h"
 
@@ -79,14 +78,11 @@ Code::Values GemmBuilder::walk_again_with_care(const Code::Values& sums) {
   for (const Value& sum : sums) all = code_.fused(sum, code_.real(0), all);
   const Value is_odd = builder_.createOrFold<mlir::arith::CmpFOp>(mlir::arith::CmpFPredicate::UNO, all, all);
   const Value is_any = code_.in_any_warp(is_odd, shared_, warp_, lane_, tiles_.threads() / 32);
-  auto branch = mlir::scf::IfOp::create(builder_, mlir::ValueRange(sums).getTypes(), is_any, /*withElseRegion=*/true);
-  const mlir::OpBuilder::InsertionGuard guard(builder_);
-  builder_.setInsertionPointToStart(branch.thenBlock());
-  is_careful_ = true;
-  mlir::scf::YieldOp::create(builder_, walk());
-  builder_.setInsertionPointToStart(branch.elseBlock());
-  mlir::scf::YieldOp::create(builder_, sums);
-  return Code::Values(branch.getResults().begin(), branch.getResults().end());
+  const auto with_care = [&] {
+    is_careful_ = true;
+    return walk();
+  };
+  return code_.either(is_any, with_care, [&] { return sums; });
 }
 
 }  // namespace attune::tensor_cores

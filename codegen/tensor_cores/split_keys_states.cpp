@@ -1,6 +1,5 @@
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/LLVMIR/LLVMDialect.h>
-#include <mlir/Dialect/SCF/IR/SCF.h>
 
 #include <limits>
 
@@ -82,16 +81,15 @@ Values SplitKeysAttention::load_state(Value split) const {
   for (int m = 0; m < m_; ++m)
     for (int half = 0; half < 2; ++half) {
       const std::vector<std::size_t> places = places_of(m, half);
-      Values none, stored;
-      for (const std::size_t at : places) none.push_back(state[at]);
-      auto branch = mlir::scf::IfOp::create(builder_, mlir::ValueRange(none).getTypes(), code_.less(row_of(m, half), rows_), /*withElseRegion=*/true);
-      const mlir::OpBuilder::InsertionGuard guard(builder_);
-      builder_.setInsertionPointToStart(branch.thenBlock());
-      for (const std::size_t at : places) stored.push_back(mlir::LLVM::LoadOp::create(builder_, builder_.getF32Type(), stored_state(split, at)));
-      mlir::scf::YieldOp::create(builder_, stored);
-      builder_.setInsertionPointToStart(branch.elseBlock());
-      mlir::scf::YieldOp::create(builder_, none);
-      for (std::size_t i = 0; i < places.size(); ++i) state[places[i]] = branch.getResult(static_cast<unsigned>(i));
+      const auto of_places = [&](const auto& value) {
+        Values all;
+        for (const std::size_t at : places) all.push_back(value(at));
+        return all;
+      };
+      const auto stored = [&](std::size_t at) -> Value { return mlir::LLVM::LoadOp::create(builder_, builder_.getF32Type(), stored_state(split, at)); };
+      const Values loaded = code_.either(
+          code_.less(row_of(m, half), rows_), [&] { return of_places(stored); }, [&] { return of_places([&](std::size_t at) { return state[at]; }); });
+      for (std::size_t i = 0; i < places.size(); ++i) state[places[i]] = loaded[i];
     }
   return state;
 }
