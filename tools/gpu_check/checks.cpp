@@ -29,8 +29,9 @@ Json json_of(const Allowance& allowed) {
   for (const auto& [element, number] : allowed.unsettled) json["unsettled"].push_back({element, number});
   return json;
 }
-Allowance allowance_of(const Json& json) {
+Allowance allowance_of(const Json& json, attune_storage storage) {
   Allowance allowed{json.at("number"), json.at("share"), {}};
+  if (is_real(storage)) allowed.greatest = info_of(storage).greatest;
   for (const Json& one : json.at("unsettled")) allowed.unsettled.emplace(one.at(0).get<std::size_t>(), number_of(one.at(1)));
   return allowed;
 }
@@ -53,7 +54,7 @@ PackedCall call_of(const Json& json) {
   for (const Json& tensor : json.at("tensors")) {
     PackedTensor& added = call.tensors.emplace_back(PackedTensor{
         tensor.at("name"), storage_named(tensor.at("storage")), tensor.at("extents"), tensor.value("values", ""), tensor.value("expected", ""), {}});
-    if (tensor.contains("allowed")) added.allowed = allowance_of(tensor.at("allowed"));
+    if (tensor.contains("allowed")) added.allowed = allowance_of(tensor.at("allowed"), added.storage);
   }
   return call;
 }
