@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "codegen/halide/numbers/bf16.h"
+#include "codegen/halide/numbers/strict.h"
 #include "codegen/halide/numbers/vector_math.h"
 #include "schedules/common/online_state.h"
 #include "schedules/common/tiles.h"
@@ -154,14 +155,15 @@ void SoftmaxStage::define_powers(SoftmaxPass& pass) {
   pass.reference(per_row({})) = after(prefetch_query(pass), ceil(pass.maximum(per_row({}))));
 
   pass.weights = Func(pass.named("weights"));
-  const Expr exponent = pass.scores(per_row({column_, panel_})) - pass.reference(per_row({}));
+  const Expr score = pass.scores(per_row({column_, panel_})), reference = pass.reference(per_row({}));
   // The logarithm of the total is wanted to f32: it is not that of weights rounded to bf16.
   if (bf16_ && stored_rows_.log_sum_exp.is_wanted()) {
     pass.exact_weights = Func(pass.named("exact_weights"));
-    pass.exact_weights(per_row({column_, panel_})) = softmax_exp2(exponent, least_weight);
+    pass.exact_weights(per_row({column_, panel_})) = softmax_exp2(score - reference, least_weight);
     pass.weights(per_row({column_, panel_})) = stored_weight(pass.exact_weights(per_row({column_, panel_})));
   } else {
-    pass.weights(per_row({column_, panel_})) = stored_weight(bf16_ ? softmax_exp2_for_bf16(exponent, least_weight) : softmax_exp2(exponent, least_weight));
+    pass.weights(per_row({column_, panel_})) =
+        bf16_ ? softmax_exp2_as_bf16(strict_subtract(score, strict_add(reference, 0.5f)), least_weight) : softmax_exp2(score - reference, least_weight);
   }
 }
 

@@ -176,8 +176,8 @@ Expr wave(const Expr& x, std::uint32_t quarters) {
   return where_rare(is_beyond, turned(quadrant_by_bits(x)), turned(quadrant_by_fma(x)));
 }
 
-/// 2^exponent, 0 where that rounds to 2^least or below; 1 + f * polynomial(f, slope) is 2^f on [-0.5, 0.5].
-Expr exp2_to_zero(const Expr& exponent, int least, std::initializer_list<float> slope) {
+/// at_0 * 2^exponent + added * 2^n, n the rounded exponent; 0 where n is `least` or below. 1 + f * polynomial(f, slope) is 2^f on [-0.5, 0.5].
+Expr exp2_to_zero(const Expr& exponent, int least, std::initializer_list<float> slope, float at_0 = 1, float added = 0) {
   const auto bias = static_cast<float>(-least);
   const Expr s = at_least(-bias, exponent);
   // The low bits are the biased exponent of power = 2^(n + bias - 127), and 0 at the least: so that comes out as 0.
@@ -188,8 +188,8 @@ Expr exp2_to_zero(const Expr& exponent, int least, std::initializer_list<float> 
   // What the power lacks is in the coefficients; the product comes last, so that nothing on the way is below 2^-126, which some CPUs take long over.
   const float missing = std::ldexp(1.f, 127 + least);
   Expr sum;
-  for (const float c : slope) sum = sum.defined() ? sum * f + c * missing : Expr(c * missing);
-  return strict_multiply(power, sum * f + missing);
+  for (const float c : slope) sum = sum.defined() ? sum * f + c * at_0 * missing : Expr(c * at_0 * missing);
+  return strict_multiply(power, sum * f + (at_0 + added) * missing);
 }
 
 }  // namespace
@@ -198,9 +198,12 @@ Expr softmax_exp2(const Expr& s, int least) {
   return exp2_to_zero(s, least, {0.001326472731f, 0.009671512991f, 0.05550733581f, 0.2402224243f, 0.6931470037f});  // error 1.1e-7
 }
 
-Expr softmax_exp2_for_bf16(const Expr& s, int least) {
+Expr softmax_exp2_as_bf16(const Expr& s_less_half, int least) {
+  // Of 2^s the mantissa is 2^(1/2 + f), from 1 to 2: half the distance of bf16 numbers there is a constant, which is added to the polynomial's.
+  constexpr float half_distance = 0x1p-8f, root_2 = 1.41421356f;
   // Least squares reweighted until the extrema were equal (Lawson), error 1.02e-4.
-  return exp2_to_zero(s, least, {0.0550089329f, 0.242210969f, 0.693282902f});
+  const Expr weight = exp2_to_zero(s_less_half, least, {0.0550089329f, 0.242210969f, 0.693282902f}, root_2, half_distance);
+  return Halide::cast<std::uint16_t>(bits(weight) >> 16);
 }
 
 namespace vector_math {

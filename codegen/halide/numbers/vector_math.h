@@ -13,8 +13,9 @@ inline constexpr int least_weight = -101;
 /// Exactly 0 where it is below 2^(least + 0.5), also for -infinity; NaN stays NaN. No number on its way is below 2^-126. `least` is -126 or more.
 Halide::Expr softmax_exp2(const Halide::Expr& s, int least = -126);
 
-/// The same with a relative error below 1.1e-4, a 35th of the distance of bf16 numbers at most, for weights that are rounded to bf16.
-Halide::Expr softmax_exp2_for_bf16(const Halide::Expr& s, int least);
+/// The bits of the same, rounded to bf16 behind a relative error below 1.1e-4, a 35th of the distance of bf16 numbers at most. Exactly 0 where it is
+/// below 2^(least + 1). It takes s - 0.5, whatever subtracts the half: rounding then is no operation, but that the upper half of an f32 is taken.
+Halide::Expr softmax_exp2_as_bf16(const Halide::Expr& s_less_half, int least);
 
 /// Call them with the namespace: Halide has functions of the same names. An ulp is that of the exact result, rounded to f32.
 namespace vector_math {
