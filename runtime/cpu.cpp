@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/driver.h"
+#include "runtime/tile_state.h"
 #include "runtime/words.h"
 
 #if defined(__x86_64__)
@@ -22,7 +23,7 @@ namespace {
 enum Register { eax, ebx, ecx, edx };
 
 /// The registers that the operating system must save: bits of XCR0.
-constexpr std::uint64_t no_state = 0, avx_state = 0x6, avx512_state = 0xe6;
+constexpr std::uint64_t no_state = 0, avx_state = 0x6, avx512_state = 0xe6, tile_data = std::uint64_t{1} << 18U, tile_state = 0x600e6;
 
 struct Feature {
   std::string_view name;
@@ -33,7 +34,7 @@ struct Feature {
 };
 
 // Intel's manual, volume 2, CPUID; AMD's, volume 3, appendix E.
-constexpr std::array<Feature, 34> features = {{
+constexpr std::array<Feature, 36> features = {{
     {"sse3", 1, 0, ecx, 0, no_state},
     {"ssse3", 1, 0, ecx, 9, no_state},
     {"sse4.1", 1, 0, ecx, 19, no_state},
@@ -62,7 +63,9 @@ constexpr std::array<Feature, 34> features = {{
     {"avx512bitalg", 7, 0, ecx, 12, avx512_state},
     {"avx512vpopcntdq", 7, 0, ecx, 14, avx512_state},
     {"avx512vp2intersect", 7, 0, edx, 8, avx512_state},
+    {"amx-bf16", 7, 0, edx, 22, tile_state},
     {"avx512fp16", 7, 0, edx, 23, avx512_state},
+    {"amx-tile", 7, 0, edx, 24, tile_state},
     {"avxvnni", 7, 1, eax, 4, avx_state},
     {"avx512bf16", 7, 1, eax, 5, avx512_state},
     {"avxifma", 7, 1, eax, 23, avx_state},
@@ -86,7 +89,8 @@ bool cpu_has(std::string_view name) {
     std::array<unsigned, 4> regs{};
     // A CPU without the subleaf answers with zeros.
     if (__get_cpuid_count(feature.leaf, feature.subleaf, &regs[eax], &regs[ebx], &regs[ecx], &regs[edx]) == 0) return false;
-    return (regs[feature.reg] >> feature.bit & 1U) != 0 && (saved_state() & feature.state) == feature.state;
+    if ((regs[feature.reg] >> feature.bit & 1U) == 0 || (saved_state() & feature.state) != feature.state) return false;
+    return (feature.state & tile_data) == 0 || is_given_tiles();
   }
   return false;
 }

@@ -12,7 +12,8 @@ namespace attune {
 class Capabilities {
  public:
   virtual ~Capabilities() = default;
-  /// `feature` in GCC's spelling, as -m takes it; false for names that are not known.
+  /// `feature` in GCC's spelling, as -m takes it; false for names that are not known. Of this machine a process that asks for AMX's tiles
+  /// (amx-tile) is given them by Linux, if it may have them, for all of its threads.
   virtual bool has_feature(std::string_view feature) const = 0;
   /// Whether the CPU is of the kind: a vendor, "amd" or "intel", or one with the family that CPUID gives, in decimal: "amd/25" is Zen 3 and Zen 4.
   virtual bool is_cpu(std::string_view kind) const = 0;

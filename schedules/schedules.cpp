@@ -6,6 +6,7 @@
 #include "schedules/gemm/gemm.h"
 #include "schedules/gpu/gpu.h"
 #include "schedules/mma/mma.h"
+#include "schedules/online_softmax/amx_online_softmax.h"
 #include "schedules/online_softmax/online_softmax.h"
 #include "schedules/pointwise/pointwise.h"
 #include "schedules/row_softmax/row_softmax.h"
@@ -47,6 +48,8 @@ constexpr std::array online_softmax_schedules = {
                             online_softmax_blocks,
                             {},
                             online_softmax_registers},
+    Schedule<OnlineSoftmax>{"amx_online_softmax", false, amx_online_softmax_parameters, amx_online_softmax_problem, amx_online_softmax,
+                            online_softmax_blocks, SizeClass::large, nullptr, has_matrix_tiles, takes_matrix_tiles},
     Schedule<OnlineSoftmax>{"split_keys", false, split_keys_parameters, split_keys_problem, split_keys, split_keys_blocks, SizeClass::few},
     Schedule<OnlineSoftmax>{"whole_rows", false, whole_rows_parameters, nullptr, whole_rows, whole_rows_blocks, SizeClass::tiny},
     Schedule<OnlineSoftmax>{"gpu_online_softmax", true, gpu_online_softmax_parameters, gpu_online_softmax_problem, gpu_online_softmax,

@@ -28,6 +28,13 @@ struct Schedule {
   std::optional<SizeClass> made_for = {};
   /// Vector registers that the innermost loop keeps values in; null for a schedule that does not say.
   int (*registers)(const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;
+  /// What it needs of a machine of its kind, and whether it can make a stage: null for a schedule that every such machine can run, and that makes every stage.
+  bool (*needs)(const Machine& machine) = nullptr;
+  bool (*takes)(const Body& body, const Extents& extents, const Machine& machine) = nullptr;
+
+  bool is_for(const Body& body, const Extents& extents, const Machine& machine) const {
+    return is_for_gpu == machine.is_gpu() && (needs == nullptr || needs(machine)) && (takes == nullptr || takes(body, extents, machine));
+  }
 };
 
 /// The stage by the schedule's template.
@@ -64,19 +71,20 @@ struct ScheduleAnswer : ParameterAnswer {
 };
 template <class Body>
 ScheduleInfo info_of(const Schedule<Body>& s, std::string_view stage = {}) {
-  ScheduleInfo info{s.name, stage, s.is_for_gpu, s.parameters, s.problem, {}, s.made_for, s.blocks, s.registers};
+  ScheduleInfo info{s.name, stage, s.is_for_gpu, s.parameters, s.problem, {}, s.made_for, s.blocks, s.registers, {}, {}, s.needs};
   for (const SizeOfCall<Body>& of : sizes_of_calls<Body>())
     if (!s.is_for_gpu || s.made_for == of.size) info.limited.push_back(of.size);
   return info;
 }
-/// The one that the command line names; else that of the nearest record for the stage and size; else the default.
+/// Of those that can make the stage the one that the command line names; else that of the nearest record for the stage and size; else the default.
 template <class Body>
-ScheduleAnswer<Body> choose_schedule(const Machine& machine, SizeClass size, const StageKey& key, const ScheduleChoice& choice) {
+ScheduleAnswer<Body> choose_schedule(const Body& body, const Extents& extents, const Machine& machine, SizeClass size, const StageKey& key,
+                                     const ScheduleChoice& choice) {
   const Schedule<Body>*chosen = nullptr, *recorded = nullptr;
   bool is_named = false;
   std::optional<int> nearest;
   for (const Schedule<Body>& schedule : schedules<Body>()) {
-    if (schedule.is_for_gpu != machine.is_gpu()) continue;
+    if (!schedule.is_for(body, extents, machine)) continue;
     is_named = schedule.name == choice.name;
     if (chosen == nullptr || is_named || schedule.made_for == size) chosen = &schedule;
     if (is_named) break;

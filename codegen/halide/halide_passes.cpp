@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "codegen/halide/rewrites/hidden_bits.h"
+#include "codegen/halide/rewrites/matrix_tiles.h"
 #include "codegen/halide/rewrites/places_before.h"
 #include "codegen/halide/rewrites/private_registers.h"
 #include "codegen/halide/rewrites/single_loops.h"
@@ -213,6 +214,7 @@ class Passes {
     using namespace Halide::Internal;
     s = bound_constant_extent_loops(s);
     s = unroll_loops(s);
+    s = with_matrix_tiles(s, target_);
     s = simplify(vectorize_loops(s, functions_));
     if (target_.has_gpu_feature()) s = with_trimmed_loops(with_private_registers(fuse_gpu_thread_loops(s)));
     return simplify(rewrite_interleavings(s));
@@ -232,7 +234,6 @@ class Passes {
     if (target_.has_feature(Halide::Target::CUDA)) s = lower_warp_shuffles(s, target_);
     s = common_subexpression_elimination(s);
     s = lower_unsafe_promises(s, target_);
-    if (target_.has_feature(Halide::Target::AVX512_SapphireRapids)) s = extract_tile_operations(s);
     s = flatten_nested_ramps(s);
     s = simplify(remove_dead_allocations(s));
     s = hoist_loop_invariant_values(s);

@@ -32,6 +32,8 @@ class StepPipelining {
 
   StepScheduleAnswer schedule() {
     StepScheduleAnswer answer;
+    bind_extents();
+    bind_inputs();
     with_body([&](const auto& body) {
       const auto chosen = chosen_for(body);
       answer = {{}, chosen.problem, chosen.schedule != nullptr};
@@ -65,8 +67,8 @@ class StepPipelining {
   const StepTensor& output(std::size_t result) const { return plan_.tensors[step_.outputs[result]]; }
 
   template <class Body>
-  ScheduleAnswer<Body> chosen_for(const Body&) const {
-    return choose_schedule<Body>(machine_, size_, step_.key, choice_);
+  ScheduleAnswer<Body> chosen_for(const Body& body) const {
+    return choose_schedule<Body>(body, extents_, machine_, size_, step_.key, choice_);
   }
 
   /// Calls visit with what a template takes for the step's kind.

@@ -13,6 +13,7 @@ struct Machine {
   int vector_bytes = 64;
   int registers = 32;
   bool has_bf16_dot = false;
+  bool has_bf16_tiles = false;  ///< tile registers that sum products of bf16 (AMX)
   Device device = Device::cpu;
 
   bool is_gpu() const { return device != Device::cpu; }

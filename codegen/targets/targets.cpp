@@ -15,13 +15,18 @@ constexpr std::string_view zen5 =
 constexpr std::string_view sapphire_rapids =
     "avx2 fma f16c bmi2 lzcnt avx512f avx512bw avx512cd avx512dq avx512vl avx512ifma avx512vbmi avx512vbmi2 avx512vnni avx512bitalg avx512vpopcntdq "
     "avx512bf16 avx512fp16 avxvnni gfni vaes vpclmulqdq";
+constexpr std::string_view sapphire_rapids_amx =
+    "avx2 fma f16c bmi2 lzcnt avx512f avx512bw avx512cd avx512dq avx512vl avx512ifma avx512vbmi avx512vbmi2 avx512vnni avx512bitalg avx512vpopcntdq "
+    "avx512bf16 avx512fp16 avxvnni gfni vaes vpclmulqdq amx-tile amx-bf16";
 constexpr std::string_view x86 = "x86_64-unknown-linux-gnu";
 
-constexpr std::array<TargetInfo, 9> table = {{
+constexpr std::array<TargetInfo, 10> table = {{
     {"zen5", "x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4-avx512_zen5", x86, zen5, "amd/26", "ld",
      Device::cpu, 64, 32, true, "AVX-512 with bf16 dot products at twice the rate: AMD Zen 5"},
     {"zen4", "x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4", x86, zen4, "amd/25", "ld", Device::cpu, 64, 32, true,
      "AVX-512 with bf16 dot products: AMD Zen 4"},
+    {"sapphirerapids-amx", "x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_sapphirerapids", x86, sapphire_rapids_amx,
+     "intel", "ld", Device::cpu, 64, 32, true, "AVX-512 and AMX's products of bf16: Intel Sapphire Rapids and later", true},
     {"sapphirerapids", "x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_sapphirerapids", x86, sapphire_rapids, "intel", "ld",
      Device::cpu, 64, 32, true, "AVX-512 with bf16 dot products: Intel Sapphire Rapids and later"},
     {"x86-64-v4", "x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake", x86, v4, "", "ld", Device::cpu, 64, 32, false,
@@ -49,7 +54,7 @@ std::string target_names() {
 }
 
 Machine machine_of(const TargetInfo& target) {
-  return {std::string(target.name), target.vector_bytes, target.registers, target.has_bf16_dot, target.device};
+  return {std::string(target.name), target.vector_bytes, target.registers, target.has_bf16_dot, target.has_bf16_tiles, target.device};
 }
 
 }  // namespace attune

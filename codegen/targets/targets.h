@@ -21,6 +21,7 @@ struct TargetInfo {
   int vector_bytes = 16, registers = 16;
   bool has_bf16_dot = false;
   std::string_view note;         ///< what `attune list targets` prints
+  bool has_bf16_tiles = false;
 };
 
 /// Every target; of one architecture the best first, as far as features go.

@@ -161,7 +161,8 @@ TileOrder SoftmaxStage::tile_order() const {
 Expr SoftmaxStage::block_predicate(const Expr& condition) const { return bf16_ ? opaque_condition(condition) : condition; }
 
 /// Whole blocks without a mask, the largest first, then what is left in blocks of edge_tile keys with the mask. Where no block can be known
-/// to be wholly visible, the blocks of key_tile keys have the mask, too.
+/// to be wholly visible, the blocks of key_tile keys have the mask, too. A product in matrix tiles takes so little time that scores of a whole tile of
+/// queries, which the first-level cache does not hold, would cost more than reading keys again for each group of rows.
 void SoftmaxStage::define_passes() {
   const Expr none = body_.has_softmax ? select(vector_ >= vectors_ + 1, std::numeric_limits<float>::lowest(), 0.f) : Expr(0.f);
   state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = none;
@@ -180,7 +181,7 @@ void SoftmaxStage::define_passes() {
     RDom blocks({{0, vectors_ + state_vectors_beside()}, {first_block(tile), keys_ / tile - first_block(tile)}}, "whole_" + std::to_string(tile));
     if (has_visibility()) blocks.where(block_predicate(is_whole_block(blocks[1], tile)));
     leave_taken(blocks, tile);
-    define_pass({.key_tile = tile, .has_mask = has_mask_everywhere, .has_tail = false, .by_row_groups = false, .blocks = blocks});
+    define_pass({.key_tile = tile, .has_mask = has_mask_everywhere, .has_tail = false, .by_row_groups = tiles_.in_matrix_tiles, .blocks = blocks});
     if (is_whole(keys_, tile) && takes_all_whole_blocks(tile)) return;
     taken.push_back(tile);
   }
@@ -192,7 +193,7 @@ void SoftmaxStage::define_passes() {
   define_pass({.key_tile = edge,
                .has_mask = static_cast<bool>(body_.visible),
                .has_tail = !is_whole(keys_, edge),
-               .by_row_groups = judges_groups,
+               .by_row_groups = judges_groups || tiles_.in_matrix_tiles,
                .blocks = rest});
 }
 

@@ -13,9 +13,6 @@ using Halide::Var;
 namespace attune {
 namespace {
 
-/// Halide's pattern for sums of products of pairs wants its own type.
-Expr as_number(const Expr& bits) { return Halide::cast<float>(Halide::reinterpret(Halide::BFloat(16), bits)); }
-
 Expr pairs_in(const Expr& extent) { return tiles_of(extent, 2); }
 
 Expr substituted(const Expr& e, const std::string& name, const Expr& replacement) {
@@ -36,13 +33,13 @@ std::optional<Bf16Operands> SoftmaxStage::bf16_operands() const {
   return Bf16Operands{query->stored, key->stored, value->stored, *query->constant_factor() * *key->constant_factor()};
 }
 
-/// A dim of odd extent is filled with zeros, and so are values of keys beyond the last one: their weight is 0, and 0 times infinity is NaN.
+/// A dim whose extent is no multiple of what one instruction sums is filled with zeros, and so are values of keys beyond the last one: their weight is 0, and 0 times infinity is NaN.
 void SoftmaxStage::define_bf16_panels() {
   const std::string& over = body_.over[0];
   const Expr extent = extents_.at(over), index = Var(over) * 2 + pair_;
   const auto panel = [&](const Expr& bits) {
     const Expr element = substituted(bits, over, max(min(likely(index), extent - 1), 0));
-    return fixed_value(extent % 2) == 0 ? element : select(index < extent, element, Halide::cast<std::uint16_t>(0));
+    return fixed_value(extent % pair_padding()) == 0 ? element : select(index < extent, element, Halide::cast<std::uint16_t>(0));
   };
   query_pairs_(joined({pair_, Var(over), row_, row_group_, query_tile_}, batch_)) = panel(bf16_->query);
   key_pairs_(joined({pair_, column_, Var(over), panel_}, key_batch_)) = panel(bf16_->key);
@@ -53,13 +50,14 @@ void SoftmaxStage::define_bf16_panels() {
 
 /// The sums of products, not scaled.
 Expr SoftmaxStage::bf16_product(SoftmaxPass& pass) {
+  if (tiles_.in_matrix_tiles) return matrix_product(pass);
   pass.over = RDom({{0, 2}, {0, pairs_in(extents_.at(body_.over[0]))}}, pass.named("over"));
   const Expr panel = key_block_ * (pass.key_tile / tiles_.panel()) + panel_;
   const Expr query = query_pairs_(joined({pass.over[0], pass.over[1], row_, row_group_, query_tile_}, batch_));
   const Expr key = key_pairs_(joined({pass.over[0], column_, pass.over[1], panel}, key_batch_));
   pass.product = Func(pass.named("product"));
   pass.product(per_row({column_, panel_})) = 0.f;
-  pass.product(per_row({column_, panel_})) += as_number(query) * as_number(key);
+  pass.product(per_row({column_, panel_})) += number_of_bits(query) * number_of_bits(key);
   return pass.product(per_row({column_, panel_})) * bf16_->factor;
 }
 
@@ -69,11 +67,12 @@ Expr SoftmaxStage::loaded_weight(const Expr& stored) const { return bf16_ ? bf16
 
 /// Whole groups of register_vectors vectors first, then the vectors that are left.
 void SoftmaxStage::define_bf16_partial(SoftmaxPass& pass) {
+  if (tiles_.in_matrix_tiles) return define_matrix_partial(pass);
   const Func weights = pass.summed_weights();
   const int panels = pass.key_tile / tiles_.panel(), column_pairs = tiles_.panel() / 2;
   const auto add = [&](const Expr& pair, const Expr& vector, const Expr& column_pair, const Expr& panel) {
-    const Expr weight = as_number(weights(per_row({column_pair * 2 + pair, panel})));
-    const Expr value = as_number(value_pairs_(joined({pair, lane_, vector, column_pair, key_block_ * panels + panel}, value_batch_)));
+    const Expr weight = number_of_bits(weights(per_row({column_pair * 2 + pair, panel})));
+    const Expr value = number_of_bits(value_pairs_(joined({pair, lane_, vector, column_pair, key_block_ * panels + panel}, value_batch_)));
     pass.partial(per_row({lane_, vector})) += weight * value;
   };
   const int group = vectors_in_group();
@@ -99,6 +98,7 @@ void SoftmaxStage::schedule_bf16_panels() {
 
 /// As the product of f32; a register holds the sums of both elements of its pairs.
 void SoftmaxStage::schedule_bf16_product(SoftmaxPass& pass) {
+  if (tiles_.in_matrix_tiles) return schedule_matrix_product(pass);
   const Var vector_of_keys("vector_of_keys-"), lane_of_keys("lane_of_keys-");
   Func& product = pass.product;
   product.compute_at(pass.scores, row_group_).bound_extent(column_, tiles_.panel()).bound_extent(row_, tiles_.rows);
@@ -110,6 +110,7 @@ void SoftmaxStage::schedule_bf16_product(SoftmaxPass& pass) {
 }
 
 void SoftmaxStage::schedule_bf16_partial(SoftmaxPass& pass) {
+  if (tiles_.in_matrix_tiles) return schedule_matrix_partial(pass);
   Func& partial = per_row_group(pass.partial, pass);
   partial.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   // Distances between a tile's sums must be constants, or LLVM keeps them in memory: an unknown extent goes outermost.

@@ -32,6 +32,7 @@ struct SoftmaxPass : KeyBlocks {
   int update = 0;  ///< of the state
 
   Halide::Func product;          ///< [column, panel, ..] sum over body.over; lives in registers
+  Halide::Func whole_product;    ///< the same in memory, where the product lives in tile registers
   Halide::Func scores;           ///< [column, panel, ..] base 2, without a softmax the weights or what these are made of; hidden where not visible
   Halide::Func panel_maximum;    ///< [lane, panel, ..] of scores, taken while these are in registers; only where they are the product
   Halide::Func maximum_by_lane;  ///< [lane, ..]

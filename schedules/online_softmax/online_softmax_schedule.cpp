@@ -64,6 +64,8 @@ Func& SoftmaxStage::per_tile(Func& f) {
 Func& SoftmaxStage::per_block(Func& f, const SoftmaxPass& pass, bool by_row_groups) {
   f.compute_at(by_row_groups ? Halide::LoopLevel(state_, row_group_) : Halide::LoopLevel(state_, pass.block()));
   f.bound_storage(key_block_, 1).bound_storage(query_tile_, 1);
+  // One group of rows takes little time, in which memory would be taken and given back.
+  if (tiles_.in_matrix_tiles) f.hoist_storage(out_, query_tile_);
   return f.bound_extent(row_, tiles_.rows).bound_storage(row_group_, by_row_groups ? 1 : tiles_.row_groups());
 }
 
@@ -166,13 +168,19 @@ void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
   if (!pass.product.defined() || body_.combine) {
     scores.reorder(lane_of_keys, row_, vector_of_keys, row_group_, panel_).unroll(row_);
   } else {
-    scores.reorder(lane_of_keys, vector_of_keys, row_, row_group_, panel_).unroll(vector_of_keys).unroll(row_);
+    scores.reorder(lane_of_keys, vector_of_keys, row_, row_group_, panel_).unroll(vector_of_keys);
+    if (!tiles_.in_matrix_tiles) scores.unroll(row_);
   }
   if (!pass.product.defined()) return;
   if (pass.panel_maximum.defined()) {
     Func& maximum = per_block(pass.panel_maximum, pass, pass.by_row_groups);
     maximum.bound_extent(lane_, tiles_.lanes).bound_extent(panel_, pass.key_tile / tiles_.panel()).vectorize(lane_);
-    maximum.reorder(lane_, row_, row_group_, panel_).unroll(row_).compute_with(scores, row_group_);
+    maximum.reorder(lane_, row_, row_group_, panel_);
+    // Products in memory are read row by row.
+    if (tiles_.in_matrix_tiles)
+      maximum.compute_with(scores, row_);
+    else
+      maximum.unroll(row_).compute_with(scores, row_group_);
   }
 
   if (bf16_) return schedule_bf16_product(pass);

@@ -10,22 +10,18 @@
 #include "schedules/common/row_result.h"
 #include "schedules/common/scores.h"
 #include "schedules/common/softmax_math.h"
+#include "schedules/online_softmax/bf16_operands.h"
 #include "schedules/online_softmax/online_softmax_pass.h"
 #include "schedules/online_softmax/softmax_tiles.h"
 #include "schedules/online_softmax/tile_order.h"
 
 namespace attune {
 
-/// The operands where all are tensors of bf16: product = factor * sum of query * key. Sums of products of pairs take them as they are.
-struct Bf16Operands {
-  Halide::Expr query, key, value;  ///< bits, at the coordinates of the panels
-  float factor = 1;
-};
-
 class SoftmaxStage {
  public:
   SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, const SoftmaxTiles& tiles);
   Stored build();
+  bool is_of_bf16() const { return bf16_.has_value(); }
 
  private:
   // online_softmax.cpp: what is computed
@@ -90,6 +86,13 @@ class SoftmaxStage {
   void schedule_bf16_partial(SoftmaxPass& pass);
   Halide::Expr stored_weight(const Halide::Expr& weight) const;
   Halide::Expr loaded_weight(const Halide::Expr& stored) const;
+
+  // online_softmax_matrix.cpp: the same in tile registers
+  int pair_padding() const;
+  Halide::Expr matrix_product(SoftmaxPass& pass);
+  void define_matrix_partial(SoftmaxPass& pass);
+  void schedule_matrix_product(SoftmaxPass& pass);
+  void schedule_matrix_partial(SoftmaxPass& pass);
 
   // online_softmax_schedule.cpp: when and where it is computed
   void schedule_out();

@@ -11,6 +11,7 @@ struct SoftmaxTiles {
   bool has_bf16_dot;  ///< the machine sums products of pairs of bf16
   bool copy_values;
   PrefetchInto prefetch_keys;
+  bool in_matrix_tiles = false;  ///< products are of bf16, summed in a CPU's tile registers of 16 x 16; rows are a multiple of 16
   int panel() const { return lanes * vectors; }
   int row_groups() const { return query_tile / rows; }
 };

@@ -39,8 +39,12 @@ struct ScheduleInfo {
   std::optional<Device> device = {};  ///< of those that it is for, if it is for one alone
 
   std::string_view some_devices = {};  ///< of that kind alone, if it is for some of them: such a schedule stands beside one for all
+  bool (*needs)(const Machine& machine) = nullptr;  ///< what not all CPUs have; null for a schedule that needs no more than the others
 
-  bool is_for(Device other) const { return device ? *device == other : is_for_gpu == (other != Device::cpu); }
+  bool is_for(const Machine& machine) const {
+    if (needs != nullptr && !needs(machine)) return false;
+    return device ? *device == machine.device : is_for_gpu == machine.is_gpu();
+  }
 };
 std::vector<ScheduleInfo> all_schedules();
 

@@ -182,7 +182,7 @@ TunedFile file_of(const Json& root) {
 /// What is wrong with a record's schedule and values on the machine.
 std::string problem_of(const TunedRecord& record, const Machine& machine) {
   const std::vector<ScheduleInfo> all = all_schedules();
-  const auto info = std::ranges::find_if(all, [&](const ScheduleInfo& s) { return s.name == record.schedule && s.is_for(machine.device); });
+  const auto info = std::ranges::find_if(all, [&](const ScheduleInfo& s) { return s.name == record.schedule && s.is_for(machine); });
   if (info == all.end()) return "schedule " + in_quotes(record.schedule) + ": does not exist for target " + in_quotes(machine.name);
   const std::vector<Parameter> declared = info->parameters(machine, record.size);
   if (std::string problem = parameter_problem(info->name, declared, record.parameters); !problem.empty()) return problem;

@@ -28,6 +28,16 @@ const TargetInfo* watched(const TargetInfo* target) {
   return &entry->second;
 }
 
+/// A target with the schedules of this one, and the instructions of another.
+const TargetInfo* modelled(const TargetInfo* target) {
+  static std::map<const TargetInfo*, TargetInfo> targets;
+  TargetInfo& model = targets.try_emplace(target, *target).first->second;
+  const TargetInfo* instructions = find_target("x86-64-v3");
+  model.halide = instructions->halide;
+  model.features = instructions->features;
+  return &model;
+}
+
 Options typed(const KernelOptions& options, const std::string& variant) {
   Options typed;
   typed.graph = {variant, {}, options.settings};
@@ -39,9 +49,9 @@ Options typed(const KernelOptions& options, const std::string& variant) {
   return typed;
 }
 
-Prepared prepared_or_throw(Prepared prepared) {
+Prepared prepared_or_throw(Prepared prepared, bool is_modelled) {
   if (!prepared.problem.empty()) throw std::runtime_error(prepared.problem);
-  for (const TargetInfo*& target : prepared.targets) target = watched(target);
+  for (const TargetInfo*& target : prepared.targets) target = watched(is_modelled ? modelled(target) : target);
   return prepared;
 }
 
@@ -55,7 +65,7 @@ Prepared of_graph(const Graph& graph, const std::string& name, const KernelOptio
   LoadedGraph loaded;
   loaded.name = name;
   loaded.graph = graph;
-  return prepared_or_throw(prepare(typed(options, name), std::move(loaded)));
+  return prepared_or_throw(prepare(typed(options, name), std::move(loaded)), options.is_modelled);
 }
 
 }  // namespace
@@ -71,7 +81,7 @@ std::vector<std::string> known_extents(const Graph& graph, const Arrays& inputs)
 }
 
 KernelCase::KernelCase(const std::string& variant, const KernelOptions& options)
-    : prepared_(prepared_or_throw(prepare(typed(options, variant)))) {}
+    : prepared_(prepared_or_throw(prepare(typed(options, variant)), options.is_modelled)) {}
 
 KernelCase::KernelCase(const Graph& graph, const std::string& name, const KernelOptions& options)
     : prepared_(of_graph(graph, name, options)) {}

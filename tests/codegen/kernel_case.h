@@ -21,6 +21,8 @@ struct KernelOptions {
   std::string target = "host", types = "f32", schedule = "";
   std::vector<std::string> set = {};       ///< "depth=64"
   std::vector<std::string> tuned = {};     ///< files
+  /// The code for the target with AVX2's instructions: what it computes is seen on any x86-64 machine, which has neither its vectors nor tile registers.
+  bool is_modelled = false;
 };
 
 /// "depth=8" of every dim that follows from no other: a kernel for these extents holds the code for one size of call,

@@ -67,6 +67,7 @@ const std::vector<std::pair<std::string, std::string>> linux_names = {
     {"avx512cd", "avx512cd"}, {"avx512dq", "avx512dq"}, {"avx512vl", "avx512vl"}, {"gfni", "gfni"}, {"vaes", "vaes"},
     {"avx512ifma", "avx512ifma"}, {"avx512vbmi", "avx512vbmi"}, {"avx512vbmi2", "avx512_vbmi2"},
     {"avx512vnni", "avx512_vnni"}, {"avx512bf16", "avx512_bf16"}, {"avx512fp16", "avx512_fp16"},
+    {"amx-tile", "amx_tile"}, {"amx-bf16", "amx_bf16"},
     {"avx512bitalg", "avx512_bitalg"}, {"avxvnni", "avx_vnni"}, {"vpclmulqdq", "vpclmulqdq"},
     {"avx512vpopcntdq", "avx512_vpopcntdq"}, {"avx512vp2intersect", "avx512_vp2intersect"}};
 #else

@@ -111,7 +111,7 @@ TEST_CASE("defaults are tuned by calls of all graphs that take them, of every sc
     std::set<std::pair<std::string, SizeClass>> tuned;
     for (const TuneTask& task : plan.tasks) CHECK(tuned.emplace(task.schedule, task.size).second);
     for (const ScheduleInfo& info : all_schedules()) {
-      if (info.is_for_gpu) continue;
+      if (!info.is_for(machine_of(target))) continue;
       CAPTURE(info.name);
       CHECK(tuned.contains({std::string(info.name), info.made_for.value_or(SizeClass::large)}));
       if (!info.made_for && std::ranges::find(info.limited, SizeClass::small) != info.limited.end())

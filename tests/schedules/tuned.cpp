@@ -68,7 +68,7 @@ TEST_CASE("every target has a default of every schedule and size", "[tuned]") {
     CHECK(tuned_problem(*file, machine) == "");
     std::size_t own = 0;
     for (const ScheduleInfo& info : all_schedules()) {
-      if (!info.is_for(target.device)) continue;
+      if (!info.is_for(machine)) continue;
       for (const SizeClass size : info.made_for ? std::vector{*info.made_for} : std::vector{SizeClass::large, SizeClass::small}) {
         CAPTURE(info.name);
         const TunedMatch match = default_record({&file, 1}, info.name, size);

@@ -42,6 +42,20 @@ TEST_CASE("products of bf16 pairs are instructions in every pass over keys", "[c
   }
 }
 
+TEST_CASE("products of bf16 in tiles are instructions in every pass over keys, whose sums stay in registers", "[command line]") {
+  for (const std::string variant : {"scaled_dot_product", "causal", "soft_cap"}) {
+    const std::string assembly = attune_says(
+        {"show", variant, "--type", "bf16", "--target", "sapphirerapids-amx", "--set", "depth=64", "--set", "value_depth=64", "--stage", "assembly"});
+    INFO(variant);
+    constexpr int products = 2 * 2;  // scores and sums of values, in blocks of two sizes
+    constexpr int tiles = 4;         // of a product's sums
+    CHECK(count_lines(assembly, "tilezero") == products * tiles);
+    CHECK(count_lines(assembly, "tdpbf16ps") == products * tiles);
+    CHECK(count_lines(assembly, "tileloadd") == products * (1 + tiles));
+    CHECK(count_lines(assembly, "tilestored") == products * tiles);
+  }
+}
+
 TEST_CASE("later keys and values are prefetched, each line once", "[command line]") {
   const auto prefetched = [](const std::string& depth, const std::string& type, const std::string& target, const std::vector<std::string>& schedule,
                              const std::string& instruction = "prefetchnta") {

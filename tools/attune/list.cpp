@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "dsl/variants.h"
@@ -25,12 +26,20 @@ void list_ops() {
   [&]<class... Op>(const std::variant<Op...>*) { (fmt::print("{:14} {}\n", Op::name, Op::meaning), ...); }(static_cast<const AnyOp*>(nullptr));
 }
 
+/// The target whose parameters are printed: of those that a schedule is for a common one, or the first.
+const TargetInfo& target_of(const ScheduleInfo& schedule) {
+  const auto takes = [&](const TargetInfo& target) { return schedule.is_for(machine_of(target)); };
+  for (const char* common : {"x86-64-v4", "cuda"})
+    if (takes(*find_target(common))) return *find_target(common);
+  return *std::ranges::find_if(targets(), takes);
+}
+
 void list_schedules() {
-  const Machine cpu = machine_of(*find_target("x86-64-v4")), gpu = machine_of(*find_target("cuda"));
   for (const ScheduleInfo& info : all_schedules()) {
-    const Machine& machine = info.is_for_gpu ? gpu : cpu;
+    const TargetInfo& target = target_of(info);
+    const Machine machine = machine_of(target);
     const std::string calls = info.made_for ? fmt::format(", for calls of size '{}'", name_of(*info.made_for)) : "";
-    fmt::print("{:16} of stages '{}'{}{}{}\n", info.name, info.stage, info.is_for_gpu ? ", on GPUs" : "",
+    fmt::print("{:16} of stages '{}'{}{}{}\n", info.name, info.stage, info.is_for_gpu ? ", on GPUs" : info.needs ? fmt::format(", on {}", target.name) : "",
                info.some_devices.empty() ? "" : fmt::format(" of {}", info.some_devices), calls);
     for (const Parameter& p : info.parameters(machine, SizeClass::large))
       fmt::print("  {:16} {} of {}\n", p.name, p.value, fmt::join(p.legal, ", "));

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/tile_state.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #else
@@ -62,6 +64,39 @@ __attribute__((target("avx512f,avx512bf16"))) void run_bf16() {
     for (int i = 0; i < chains; ++i) a[i] = _mm512_dpbf16_ps(a[i], m, c);
   }
   for (const __m512& v : a) keep(v);
+}
+
+/// Six tiles of sums, each waiting for its own of six products before: a product takes 16 cycles, and its sums are there after 52.
+constexpr std::int64_t tile_rounds = rounds / 20, tiles_of_sums = 6, flops_of_tile = 2 * 16 * 16 * 32;
+
+/// As _tile_loadconfig reads it (Intel's manual, volume 1, 18.3): of every tile 16 rows of 64 bytes.
+struct alignas(64) TileConfig {
+  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+
+__attribute__((target("amx-tile,amx-bf16"))) void run_tiles() {
+  const TileConfig config;
+  asm volatile("" : : "r"(&config) : "memory");  // GCC takes the instruction for one that reads eight bytes
+  _tile_loadconfig(&config);
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  _tile_zero(4);
+  _tile_zero(5);
+  _tile_zero(6);
+  _tile_zero(7);
+  for (std::int64_t r = 0; r < tile_rounds; ++r) {
+    _tile_dpbf16ps(0, 6, 7);
+    _tile_dpbf16ps(1, 6, 7);
+    _tile_dpbf16ps(2, 6, 7);
+    _tile_dpbf16ps(3, 6, 7);
+    _tile_dpbf16ps(4, 6, 7);
+    _tile_dpbf16ps(5, 6, 7);
+  }
+  _tile_release();
 }
 #else
 void run_128() {
@@ -134,6 +169,8 @@ double fma_peak_gflops(std::string_view features, int threads, double seconds) {
 
 double bf16_peak_gflops(std::string_view features, int threads, double seconds) {
 #if defined(__x86_64__)
+  if (has(features, "amx-bf16") && __builtin_cpu_supports("amx-bf16") && is_given_tiles())
+    return arithmetic_rate(threads, seconds, static_cast<double>(tile_rounds * tiles_of_sums * flops_of_tile), run_tiles);
   if (has(features, "avx512bf16") && __builtin_cpu_supports("avx512bf16"))
     return arithmetic_rate(threads, seconds, static_cast<double>(rounds) * chains * 64, run_bf16);
 #endif

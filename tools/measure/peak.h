@@ -12,7 +12,7 @@ namespace attune {
 /// got what they say.
 double fma_peak_gflops(std::string_view features, int threads, double seconds);
 
-/// The same of bf16 dot products (vdpbf16ps, with avx512bf16); 0 where the features or the CPU have none.
+/// The same of bf16: of products in tile registers (tdpbf16ps, with amx-bf16), else of dot products (vdpbf16ps, with avx512bf16); 0 where the features or the CPU have none.
 double bf16_peak_gflops(std::string_view features, int threads, double seconds);
 
 /// Bytes read per second in units of 1e9, streaming through an array much larger than the caches, on `threads` threads;

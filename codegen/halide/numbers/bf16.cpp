@@ -9,6 +9,8 @@ namespace attune {
 
 Expr bf16_value(const Expr& bits) { return Halide::reinterpret<float>(Halide::cast<std::uint32_t>(bits) << 16); }
 
+Expr number_of_bits(const Expr& bits) { return Halide::cast<float>(Halide::reinterpret(Halide::BFloat(16), bits)); }
+
 Expr bf16_of_pair(const Expr& first_bits, const Expr& second_bits, const Expr& part) {
   const Expr word = Halide::concat_bits({first_bits, second_bits});
   return Halide::reinterpret<float>(Halide::select(part == 0, word << 16, word & u32(0xffff0000)));

@@ -8,6 +8,9 @@ namespace attune {
 /// The number that the bits stand for, exactly.
 Halide::Expr bf16_value(const Halide::Expr& bits);
 
+/// The same of Halide's own type, which its patterns for sums of products of pairs want.
+Halide::Expr number_of_bits(const Halide::Expr& bits);
+
 /// Of two numbers side by side in memory the first (part 0) or the second (1): each takes one operation on the word that holds both.
 Halide::Expr bf16_of_pair(const Halide::Expr& first_bits, const Halide::Expr& second_bits, const Halide::Expr& part);
 

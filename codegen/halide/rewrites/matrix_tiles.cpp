@@ -1,0 +1,289 @@
+#include "codegen/halide/rewrites/matrix_tiles.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attune {
+namespace {
+
+using namespace Halide::Internal;
+using Halide::Expr;
+using Halide::Type;
+
+constexpr int elements_of_tile = tile_rows * tile_columns, pair_elements = 2, pairs = tile_depth / pair_elements;
+constexpr int bytes_of_sum = 4, bytes_of_pair = 4, bytes_of_element = 2;
+
+[[noreturn]] void refuse(const std::string& why, const Stmt& s) {
+  std::ostringstream text;
+  text << "internal: a product in tiles " << why << ":\n" << s;
+  throw Halide::CompileError(text.str());
+}
+
+/// Loops around a single store, outermost first, without the names between them.
+struct Nest {
+  std::vector<const For*> loops;
+  const Store* store = nullptr;
+  std::map<std::string, Expr> lets;
+};
+
+std::optional<Nest> nest_around(const For* outermost) {
+  Nest nest;
+  Stmt s = outermost;
+  for (;;) {
+    if (const auto* loop = s.as<For>()) {
+      nest.loops.push_back(loop);
+      s = loop->body;
+    } else if (const auto* let = s.as<LetStmt>()) {
+      nest.lets[let->name] = substitute(nest.lets, let->value);
+      s = let->body;
+    } else {
+      break;
+    }
+  }
+  nest.store = s.as<Store>();
+  return nest.store == nullptr ? std::nullopt : std::optional(nest);
+}
+
+class LoadsOf final : public IRVisitor {
+ public:
+  std::vector<const Load*> loads;
+
+ private:
+  using IRVisitor::visit;
+  void visit(const Load* op) override { loads.push_back(op); }
+};
+
+const Load* only_load(const Expr& e) {
+  LoadsOf search;
+  e.accept(&search);
+  return search.loads.size() == 1 ? search.loads[0] : nullptr;
+}
+
+/// A place in memory for each iteration of a nest: where the first one's is, and how far apart those of each loop are.
+struct Places {
+  Expr first;
+  std::vector<Expr> strides;  // of the nest's loops
+};
+
+/// Elements of an operand, rows or pairs of them `stride` apart.
+struct Operand {
+  const Load* load;
+  Expr first, stride;
+};
+
+/// Tile registers, or arrays in their stead, and what is done with them.
+class TileCode {
+ public:
+  virtual ~TileCode() = default;
+  virtual Stmt allocated(const std::string& tile, const Stmt& body) const = 0;
+  virtual Stmt zero(const std::string& tile) const = 0;
+  virtual Stmt multiply(const std::string& tile, const Operand& a, const Operand& b) const = 0;
+  virtual Stmt store(const std::string& tile, const Store* op, const Expr& first, const Expr& stride) const = 0;
+};
+
+Expr number16(int n) { return IntImm::make(Halide::Int(16), n); }
+Expr bytes(const Expr& elements, int of_each) { return Halide::cast<std::int64_t>(elements) * Expr(std::int64_t{of_each}); }
+Expr address(const std::string& name) { return Variable::make(Halide::Handle(), name); }
+
+class Instructions final : public TileCode {
+ public:
+  /// Of one element of a type of its own: memory that another array has been in before, or will be, LLVM does not turn into a register.
+  Stmt allocated(const std::string& tile, const Stmt& body) const override {
+    return Allocate::make(tile, sums, Halide::MemoryType::AMXTile, {1}, Halide::Internal::const_true(), body);
+  }
+  Stmt zero(const std::string& tile) const override {
+    return Store::make(tile, call(sums, "tile_zero", {number16(tile_rows), number16(tile_columns * bytes_of_sum)}), whole(), {}, Halide::Internal::const_true(elements_of_tile), {});
+  }
+  Stmt multiply(const std::string& tile, const Operand& a, const Operand& b) const override {
+    const Expr product = call(sums, "tile_matmul",
+                              {number16(tile_rows), number16(tile_columns * bytes_of_sum), number16(pairs * bytes_of_pair), value(tile),
+                               loaded(a, tile_rows, pairs * bytes_of_pair), loaded(b, pairs, tile_columns * bytes_of_pair)});
+    return Store::make(tile, product, whole(), {}, Halide::Internal::const_true(elements_of_tile), {});
+  }
+  Stmt store(const std::string& tile, const Store* op, const Expr& first, const Expr& stride) const override {
+    return Evaluate::make(call(Halide::Int(32), "tile_store",
+                               {number16(tile_rows), number16(tile_columns * bytes_of_sum), address(op->name), bytes(first, bytes_of_sum),
+                                bytes(stride, bytes_of_sum), value(tile)}));
+  }
+
+ private:
+  static Expr call(const Type& type, const char* name, const std::vector<Expr>& arguments) {
+    return Call::make(type, name, arguments, Call::Intrinsic);
+  }
+  static Expr whole() { return Ramp::make(0, 1, elements_of_tile); }
+  static Expr value(const std::string& tile) {
+    return Load::make(sums, tile, whole(), {}, {}, Halide::Internal::const_true(elements_of_tile), {});
+  }
+  static Expr loaded(const Operand& of, int rows, int row_bytes) {
+    const Type elements = Halide::BFloat(16).with_lanes(elements_of_tile * bytes_of_sum / bytes_of_element);
+    return call(elements, "tile_load",
+                {number16(rows), number16(row_bytes), address(of.load->name), bytes(of.first, bytes_of_element), bytes(of.stride, bytes_of_element)});
+  }
+
+  static inline const Type sums = Halide::Float(32).with_lanes(elements_of_tile);
+};
+
+class Loops final : public TileCode {
+ public:
+  Stmt allocated(const std::string& tile, const Stmt& body) const override {
+    return Allocate::make(tile, Halide::Float(32), Halide::MemoryType::Stack, {elements_of_tile}, Halide::Internal::const_true(), body);
+  }
+  Stmt zero(const std::string& tile) const override { return over_sums(stored(tile, 0.f)); }
+  Stmt multiply(const std::string& tile, const Operand& a, const Operand& b) const override {
+    const Expr k = Variable::make(Halide::Int(32), "k.in_tile");
+    const Expr term = number(a, a.first + row() * a.stride + k) *
+                      number(b, b.first + k / pair_elements * b.stride + column() * pair_elements + k % pair_elements);
+    return over_sums(For::make("k.in_tile", 0, tile_depth, ForType::Serial, Halide::Partition::Never, Halide::DeviceAPI::None,
+                               stored(tile, value(tile) + term)));
+  }
+  Stmt store(const std::string& tile, const Store* op, const Expr& first, const Expr& stride) const override {
+    return over_sums(Store::make(op->name, value(tile), first + row() * stride + column(), op->param, Halide::Internal::const_true(), {}));
+  }
+
+ private:
+  static Expr row() { return Variable::make(Halide::Int(32), "row.in_tile"); }
+  static Expr column() { return Variable::make(Halide::Int(32), "column.in_tile"); }
+  static Expr place() { return row() * tile_columns + column(); }
+  static Stmt stored(const std::string& tile, const Expr& sum) { return Store::make(tile, sum, place(), {}, Halide::Internal::const_true(), {}); }
+  static Expr value(const std::string& tile) { return Load::make(Halide::Float(32), tile, place(), {}, {}, Halide::Internal::const_true(), {}); }
+  static Expr number(const Operand& of, const Expr& index) {
+    const Load* op = of.load;
+    const Expr bits = Load::make(op->type, op->name, index, op->image, op->param, op->predicate, {});
+    return Halide::cast<float>(Halide::reinterpret(Halide::BFloat(16), bits));
+  }
+  static Stmt over_sums(Stmt s) {
+    s = For::make("column.in_tile", 0, tile_columns, ForType::Serial, Halide::Partition::Never, Halide::DeviceAPI::None, s);
+    return For::make("row.in_tile", 0, tile_rows, ForType::Serial, Halide::Partition::Never, Halide::DeviceAPI::None, s);
+  }
+};
+
+class WithMatrixTiles final : public IRMutator {
+ public:
+  explicit WithMatrixTiles(const TileCode& code) : code_(code) {}
+
+ private:
+  using IRMutator::visit;
+
+  Stmt visit(const LetStmt* op) override {
+    const ScopedBinding<Expr> bound(lets_, op->name, with_known_names(op->value));
+    return IRMutator::visit(op);
+  }
+
+  Stmt visit(const Allocate* op) override {
+    if (op->memory_type != Halide::MemoryType::AMXTile) return IRMutator::visit(op);
+    tiles_[op->name];
+    Stmt body = mutate(op->body);
+    for (const auto& [place, tile] : tiles_.at(op->name))
+      body = code_.allocated(tile, body);
+    tiles_.erase(op->name);
+    return body;
+  }
+
+  Stmt visit(const Free* op) override { return tiles_.contains(op->name) ? Evaluate::make(0) : IRMutator::visit(op); }
+
+  Stmt visit(const For* op) override {
+    if (tiles_.empty() || op->for_type != ForType::Vectorized) return IRMutator::visit(op);
+    const std::optional<Nest> nest = nest_around(op);
+    if (!nest) return IRMutator::visit(op);
+    const Expr value = substitute(nest->lets, nest->store->value);
+    if (tiles_.contains(nest->store->name)) return is_const_zero(value) ? code_.zero(tile_of(*nest, nest->store->name, nest->store->index)) : product(*nest, value);
+    const auto* load = value.as<Load>();
+    if (load == nullptr || !tiles_.contains(load->name)) return IRMutator::visit(op);
+    return stored(*nest, load);
+  }
+
+  Stmt stored(const Nest& nest, const Load* sums) {
+    const Places from = places(nest, sums->index), to = places(nest, nest.store->index);
+    if (nest.loops.size() != 2 || !has_extents(nest, {tile_rows, tile_columns})) refuse("is stored by other loops", nest.loops[0]);
+    for (std::size_t column = 0; column < 2; ++column)
+      if (is_const_one(to.strides[column])) return code_.store(tile_at(sums->name, from.first, nest), nest.store, to.first, to.strides[1 - column]);
+    refuse("is stored where its columns do not lie side by side", nest.loops[0]);
+  }
+
+  /// The loops of a product, outermost first: rows and columns in any order, pairs, elements of a pair.
+  Stmt product(const Nest& nest, const Expr& value) {
+    const auto* sum = value.as<Add>();
+    if (sum == nullptr || nest.loops.size() != 4 || !has_extents(nest, {tile_rows, tile_columns, pairs, pair_elements})) refuse("is summed by other loops", nest.loops[0]);
+    const auto* load = sum->a.as<Load>();
+    const auto* term = (load != nullptr ? sum->b : sum->a).as<Mul>();
+    if (load == nullptr) load = sum->b.as<Load>();
+    if (load == nullptr || load->name != nest.store->name || term == nullptr) refuse("adds no product to its sums", nest.loops[0]);
+    std::optional<Operand> a, b;
+    for (const Expr& factor : {term->a, term->b}) {
+      const Load* read = only_load(factor);
+      if (read == nullptr || read->type != Halide::UInt(16)) refuse("has factors that are no bits of bf16", nest.loops[0]);
+      const Places at = places(nest, read->index);
+      const auto is = [&](std::size_t loop, int stride) { return Halide::Internal::is_const(at.strides[loop], stride); };
+      for (std::size_t row = 0; row < 2; ++row) {
+        const std::size_t column = 1 - row;
+        if (is(3, 1) && is(2, pair_elements) && is(column, 0) && !is(row, 0)) a = Operand{read, at.first, at.strides[row]};
+        if (is(3, 1) && is(column, pair_elements) && is(row, 0)) b = Operand{read, at.first, at.strides[2]};
+      }
+    }
+    if (!a || !b) refuse("has operands of another layout", nest.loops[0]);
+    return code_.multiply(tile_of(nest, nest.store->name, nest.store->index), *a, *b);
+  }
+
+  static bool has_extents(const Nest& nest, const std::vector<int>& extents) {
+    for (std::size_t n = 0; n < extents.size(); ++n)
+      if (!Halide::Internal::is_const(nest.loops[n]->extent, extents[n])) return false;
+    return true;
+  }
+
+  Places places(const Nest& nest, const Expr& index) const {
+    const Expr at = with_known_names(substitute(nest.lets, index));
+    std::map<std::string, Expr> firsts;
+    for (const For* loop : nest.loops) firsts[loop->name] = loop->min;
+    Places found{simplify(with_known_names(substitute(firsts, at))), {}};
+    for (const For* loop : nest.loops) {
+      std::map<std::string, Expr> next = firsts;
+      next[loop->name] = loop->min + 1;
+      found.strides.push_back(simplify(with_known_names(substitute(next, at)) - found.first));
+    }
+    return found;
+  }
+
+  std::string tile_of(const Nest& nest, const std::string& name, const Expr& index) { return tile_at(name, places(nest, index).first, nest); }
+
+  std::string tile_at(const std::string& name, const Expr& first, const Nest& nest) {
+    const std::optional<std::int64_t> place = as_const_int(first);
+    if (!place) refuse("has a tile whose place is no constant", nest.loops[0]);
+    return tiles_.at(name).try_emplace(*place, name + ".tile_" + std::to_string(*place)).first->second;
+  }
+
+  Expr with_known_names(const Expr& e) const {
+    Expr known = e;
+    for (const std::string& name : names_in(e))
+      if (lets_.contains(name)) known = substitute(name, lets_.get(name), known);
+    return known;
+  }
+
+  static std::vector<std::string> names_in(const Expr& e) {
+    class Names final : public IRVisitor {
+     public:
+      std::vector<std::string> found;
+
+     private:
+      using IRVisitor::visit;
+      void visit(const Variable* op) override { found.push_back(op->name); }
+    } names;
+    e.accept(&names);
+    return names.found;
+  }
+
+  const TileCode& code_;
+  Scope<Expr> lets_;
+  std::map<std::string, std::map<std::int64_t, std::string>> tiles_;  // of each function by where in it they begin
+};
+
+}  // namespace
+
+Stmt with_matrix_tiles(const Stmt& s, const Halide::Target& target) {
+  if (target.has_feature(Halide::Target::AVX512_SapphireRapids)) return WithMatrixTiles(Instructions()).mutate(s);
+  return WithMatrixTiles(Loops()).mutate(s);
+}
+
+}  // namespace attune

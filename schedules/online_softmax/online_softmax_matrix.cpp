@@ -1,0 +1,103 @@
+// Products of bf16 in tile registers (codegen/halide/rewrites/matrix_tiles.h): 16 queries by 16 keys, or by 16 of value_depth, each.
+#include <algorithm>
+#include <numeric>
+
+#include "codegen/halide/numbers/bf16.h"
+#include "codegen/halide/rewrites/matrix_tiles.h"
+#include "schedules/common/tiles.h"
+#include "schedules/online_softmax/online_softmax_stage.h"
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::MemoryType;
+using Halide::RDom;
+using Halide::Var;
+using Halide::VarOrRVar;
+
+namespace attune {
+namespace {
+
+constexpr int pairs_of_step = tile_depth / 2;
+
+/// Sums in tiles: every tile of a function of rows and columns, unrolled around the loops of one tile. Gives those loops, inner ones first.
+std::vector<VarOrRVar> in_tiles(Halide::Stage stage, const Var& column, const Var& row) {
+  const Var column_tile("column_tile-"), column_in_tile("column_in_tile-"), row_tile("row_tile-"), row_in_tile("row_in_tile-");
+  stage.split(column, column_tile, column_in_tile, tile_columns, Halide::TailStrategy::RoundUp);
+  stage.split(row, row_tile, row_in_tile, tile_rows, Halide::TailStrategy::RoundUp);
+  stage.vectorize(column_in_tile).vectorize(row_in_tile).unroll(column_tile).unroll(row_tile);
+  return {column_in_tile, row_in_tile, column_tile, row_tile};
+}
+
+/// A sum's update: `pair` and `of_step` are within a tile's step, `outer` around all tiles.
+void sum_in_tiles(Halide::Stage update, const Var& column, const Var& row, const RDom& over, std::vector<VarOrRVar> outer) {
+  std::vector<VarOrRVar> order = {over[0], over[1]};
+  const std::vector<VarOrRVar> tiles = in_tiles(update, column, row);
+  order.insert(order.end(), tiles.begin(), tiles.end());
+  order.insert(order.end(), outer.begin(), outer.end());
+  update.reorder(order);
+}
+
+}  // namespace
+
+/// What a contracted dim is filled up to a multiple of.
+int SoftmaxStage::pair_padding() const { return tiles_.in_matrix_tiles ? tile_depth : 2; }
+
+Expr SoftmaxStage::matrix_product(SoftmaxPass& pass) {
+  pass.over = RDom({{0, 2}, {0, pairs_of_step}, {0, tiles_of(extents_.at(body_.over[0]), tile_depth)}}, pass.named("over"));
+  const Expr pair = pass.over[2] * pairs_of_step + pass.over[1], panel = key_block_ * (pass.key_tile / tiles_.panel()) + panel_;
+  const Expr query = query_pairs_(joined({pass.over[0], pair, row_, row_group_, query_tile_}, batch_));
+  const Expr key = key_pairs_(joined({pass.over[0], column_, pair, panel}, key_batch_));
+  pass.product = Func(pass.named("product"));
+  pass.product(per_row({column_, panel_})) = 0.f;
+  pass.product(per_row({column_, panel_})) += number_of_bits(query) * number_of_bits(key);
+  pass.whole_product = Func(pass.named("whole_product"));
+  pass.whole_product(per_row({column_, panel_})) = pass.product(per_row({column_, panel_}));
+  return pass.whole_product(per_row({column_, panel_})) * bf16_->factor;
+}
+
+/// Groups of vectors: as many as there are registers for, if their number is known to be a multiple of it.
+void SoftmaxStage::define_matrix_partial(SoftmaxPass& pass) {
+  const Func weights = pass.summed_weights();
+  const int panels = pass.key_tile / tiles_.panel(), steps = tiles_.panel() / tile_depth;
+  pass.whole = RDom({{0, 2}, {0, pairs_of_step}, {0, steps}, {0, panels}}, pass.named("whole"));
+  const Expr pair = pass.whole[2] * pairs_of_step + pass.whole[1];
+  const Expr weight = number_of_bits(weights(per_row({pair * 2 + pass.whole[0], pass.whole[3]})));
+  const Expr value = number_of_bits(value_pairs_(joined({pass.whole[0], lane_, vector_, pair, key_block_ * panels + pass.whole[3]}, value_batch_)));
+  pass.group_sums = Func(pass.named("group_sums"));
+  pass.group_sums(per_row({lane_, vector_})) = 0.f;
+  pass.group_sums(per_row({lane_, vector_})) += weight * value;
+  pass.partial = Func(pass.named("partial"));
+  pass.partial(per_row({lane_, vector_})) = pass.group_sums(per_row({lane_, vector_}));
+}
+
+void SoftmaxStage::schedule_matrix_product(SoftmaxPass& pass) {
+  Func &whole = pass.whole_product, &product = pass.product;
+  // With rows behind columns, so that how far rows lie apart is a constant.
+  for (Func* f : {&whole, &product}) f->bound_extent(column_, tiles_.panel()).bound_extent(row_, tiles_.rows).reorder_storage(column_, row_, panel_);
+  whole.compute_at(pass.scores, row_group_);
+  whole.reorder(in_tiles(whole, column_, row_));
+  product.compute_at(pass.scores, row_group_).store_in(MemoryType::AMXTile);
+  product.reorder(in_tiles(product, column_, row_));
+  sum_in_tiles(product.update(), column_, row_, pass.over, {pass.over[2]});
+}
+
+void SoftmaxStage::schedule_matrix_partial(SoftmaxPass& pass) {
+  const int group = std::gcd(fixed_value(vectors_).value_or(1), tiles_.vectors);
+  const Var vector_in_group("vector_in_group-");
+  Func &partial = per_row_group(pass.partial, pass), &sums = pass.group_sums;
+  partial.bound_extent(lane_, tiles_.lanes).bound_extent(vector_, vectors_).split(vector_, vector_group_, vector_in_group, group);
+  const Var row_tile("row_tile-"), row_in_tile("row_in_tile-");
+  partial.split(row_, row_tile, row_in_tile, tile_rows, Halide::TailStrategy::RoundUp);
+  partial.reorder(lane_, row_in_tile, vector_in_group, row_tile, vector_group_, row_group_);
+  partial.vectorize(lane_).vectorize(row_in_tile).unroll(vector_in_group).unroll(row_tile);
+  sums.compute_at(partial, vector_group_).store_in(MemoryType::AMXTile);
+  sums.bound_extent(lane_, tiles_.lanes).bound_extent(vector_, group).bound_extent(row_, tiles_.rows);
+  for (Halide::Stage stage : {Halide::Stage(sums), sums.update()}) {
+    stage.split(row_, row_tile, row_in_tile, tile_rows, Halide::TailStrategy::RoundUp);
+    stage.vectorize(lane_).vectorize(row_in_tile).unroll(vector_).unroll(row_tile);
+  }
+  sums.reorder(lane_, row_in_tile, vector_, row_tile);
+  sums.update().reorder(pass.whole[0], pass.whole[1], lane_, row_in_tile, vector_, row_tile, pass.whole[2], pass.whole[3]);
+}
+
+}  // namespace attune
