@@ -49,7 +49,7 @@ constexpr std::array online_softmax_schedules = {
                             {},
                             online_softmax_registers},
     Schedule<OnlineSoftmax>{"amx_online_softmax", false, amx_online_softmax_parameters, amx_online_softmax_problem, amx_online_softmax,
-                            online_softmax_blocks, SizeClass::large, nullptr, has_matrix_tiles, takes_matrix_tiles},
+                            online_softmax_blocks, SizeClass::large, nullptr, has_matrix_tiles, matrix_tiles_refusal},
     Schedule<OnlineSoftmax>{"split_keys", false, split_keys_parameters, split_keys_problem, split_keys, split_keys_blocks, SizeClass::few},
     Schedule<OnlineSoftmax>{"whole_rows", false, whole_rows_parameters, nullptr, whole_rows, whole_rows_blocks, SizeClass::tiny},
     Schedule<OnlineSoftmax>{"gpu_online_softmax", true, gpu_online_softmax_parameters, gpu_online_softmax_problem, gpu_online_softmax,

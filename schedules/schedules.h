@@ -28,13 +28,10 @@ struct Schedule {
   std::optional<SizeClass> made_for = {};
   /// Vector registers that the innermost loop keeps values in; null for a schedule that does not say.
   int (*registers)(const Machine& machine, const std::vector<Parameter>& parameters) = nullptr;
-  /// What it needs of a machine of its kind, and whether it can make a stage: null for a schedule that every such machine can run, and that makes every stage.
+  /// What not every machine of its kind has; null for a schedule that needs no more than the others.
   bool (*needs)(const Machine& machine) = nullptr;
-  bool (*takes)(const Body& body, const Extents& extents, const Machine& machine) = nullptr;
-
-  bool is_for(const Body& body, const Extents& extents, const Machine& machine) const {
-    return is_for_gpu == machine.is_gpu() && (needs == nullptr || needs(machine)) && (takes == nullptr || takes(body, extents, machine));
-  }
+  /// Why it cannot make a stage, in words; empty if it can, null for a schedule that makes every stage.
+  std::string (*refusal)(const Body& body, const Extents& extents, const Machine& machine) = nullptr;
 };
 
 /// The stage by the schedule's template.
@@ -68,6 +65,7 @@ template <class Body>
 struct ScheduleAnswer : ParameterAnswer {
   const Schedule<Body>* schedule = nullptr;
   bool is_for_size = false;  ///< made, or chosen by a record, for calls of the size alone
+  std::string declined;      ///< why one that would come before it cannot make the stage
 };
 template <class Body>
 ScheduleInfo info_of(const Schedule<Body>& s, std::string_view stage = {}) {
@@ -83,8 +81,14 @@ ScheduleAnswer<Body> choose_schedule(const Body& body, const Extents& extents, c
   const Schedule<Body>*chosen = nullptr, *recorded = nullptr;
   bool is_named = false;
   std::optional<int> nearest;
+  std::string declined;
   for (const Schedule<Body>& schedule : schedules<Body>()) {
-    if (!schedule.is_for(body, extents, machine)) continue;
+    if (schedule.is_for_gpu != machine.is_gpu() || (schedule.needs != nullptr && !schedule.needs(machine))) continue;
+    const std::string refusal = schedule.refusal == nullptr ? std::string() : schedule.refusal(body, extents, machine);
+    if (!refusal.empty()) {
+      if (schedule.name == choice.name || schedule.made_for == size) declined = refusal;
+      continue;
+    }
     is_named = schedule.name == choice.name;
     if (chosen == nullptr || is_named || schedule.made_for == size) chosen = &schedule;
     if (is_named) break;
@@ -95,7 +99,7 @@ ScheduleAnswer<Body> choose_schedule(const Body& body, const Extents& extents, c
   if (!is_named && recorded != nullptr) chosen = recorded;
   if (chosen == nullptr) answer.problem = "target '" + machine.name + "': has no schedule for a stage of this graph";
   else
-    answer = {choose_parameters(info_of(*chosen), machine, size, key, choice), chosen, chosen->made_for == size || (!is_named && chosen == recorded)};
+    answer = {choose_parameters(info_of(*chosen), machine, size, key, choice), chosen, chosen->made_for == size || (!is_named && chosen == recorded), std::move(declined)};
   return answer;
 }
 

@@ -40,6 +40,7 @@ class StepPipelining {
       if (answer.has_schedule) answer.schedule.name = chosen.schedule->name;
       if (!answer.problem.empty()) return;
       answer.schedule = {std::string(chosen.schedule->name), chosen.parameters, chosen.origin, chosen.file, {}, {}, chosen.is_for_size};
+      answer.schedule.declined = chosen.declined;
       if (chosen.schedule->blocks != nullptr) answer.schedule.blocks = chosen.schedule->blocks(chosen.parameters);
       if (machine_.is_gpu() && chosen.schedule->made_for != size_) return;
       for (const auto& of : sizes_of_calls<std::remove_cvref_t<decltype(body)>>())

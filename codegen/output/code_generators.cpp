@@ -18,7 +18,7 @@ GeneratorAnswer generator_of(const CodeRequest& request) {
   for (const CodeGenerator& generator : generators) {
     GeneratorAnswer answer{generator.schedule(request), &generator};
     if (!answer.has_schedule && !answer.problem.empty()) declined += (declined.empty() ? "" : "; ") + answer.problem;
-    answer.schedule.declined = declined;
+    if (answer.schedule.declined.empty()) answer.schedule.declined = declined;
     if (answer.has_schedule && answer.schedule.name == request.choice.name) return answer;
     if (!first.has_schedule || first.generator == nullptr) first = std::move(answer);
   }

@@ -19,7 +19,7 @@ struct StepSchedule {
   /// Of kernels that stand in the same code, which calls on the devices that they say take in place of this one.
   std::vector<StepSchedule> beside = {};
   std::string devices = {};         ///< that this one is for, if it stands beside another: "compute capability 9.0"
-  std::string declined = {};        ///< why code generators that are asked first have no schedule for the step; empty if none was, or none is for the target
+  std::string declined = {};        ///< why code generators or schedules that are asked first cannot make the step; empty if none was, or none is for the target
 };
 
 }  // namespace attune

@@ -17,8 +17,9 @@ namespace attune {
 /// Whether the machine has such registers.
 bool has_matrix_tiles(const Machine& machine);
 
-/// Whether query, key and value are tensors of bf16, but for constant factors, whose product is summed over one dim.
-bool takes_matrix_tiles(const OnlineSoftmax& body, const Extents& extents, const Machine& machine);
+/// Why the stage's products cannot be in such registers, in words; empty if they can: where query, key and value are tensors of bf16, but for
+/// constant factors, and the product is summed over one dim.
+std::string matrix_tiles_refusal(const OnlineSoftmax& body, const Extents& extents, const Machine& machine);
 
 /// Those of online_softmax that there are here; register_rows x register_vectors vectors of 16 are up to four tiles of sums.
 std::vector<Parameter> amx_online_softmax_parameters(const Machine& machine, SizeClass size);
@@ -26,7 +27,7 @@ std::vector<Parameter> amx_online_softmax_parameters(const Machine& machine, Siz
 /// What is wrong with `values`, as a sentence; empty if nothing is. What is not given has the default for large calls.
 std::string amx_online_softmax_problem(const Machine& machine, const std::vector<Parameter>& values);
 
-/// As online_softmax, of a stage that takes_matrix_tiles.
+/// As online_softmax, of a stage without a matrix_tiles_refusal.
 Stored amx_online_softmax(const OnlineSoftmax& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values);
 
 }  // namespace attune

@@ -47,13 +47,22 @@ TEST_CASE("products of bf16 in tiles are instructions in every pass over keys, w
     const std::string assembly = attune_says(
         {"show", variant, "--type", "bf16", "--target", "sapphirerapids-amx", "--set", "depth=64", "--set", "value_depth=64", "--stage", "assembly"});
     INFO(variant);
-    constexpr int products = 2 * 2;  // scores and sums of values, in blocks of two sizes
+    constexpr int products = 3 * 2;  // scores and sums of values, in blocks of three sizes
     constexpr int tiles = 4;         // of a product's sums
     CHECK(count_lines(assembly, "tilezero") == products * tiles);
     CHECK(count_lines(assembly, "tdpbf16ps") == products * tiles);
     CHECK(count_lines(assembly, "tileloadd") == products * (1 + tiles));
     CHECK(count_lines(assembly, "tilestored") == products * tiles);
   }
+  const auto explained = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"explain", "scaled_dot_product", "--target", "sapphirerapids-amx"};
+    words.insert(words.end(), more.begin(), more.end());
+    return attune_says(words);
+  };
+  const auto refusal = Catch::Contains("since AMX multiplies queries, keys and values that are tensors of bf16");
+  CHECK_THAT(explained({"--type", "bf16", "--set", "depth=64"}), Catch::Contains("large     amx_online_softmax: ") && !refusal);
+  CHECK_THAT(explained({"--type", "bf16"}), Catch::Contains("large     online_softmax: ") && refusal);
+  CHECK_THAT(explained({"--set", "depth=64"}), Catch::Contains("large     online_softmax: ") && refusal);
 }
 
 TEST_CASE("later keys and values are prefetched, each line once", "[command line]") {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -95,13 +96,13 @@ class Instructions final : public TileCode {
     return Allocate::make(tile, sums, Halide::MemoryType::AMXTile, {1}, Halide::Internal::const_true(), body);
   }
   Stmt zero(const std::string& tile) const override {
-    return Store::make(tile, call(sums, "tile_zero", {number16(tile_rows), number16(tile_columns * bytes_of_sum)}), whole(), {}, Halide::Internal::const_true(elements_of_tile), {});
+    return kept(tile, call(sums, "tile_zero", {number16(tile_rows), number16(tile_columns * bytes_of_sum)}));
   }
   Stmt multiply(const std::string& tile, const Operand& a, const Operand& b) const override {
     const Expr product = call(sums, "tile_matmul",
                               {number16(tile_rows), number16(tile_columns * bytes_of_sum), number16(pairs * bytes_of_pair), value(tile),
                                loaded(a, tile_rows, pairs * bytes_of_pair), loaded(b, pairs, tile_columns * bytes_of_pair)});
-    return Store::make(tile, product, whole(), {}, Halide::Internal::const_true(elements_of_tile), {});
+    return kept(tile, product);
   }
   Stmt store(const std::string& tile, const Store* op, const Expr& first, const Expr& stride) const override {
     return Evaluate::make(call(Halide::Int(32), "tile_store",
@@ -112,6 +113,9 @@ class Instructions final : public TileCode {
  private:
   static Expr call(const Type& type, const char* name, const std::vector<Expr>& arguments) {
     return Call::make(type, name, arguments, Call::Intrinsic);
+  }
+  static Stmt kept(const std::string& tile, const Expr& value) {
+    return Store::make(tile, value, whole(), {}, Halide::Internal::const_true(elements_of_tile), {});
   }
   static Expr whole() { return Ramp::make(0, 1, elements_of_tile); }
   static Expr value(const std::string& tile) {
@@ -189,7 +193,7 @@ class WithMatrixTiles final : public IRMutator {
     const std::optional<Nest> nest = nest_around(op);
     if (!nest) return IRMutator::visit(op);
     const Expr value = substitute(nest->lets, nest->store->value);
-    if (tiles_.contains(nest->store->name)) return is_const_zero(value) ? code_.zero(tile_of(*nest, nest->store->name, nest->store->index)) : product(*nest, value);
+    if (tiles_.contains(nest->store->name)) return is_const_zero(value) ? code_.zero(stored_tile(*nest)) : product(*nest, value);
     const auto* load = value.as<Load>();
     if (load == nullptr || !tiles_.contains(load->name)) return IRMutator::visit(op);
     return stored(*nest, load);
@@ -206,7 +210,8 @@ class WithMatrixTiles final : public IRMutator {
   /// The loops of a product, outermost first: rows and columns in any order, pairs, elements of a pair.
   Stmt product(const Nest& nest, const Expr& value) {
     const auto* sum = value.as<Add>();
-    if (sum == nullptr || nest.loops.size() != 4 || !has_extents(nest, {tile_rows, tile_columns, pairs, pair_elements})) refuse("is summed by other loops", nest.loops[0]);
+    if (sum == nullptr || nest.loops.size() != 4 || !has_extents(nest, {tile_rows, tile_columns, pairs, pair_elements}))
+      refuse("is summed by other loops", nest.loops[0]);
     const auto* load = sum->a.as<Load>();
     const auto* term = (load != nullptr ? sum->b : sum->a).as<Mul>();
     if (load == nullptr) load = sum->b.as<Load>();
@@ -224,7 +229,7 @@ class WithMatrixTiles final : public IRMutator {
       }
     }
     if (!a || !b) refuse("has operands of another layout", nest.loops[0]);
-    return code_.multiply(tile_of(nest, nest.store->name, nest.store->index), *a, *b);
+    return code_.multiply(stored_tile(nest), *a, *b);
   }
 
   static bool has_extents(const Nest& nest, const std::vector<int>& extents) {
@@ -246,7 +251,7 @@ class WithMatrixTiles final : public IRMutator {
     return found;
   }
 
-  std::string tile_of(const Nest& nest, const std::string& name, const Expr& index) { return tile_at(name, places(nest, index).first, nest); }
+  std::string stored_tile(const Nest& nest) { return tile_at(nest.store->name, places(nest, nest.store->index).first, nest); }
 
   std::string tile_at(const std::string& name, const Expr& first, const Nest& nest) {
     const std::optional<std::int64_t> place = as_const_int(first);
