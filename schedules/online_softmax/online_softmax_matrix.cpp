@@ -55,7 +55,6 @@ Expr SoftmaxStage::matrix_product(SoftmaxPass& pass) {
   return pass.whole_product(per_row({column_, panel_})) * bf16_->factor;
 }
 
-/// Groups of vectors: as many as there are registers for, if their number is known to be a multiple of it.
 void SoftmaxStage::define_matrix_partial(SoftmaxPass& pass) {
   const Func weights = pass.summed_weights();
   const int panels = pass.key_tile / tiles_.panel(), steps = tiles_.panel() / tile_depth;
@@ -81,6 +80,7 @@ void SoftmaxStage::schedule_matrix_product(SoftmaxPass& pass) {
   sum_in_tiles(product.update(), column_, row_, pass.over, {pass.over[2]});
 }
 
+/// A group of vectors at a time: the largest that divides their number, if that is known, and that there are registers for.
 void SoftmaxStage::schedule_matrix_partial(SoftmaxPass& pass) {
   const int group = std::gcd(fixed_value(vectors_).value_or(1), tiles_.vectors);
   const Var vector_in_group("vector_in_group-");
