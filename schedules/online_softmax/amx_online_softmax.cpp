@@ -33,7 +33,7 @@ bool has_matrix_tiles(const Machine& machine) { return machine.has_bf16_tiles; }
 
 std::string matrix_tiles_refusal(const OnlineSoftmax& body, const Extents& extents, const Machine& machine) {
   if (body.value && SoftmaxStage(body, extents, matrix_tiles_from(machine, {})).is_of_bf16()) return {};
-  return "AMX multiplies queries, keys and values that are tensors of bf16, with a scale that is known when the kernel is compiled: --type bf16 --set depth=64";
+  return "AMX multiplies queries, keys and values that are tensors of bf16: --type bf16";
 }
 
 std::vector<Parameter> amx_online_softmax_parameters(const Machine& machine, SizeClass size) {

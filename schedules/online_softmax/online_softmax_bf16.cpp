@@ -28,9 +28,10 @@ std::optional<Bf16Operands> SoftmaxStage::bf16_operands() const {
   at[body_.value_depth] = max(min(likely(vector_ * tiles_.lanes + lane_), depth_ - 1), 0);
   const auto query = body_.query.load(at), key = body_.key.load(at), value = body_.value.load(at);
   for (const auto& load : {query, key, value})
-    if (!load || load->element != Element::bf16 || !load->constant_factor()) return {};
+    if (!load || load->element != Element::bf16 || !load->has_uniform_factor()) return {};
   if (value->constant_factor() != 1.f) return {};
-  return Bf16Operands{query->stored, key->stored, value->stored, *query->constant_factor() * *key->constant_factor()};
+  const Expr factor = query->factor * key->factor * (is_base_2(body_) ? log2_e : 1.f);
+  return Bf16Operands{query->stored, key->stored, value->stored, Halide::Internal::simplify(factor)};
 }
 
 /// A dim whose extent is no multiple of what one instruction sums is filled with zeros, and so are values of keys beyond the last one: their weight is 0, and 0 times infinity is NaN.

@@ -1,6 +1,5 @@
 // Products of bf16 in tile registers (codegen/halide/rewrites/matrix_tiles.h): 16 queries by 16 keys, or by 16 of value_depth, each.
 #include <algorithm>
-#include <numeric>
 
 #include "codegen/halide/numbers/bf16.h"
 #include "codegen/halide/rewrites/matrix_tiles.h"
@@ -80,12 +79,14 @@ void SoftmaxStage::schedule_matrix_product(SoftmaxPass& pass) {
   sum_in_tiles(product.update(), column_, row_, pass.over, {pass.over[2]});
 }
 
-/// A group of vectors at a time: the largest that divides their number, if that is known, and that there are registers for.
+/// A group of vectors at a time, of as many as there are registers for, or fewer so that known ones are in groups of one size. Where the last group is
+/// not full, it sums what nothing reads: a sum waits three times as long for the one before as an instruction takes, so one tile is no faster than three.
 void SoftmaxStage::schedule_matrix_partial(SoftmaxPass& pass) {
-  const int group = std::gcd(fixed_value(vectors_).value_or(1), tiles_.vectors);
+  const int vectors = std::max(fixed_value(vectors_).value_or(tiles_.vectors), 1), groups = (vectors + tiles_.vectors - 1) / tiles_.vectors;
+  const int group = (vectors + groups - 1) / groups;
   const Var vector_in_group("vector_in_group-");
   Func &partial = per_row_group(pass.partial, pass), &sums = pass.group_sums;
-  partial.bound_extent(lane_, tiles_.lanes).bound_extent(vector_, vectors_).split(vector_, vector_group_, vector_in_group, group);
+  partial.bound_extent(lane_, tiles_.lanes).bound_extent(vector_, tiles_of(vectors_, group) * group).split(vector_, vector_group_, vector_in_group, group);
   const Var row_tile("row_tile-"), row_in_tile("row_in_tile-");
   partial.split(row_, row_tile, row_in_tile, tile_rows, Halide::TailStrategy::RoundUp);
   partial.reorder(lane_, row_in_tile, vector_in_group, row_tile, vector_group_, row_group_);

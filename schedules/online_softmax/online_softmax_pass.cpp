@@ -92,7 +92,7 @@ void SoftmaxStage::define_scores(SoftmaxPass& pass) {
   Coordinates at = batch_coordinates();
   at[body_.queries] = clamped_row();
   at[body_.keys] = key_of(pass, column_, panel_);
-  Expr score = changed_score(body_, raw_score(pass, at), at, is_base_2(body_) && !bf16_);
+  Expr score = changed_score(body_, raw_score(pass, at), at, is_base_2(body_));
   const Expr visible = is_visible(pass, at);
   pass.scores = Func(pass.named("scores"));
   if (visible.defined()) score = select(visible, score, hidden_score(body_));

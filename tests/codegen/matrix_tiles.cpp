@@ -33,7 +33,7 @@ std::vector<std::string> shapes_with(const std::string& settings) {
 
 struct Case {
   const char* variant;
-  std::vector<std::string> set;  ///< depth and value_depth: products by bf16 need a known scale
+  std::vector<std::string> set;  ///< depth and value_depth, where they are known when the kernel is compiled
   std::vector<std::string> settings = {};
   std::string others = ",batch=2,heads=3";
 };
@@ -49,6 +49,8 @@ const std::vector<Case> cases = {
     {"soft_cap", {"depth=20", "value_depth=16"}},
     {"masked", {"depth=24", "value_depth=24"}},
     {"sigmoid_attention", {"depth=32", "value_depth=32"}},
+    {"scaled_dot_product", {}, {}, ",batch=2,heads=3,depth=37,value_depth=65"},
+    {"soft_cap", {}, {}, ",batch=1,heads=2,depth=64,value_depth=16"},
 };
 
 /// One batch and one head of a kernel with random inputs, of which the tests change single elements.
@@ -93,8 +95,8 @@ std::string unlike(const Case& of, const KernelOptions& options) {
 
 TEST_CASE("attention in tiles of bf16 is what the interpreter computes, whatever the extents", "[matrix_tiles]") {
   if (!runs_model()) return skip("this CPU is not of x86-64");
-  const auto number = static_cast<std::size_t>(GENERATE(range(0, 10)));
-  REQUIRE(cases.size() == 10);
+  const auto number = static_cast<std::size_t>(GENERATE(range(0, 12)));
+  REQUIRE(cases.size() == 12);
   const Case& of = cases[number];
   const std::string& tiling = tilings[number % tilings.size()];
   CAPTURE(of.variant, of.set, tiling);

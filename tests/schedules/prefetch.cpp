@@ -76,6 +76,11 @@ TEST_CASE("an element of memory is known as such where it is multiplied with wha
   const Lowered turned = element * Lowered{Halide::sqrt(Halide::cast<float>(y))};
   REQUIRE(turned.load);
   CHECK(!turned.load->constant_factor());
+  CHECK(!turned.load->has_uniform_factor());
+  const Halide::Param<int> extent("extent");
+  const Lowered by_extent = element * Lowered{Halide::sqrt(Halide::cast<float>(extent))};
+  CHECK(!by_extent.load->constant_factor());
+  CHECK(by_extent.load->has_uniform_factor());
   CHECK(to_real(loaded(codes, {x}, Element::i8)).load);
   CHECK(!(element * element).load);
   CHECK(!(element + half).load);

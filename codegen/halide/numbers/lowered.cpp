@@ -83,6 +83,20 @@ std::optional<float> Load::constant_factor() const {
   return constant ? std::optional(static_cast<float>(*constant)) : std::nullopt;
 }
 
+bool Load::has_uniform_factor() const {
+  class Places : public Halide::Internal::IRGraphVisitor {
+   public:
+    bool found = false;
+
+   private:
+    using IRGraphVisitor::visit;
+    void visit(const Halide::Internal::Variable* variable) override { found = found || !(variable->param.defined() || variable->image.defined()); }
+  };
+  Places places;
+  factor.accept(&places);
+  return !places.found;
+}
+
 bool reads_memory(const Expr& e) {
   class Reads : public Halide::Internal::IRGraphVisitor {
    public:

@@ -24,6 +24,8 @@ struct Load {
   Halide::Expr factor = 1.f;        ///< reads no memory
 
   std::optional<float> constant_factor() const;
+  /// The factor is the same of all elements: made of constants and extents.
+  bool has_uniform_factor() const;
 };
 
 /// An element of some memory, of an input or of another Func, is in it.
