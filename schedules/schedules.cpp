@@ -3,6 +3,8 @@
 #include <array>
 
 #include "schedules/chunked_scan/chunked_scan.h"
+#include "schedules/common/matrix_loops.h"
+#include "schedules/gemm/amx_gemm.h"
 #include "schedules/gemm/gemm.h"
 #include "schedules/gpu/gpu.h"
 #include "schedules/mma/mma.h"
@@ -59,6 +61,8 @@ constexpr std::array online_softmax_schedules = {
 };
 constexpr std::array gemm_schedules = {
     Schedule<Gemm>{"gemm", false, gemm_parameters, nullptr, gemm, nullptr, {}, gemm_registers},
+    Schedule<Gemm>{"amx_gemm", false, amx_gemm_parameters, amx_gemm_problem, amx_gemm, nullptr, SizeClass::large, nullptr, has_matrix_tiles,
+                   matrix_product_refusal},
     Schedule<Gemm>{"gpu_gemm", true, gpu_gemm_parameters, gpu_gemm_problem, gpu_gemm},
 };
 constexpr std::array row_softmax_schedules = {

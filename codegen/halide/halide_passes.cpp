@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "codegen/halide/rewrites/bf16_dots.h"
 #include "codegen/halide/rewrites/hidden_bits.h"
 #include "codegen/halide/rewrites/matrix_tiles.h"
 #include "codegen/halide/rewrites/places_before.h"
@@ -215,7 +216,7 @@ class Passes {
     s = bound_constant_extent_loops(s);
     s = unroll_loops(s);
     s = with_matrix_tiles(s, target_);
-    s = simplify(vectorize_loops(s, functions_));
+    s = simplify(with_bf16_dots(vectorize_loops(s, functions_), target_));
     if (target_.has_gpu_feature()) s = with_trimmed_loops(with_private_registers(fuse_gpu_thread_loops(s)));
     return simplify(rewrite_interleavings(s));
   }

@@ -51,6 +51,16 @@ std::vector<std::string> dims_in(const std::vector<std::string>& dims, const Pie
   return found;
 }
 
+std::optional<Expr> factor_of_bf16(const Gemm& body) {
+  Expr factor = 1.f;
+  for (const Piece* operand : {&body.a, &body.b}) {
+    const auto load = operand->load();
+    if (!load || load->element != Element::bf16 || !load->has_uniform_factor()) return {};
+    factor = factor * load->factor;
+  }
+  return Halide::Internal::simplify(factor);
+}
+
 Expr finished(const Gemm& body, const Expr& sum, const Coordinates& at) { return body.finish ? body.finish(sum, at) : sum; }
 
 std::vector<Halide::Var> result_vars(const std::vector<std::string>& dims) { return {dims.rbegin(), dims.rend()}; }
@@ -88,6 +98,7 @@ Stored gemm(const Gemm& body, const Extents& extents, const Machine& machine, co
   tile.lanes = machine.vector_bytes / 4;
   tile.row_block = static_cast<int>(value_of(values, "row_block"));
   tile.prefetch = static_cast<PrefetchInto>(value_of(values, "prefetch"));
+  tile.has_bf16_dot = machine.has_bf16_dot;
   const Product product = product_of(body, extents);
   return value_of(values, "packed") != 0 ? packed_gemm(product, tile) : direct_gemm(product, tile);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/halide/rewrites/bf16_dots.h"
 #include "schedules/gemm/gemm_packed.h"
 
 using Halide::Expr;
@@ -23,7 +24,8 @@ constexpr int few_rows[] = {2, 4};
 
 PackedGemm::PackedGemm(const Product& product, const GemmTile& tile)
     : p_(product), body_(product.body), tile_(tile), width_(tile.vectors * tile.lanes),
-      over_(body_.over, p_.extents, tile.lanes), columns_(body_.columns, p_.extents, width_), columns_in_place_(are_columns_in_panels()) {
+      over_(body_.over, p_.extents, tile.lanes), columns_(body_.columns, p_.extents, width_),
+      words_(tile.has_bf16_dot ? factor_of_bf16(body_) : std::nullopt), columns_in_place_(are_columns_in_panels()) {
   const std::vector<std::string> shared = dims_in(body_.batch, body_.b);
   std::copy_if(body_.batch.begin(), body_.batch.end(), std::back_inserter(own_batch_),
                [&](const std::string& dim) { return std::find(shared.begin(), shared.end(), dim) == shared.end(); });
@@ -50,15 +52,20 @@ Coordinates PackedGemm::batch_coordinates() const {
 void PackedGemm::add_product(const Expr& lane, const Expr& row, const Expr& block, const Expr& outer) {
   std::vector<Expr> at{j_, row, jo_, io_};
   for (const std::string& dim : body_.batch) at.emplace_back(Var(dim));
-  sums_(at) += row_panel_(with_batch(std::vector<Expr>{lane, row, block, outer, io_}, body_.a)) * column_element(lane, block, outer);
+  sums_(at) = with_product(sums_(at), row_panel_(with_batch(std::vector<Expr>{lane, row, block, outer, io_}, body_.a)), column_element(lane, block, outer));
+}
+
+Expr PackedGemm::with_product(const Expr& sum, const Expr& row, const Expr& column) const {
+  return words_ ? bf16_dot(sum, row, column) : sum + row * column;
 }
 
 void PackedGemm::define_sums() {
+  if (tile_.in_matrix_tiles) return define_matrix_sums();
   std::vector<Var> at{j_, i_, jo_, io_};
   for (const std::string& dim : body_.batch) at.emplace_back(dim);
   sums_(at) = 0.f;
   // No blocks at all where nothing is contracted: the panels are then empty too.
-  const Expr outer = over_.outer().extent() * Halide::min(over_.extent(), 1), blocks = over_.extent() / tile_.lanes;
+  const Expr outer = over_.outer().extent() * Halide::min(over_.extent(), 1), blocks = along_over() / tile_.lanes;
   int more_than = 0;
   for (const int rows : few_rows)
     if (rows < tile_.rows) {
@@ -72,8 +79,8 @@ void PackedGemm::define_sums() {
   if (!few_.empty()) main_.where(has_rows(more_than, tile_.rows));
   add_product(main_[0], i_, main_[1], main_[2]);
   // The last block, if it is not full.
-  tail_ = RDom({{0, over_.extent() % tile_.lanes}, {0, outer}}, "tail");
-  add_product(tail_[0], i_, within((over_.extent() - 1) / tile_.lanes, over_.tiles_along()), tail_[1]);
+  tail_ = RDom({{0, along_over() % tile_.lanes}, {0, outer}}, "tail");
+  add_product(tail_[0], i_, within((along_over() - 1) / tile_.lanes, tiles_of(along_over(), tile_.lanes)), tail_[1]);
 }
 
 Expr PackedGemm::has_rows(int more_than, int rows) const {
@@ -106,7 +113,7 @@ void PackedGemm::define_result() {
   const Expr row_tiles = tiles_of(p_.rows.extent(), tile_.rows), column_tiles = columns_.tiles();
   const PackedCut c = cut_packed({.row_tiles = row_tiles,
                                   .column_tiles = column_tiles,
-                                  .over = Halide::max(over_.tiles(), 1) * tile_.lanes,
+                                  .over = packed_over(),
                                   .own_products = Halide::max(Flat(own_batch_, p_.extents).extent(), 1),
                                   .products = Halide::max(Flat(body_.batch, p_.extents).extent(), 1),
                                   .rows = tile_.rows,
@@ -127,7 +134,7 @@ void PackedGemm::define_result() {
   columns_.place(column_tile, within(column, columns_.extent()), at);
   std::vector<Expr> sum{loops_[j_loop_], loops_[i_loop_], within(column_tile, column_tiles), within(row_tile, row_tiles)};
   for (const std::string& dim : body_.batch) sum.push_back(at.at(dim));
-  const Expr element = finished(body_, sums_(sum), at);
+  const Expr element = finished(body_, words_ ? sums_(sum) * *words_ : sums_(sum), at);
   result_(result_vars(body_.out)) = Halide::undef(element.type());
   result_(arguments(body_.out, at)) = element;
 }
@@ -160,6 +167,7 @@ void PackedGemm::schedule_result() {
 }
 
 void PackedGemm::schedule_sums() {
+  if (tile_.in_matrix_tiles) return schedule_matrix_sums();
   Var vector("vector-"), lane("lane-");
   const auto tile = [&](Halide::Stage stage, const Halide::VarOrRVar& row) {
     stage.split(j_, vector, lane, tile_.lanes).vectorize(lane).unroll(vector).unroll(row);

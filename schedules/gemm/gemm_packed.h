@@ -4,6 +4,7 @@
 #include <Halide.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,14 @@ class PackedGemm {
   Stored result();
 
  private:
+  /// Of an operand along the contraction: elements, or words of two.
+  Halide::Expr along_over() const { return words_ ? tiles_of(over_.extent(), 2) : over_.extent(); }
+  /// What a packed row or column holds.
+  Halide::Expr packed_over() const { return Halide::max(tiles_of(along_over(), tile_.lanes) * over_.outer().extent(), 1) * tile_.lanes; }
+  /// Adds the coordinates of the `index`th of these.
+  void place_over(const Halide::Expr& outer, const Halide::Expr& index, Coordinates& at) const;
+  /// What a panel holds of the operand there; `is_lane` says that the index is one of a vector's, of which only the last may be too large.
+  Halide::Expr packed(const Piece& piece, const Halide::Expr& outer, const Halide::Expr& index, bool is_lane, Coordinates& at) const;
   /// b is in memory, and its rows along the columns are as long as a panel.
   bool are_columns_in_panels() const;
   void define_row_panel();
@@ -34,6 +43,10 @@ class PackedGemm {
   /// Tiles with more than `more_than` rows, and `rows` at most.
   Halide::Expr has_rows(int more_than, int rows) const;
   void add_product(const Halide::Expr& lane, const Halide::Expr& row, const Halide::Expr& block, const Halide::Expr& outer);
+  /// sum + the product of what panels hold.
+  Halide::Expr with_product(const Halide::Expr& sum, const Halide::Expr& row, const Halide::Expr& column) const;
+  void define_matrix_sums();
+  void schedule_matrix_sums();
   void define_result();
   /// Adds the loops of the result, and gives the coordinates of the batch in them.
   Coordinates define_loops(const PackedCut& c);
@@ -56,15 +69,17 @@ class PackedGemm {
   const GemmTile tile_;
   const int width_;
   const Tiled over_, columns_;
+  const std::optional<Halide::Expr> words_;  ///< panels are of words of two elements of bf16: the factor of their products
   const bool columns_in_place_;
   std::vector<std::string> own_batch_;  ///< the batch dims that b lacks: all their products read the same columns
 
-  // k counts a vector's lanes along the contraction, kb its blocks, ko what the other contracted dims are at;
+  // k counts a vector's lanes along the contraction (along_over), kb its blocks, ko what the other contracted dims are at;
   // i and j count in a tile, io and jo tiles.
   Halide::Var k_{"k-"}, kb_{"kb-"}, ko_{"ko-"}, i_{"i-"}, io_{"io-"}, j_{"j-"}, jo_{"jo-"};
   Halide::Func row_panel_{"row_panel"};          // [batch.., row tile, outer over, block, row, lane]
   Halide::Func column_panel_{"column_panel"};    // [batch.., column tile, outer over, block, lane, column]
   Halide::Func column_source_{"column_source"};  // the same with column and lane exchanged: a transposition in registers
+  Halide::Func matrix_sums_{"matrix_sums"};      // the same as sums, in tile registers
   Halide::Func sums_{"sums"};                    // [batch.., row tile, column tile, row, column]
   Halide::Func ahead_{"ahead"};                  // prefetches later elements: [batch.., column tile, outer over, block, column], or lane for the column
   Halide::Func result_{"product"};

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/halide/rewrites/bf16_dots.h"
 #include "schedules/gemm/gemm_packed.h"
 
 using Halide::Expr;
@@ -27,18 +28,37 @@ bool PackedGemm::are_columns_in_panels() const {
   return p_.b_along_columns && Halide::Internal::can_prove(columns_.extent() == width_) && is_in_place_along(body_.b, body_.columns.back());
 }
 
+void PackedGemm::place_over(const Expr& outer, const Expr& index, Coordinates& at) const { over_.place_outer(outer, words_ ? index * 2 : index, at); }
+
+/// Tile registers sum whole blocks, whose words beyond the last are zeros then.
+Expr PackedGemm::packed(const Piece& piece, const Expr& outer, const Expr& index, bool is_lane, Coordinates& at) const {
+  const Expr extent = over_.extent();
+  if (!words_) {
+    over_.place_outer(outer, clamped(index, extent, is_lane), at);
+    return Halide::cast<float>(piece.at(at));
+  }
+  const bool is_full = fixed_value(extent % (tile_.in_matrix_tiles ? 2 * tile_.lanes : 2)) == 0;
+  const auto bits = [&](int number) -> Expr {
+    const Expr element = index * 2 + number;
+    over_.place_outer(outer, clamped(element, extent, is_lane), at);
+    const Expr of_element = piece.load(at)->stored;
+    if (is_full || (number == 0 && !tile_.in_matrix_tiles)) return of_element;
+    return select(is_lane ? Halide::likely(element < extent) : element < extent, of_element, Halide::cast<std::uint16_t>(0));
+  };
+  const Expr first = bits(0);
+  return bf16_word(first, bits(1));
+}
+
 void PackedGemm::define_row_panel() {
   Coordinates at = batch_coordinates();
-  over_.place_outer(ko_, clamped(kb_ * tile_.lanes + k_, over_.extent(), !p_.a_along_rows), at);
   p_.rows.place(clamped(io_ * tile_.rows + i_, p_.rows.extent(), p_.a_along_rows), at);
-  row_panel_(with_batch(std::vector<Var>{k_, i_, kb_, ko_, io_}, body_.a)) = Halide::cast<float>(body_.a.at(at));
+  row_panel_(with_batch(std::vector<Var>{k_, i_, kb_, ko_, io_}, body_.a)) = packed(body_.a, ko_, kb_ * tile_.lanes + k_, !p_.a_along_rows, at);
 }
 
 void PackedGemm::define_column_panel() {
   Coordinates at = batch_coordinates();
-  over_.place_outer(ko_, clamped(kb_ * tile_.lanes + k_, over_.extent(), p_.b_along_over), at);
   columns_.place(jo_, clamped(columns_.first(jo_) + j_, columns_.extent(), !p_.b_along_over), at);
-  const Expr element = Halide::cast<float>(body_.b.at(at));
+  const Expr element = packed(body_.b, ko_, kb_ * tile_.lanes + k_, p_.b_along_over, at);
   if (p_.b_along_over) {
     column_source_(with_batch(std::vector<Var>{k_, j_, kb_, ko_, jo_}, body_.b)) = after(prefetch_ahead(), element);
     column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) =
@@ -49,9 +69,9 @@ void PackedGemm::define_column_panel() {
 }
 
 Expr PackedGemm::prefetch_ahead() {
-  const Expr extent = over_.extent(), later = kb_ * tile_.lanes + Halide::min(prefetched_elements, extent), is_past = later >= extent;
+  const Expr extent = along_over(), later = kb_ * tile_.lanes + Halide::min(prefetched_elements, extent), is_past = later >= extent;
   Coordinates at = batch_coordinates();
-  over_.place_outer(ko_, select(is_past, later - extent, later), at);
+  place_over(ko_, select(is_past, later - extent, later), at);
   columns_.place(jo_, columns_.first(jo_) + j_ + select(is_past, rows_at_once(), 0), at);
   const Expr line = prefetch(body_.b.load(at), tile_.prefetch);
   if (!line.defined()) return {};
@@ -64,10 +84,10 @@ Expr PackedGemm::prefetch_rows_ahead() {
   const auto load = body_.b.load();
   if (!p_.b_along_columns || !load) return {};
   lines_ = RowLines(width_ + 1, load->memory.type().bytes(), "line");  // a row that begins within a line ends in one more
-  const Expr extent = over_.extent(), later = kb_ * tile_.lanes + k_ + Halide::min(prefetched_rows, extent), is_past = later >= extent;
+  const Expr extent = along_over(), later = kb_ * tile_.lanes + k_ + Halide::min(prefetched_rows, extent), is_past = later >= extent;
   const Expr panel = jo_ + select(is_past, 1, 0);
   Coordinates at = batch_coordinates();
-  over_.place_outer(ko_, select(is_past, later - extent, later), at);
+  place_over(ko_, select(is_past, later - extent, later), at);
   columns_.place(panel, columns_.first(panel) + lines_.first_element(), at);
   const Expr line = prefetch(body_.b.load(at), tile_.prefetch);
   if (!line.defined()) return {};
@@ -85,7 +105,7 @@ Expr PackedGemm::column_element(const Expr& lane, const Expr& block, const Expr&
 }
 
 void PackedGemm::split_into_tasks(Func& panels, const Var& tile, const Var& panel, const Var& task, int breadth) {
-  const Expr elements = Halide::max(over_.tiles(), 1) * (tile_.lanes * breadth);
+  const Expr elements = packed_over() * breadth;
   panels.split(tile, task, panel, Halide::max(elements_per_packing_task / elements, 1), Halide::TailStrategy::GuardWithIf).parallel(task);
 }
 
@@ -94,7 +114,8 @@ void PackedGemm::schedule_row_panel() {
   row_panel_.compute_at(result_, RVar(loops_[span_loop_].name())).bound(k_, 0, tile_.lanes).bound(i_, 0, tile_.rows);
   split_into_tasks(row_panel_, io_, panel, task, tile_.rows);
   if (p_.a_along_rows) {
-    row_panel_.reorder_storage(i_, k_, kb_, ko_, io_).reorder(i_, k_, kb_, ko_, panel, task).vectorize(i_, std::gcd(tile_.rows, tile_.lanes));
+    if (!tile_.in_matrix_tiles) row_panel_.reorder_storage(i_, k_, kb_, ko_, io_);  // the registers take rows whose words lie side by side
+    row_panel_.reorder(i_, k_, kb_, ko_, panel, task).vectorize(i_, std::gcd(tile_.rows, tile_.lanes));
   } else {
     row_panel_.reorder(k_, kb_, ko_, i_, panel, task).vectorize(k_);
   }

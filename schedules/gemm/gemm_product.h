@@ -1,6 +1,7 @@
 /// A matrix product turned so that it can be tiled, and the two ways to compute it: what the files of the gemm template share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,8 @@ struct GemmTile {
   int lanes = 16;     ///< of a vector, of f32
   int row_block = 1;  ///< most tiles of rows in a task
   PrefetchInto prefetch = PrefetchInto::nowhere;
+  bool has_bf16_dot = false;     ///< sums products of bf16 in pairs
+  bool in_matrix_tiles = false;  ///< in tile registers (AMX)
 };
 
 /// A product whose columns end in the result's innermost dim, and whose contraction ends in the operands' innermost one if that can be.
@@ -35,6 +38,9 @@ Product product_of(const Gemm& body, const Extents& extents);
 
 /// The dims of `dims` that the piece has, in that order.
 std::vector<std::string> dims_in(const std::vector<std::string>& dims, const Piece& piece);
+
+/// What the sum of products of two tensors of bf16 is multiplied by; none if an operand is another one, whose elements are multiplied as f32.
+std::optional<Halide::Expr> factor_of_bf16(const Gemm& body);
 
 /// Both give the result, scheduled and computed at the root.
 Stored packed_gemm(const Product& product, const GemmTile& tile);

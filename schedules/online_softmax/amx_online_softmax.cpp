@@ -1,6 +1,7 @@
 #include "schedules/online_softmax/amx_online_softmax.h"
 
 #include "codegen/halide/rewrites/matrix_tiles.h"
+#include "schedules/common/matrix_loops.h"
 #include "schedules/online_softmax/online_softmax_stage.h"
 #include "schedules/records/tuned.h"
 
@@ -8,8 +9,6 @@ namespace attune {
 namespace {
 
 constexpr std::string_view amx_name = "amx_online_softmax";
-/// Of the eight registers four hold sums: the others hold operands while the next ones are loaded.
-constexpr std::int64_t most_tiles_of_sums = 4;
 
 SoftmaxTiles matrix_tiles_from(const Machine& machine, const std::vector<Parameter>& values) {
   const std::vector<Parameter> all = with_values(amx_online_softmax_parameters(machine, SizeClass::large), values);
@@ -28,8 +27,6 @@ SoftmaxTiles matrix_tiles_from(const Machine& machine, const std::vector<Paramet
 }
 
 }  // namespace
-
-bool has_matrix_tiles(const Machine& machine) { return machine.has_bf16_tiles; }
 
 std::string matrix_tiles_refusal(const OnlineSoftmax& body, const Extents& extents, const Machine& machine) {
   if (body.value && SoftmaxStage(body, extents, matrix_tiles_from(machine, {})).is_of_bf16()) return {};
@@ -52,10 +49,8 @@ std::string amx_online_softmax_problem(const Machine& machine, const std::vector
   const std::vector<Parameter> all = with_values(declared, values);
   if (std::string problem = multiple_problem(amx_name, all, "query_tile", "register_rows"); !problem.empty()) return problem;
   if (std::string problem = multiple_problem(amx_name, all, "key_tile", "edge_tile"); !problem.empty()) return problem;
-  const std::int64_t rows = value_of(all, "register_rows"), vectors = value_of(all, "register_vectors"), edge = value_of(all, "edge_tile");
-  if (rows / tile_rows * vectors > most_tiles_of_sums)
-    return "schedule 'amx_online_softmax': register_rows = " + std::to_string(rows) + " by register_vectors = " + std::to_string(vectors) +
-           " are more than the 4 tiles of 16 x 16 that sums have";
+  if (std::string problem = matrix_sums_problem(amx_name, all, "register_rows", "register_vectors"); !problem.empty()) return problem;
+  const std::int64_t vectors = value_of(all, "register_vectors"), edge = value_of(all, "edge_tile");
   if (edge % (vectors * tile_columns) == 0) return {};
   return "schedule 'amx_online_softmax': edge_tile = " + std::to_string(edge) + " is not a multiple of the " + std::to_string(vectors * tile_columns) +
          " keys of register_vectors = " + std::to_string(vectors);

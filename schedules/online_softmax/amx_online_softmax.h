@@ -14,9 +14,6 @@
 
 namespace attune {
 
-/// Whether the machine has such registers.
-bool has_matrix_tiles(const Machine& machine);
-
 /// Why the stage's products cannot be in such registers, in words; empty if they can: where query, key and value are tensors of bf16, but for
 /// constant factors, and the product is summed over one dim.
 std::string matrix_tiles_refusal(const OnlineSoftmax& body, const Extents& extents, const Machine& machine);

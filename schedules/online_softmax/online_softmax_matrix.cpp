@@ -3,6 +3,7 @@
 
 #include "codegen/halide/numbers/bf16.h"
 #include "codegen/halide/rewrites/matrix_tiles.h"
+#include "schedules/common/matrix_loops.h"
 #include "schedules/common/tiles.h"
 #include "schedules/online_softmax/online_softmax_stage.h"
 
@@ -11,39 +12,14 @@ using Halide::Func;
 using Halide::MemoryType;
 using Halide::RDom;
 using Halide::Var;
-using Halide::VarOrRVar;
 
 namespace attune {
-namespace {
-
-constexpr int pairs_of_step = tile_depth / 2;
-
-/// Sums in tiles: every tile of a function of rows and columns, unrolled around the loops of one tile. Gives those loops, inner ones first.
-std::vector<VarOrRVar> in_tiles(Halide::Stage stage, const Var& column, const Var& row) {
-  const Var column_tile("column_tile-"), column_in_tile("column_in_tile-"), row_tile("row_tile-"), row_in_tile("row_in_tile-");
-  stage.split(column, column_tile, column_in_tile, tile_columns, Halide::TailStrategy::RoundUp);
-  stage.split(row, row_tile, row_in_tile, tile_rows, Halide::TailStrategy::RoundUp);
-  stage.vectorize(column_in_tile).vectorize(row_in_tile).unroll(column_tile).unroll(row_tile);
-  return {column_in_tile, row_in_tile, column_tile, row_tile};
-}
-
-/// A sum's update: `pair` and `of_step` are within a tile's step, `outer` around all tiles.
-void sum_in_tiles(Halide::Stage update, const Var& column, const Var& row, const RDom& over, std::vector<VarOrRVar> outer) {
-  std::vector<VarOrRVar> order = {over[0], over[1]};
-  const std::vector<VarOrRVar> tiles = in_tiles(update, column, row);
-  order.insert(order.end(), tiles.begin(), tiles.end());
-  order.insert(order.end(), outer.begin(), outer.end());
-  update.reorder(order);
-}
-
-}  // namespace
-
 /// What a contracted dim is filled up to a multiple of.
 int SoftmaxStage::pair_padding() const { return tiles_.in_matrix_tiles ? tile_depth : 2; }
 
 Expr SoftmaxStage::matrix_product(SoftmaxPass& pass) {
-  pass.over = RDom({{0, 2}, {0, pairs_of_step}, {0, tiles_of(extents_.at(body_.over[0]), tile_depth)}}, pass.named("over"));
-  const Expr pair = pass.over[2] * pairs_of_step + pass.over[1], panel = key_block_ * (pass.key_tile / tiles_.panel()) + panel_;
+  pass.over = RDom({{0, 2}, {0, tile_pairs}, {0, tiles_of(extents_.at(body_.over[0]), tile_depth)}}, pass.named("over"));
+  const Expr pair = pass.over[2] * tile_pairs + pass.over[1], panel = key_block_ * (pass.key_tile / tiles_.panel()) + panel_;
   const Expr query = query_pairs_(joined({pass.over[0], pair, row_, row_group_, query_tile_}, batch_));
   const Expr key = key_pairs_(joined({pass.over[0], column_, pair, panel}, key_batch_));
   pass.product = Func(pass.named("product"));
@@ -57,8 +33,8 @@ Expr SoftmaxStage::matrix_product(SoftmaxPass& pass) {
 void SoftmaxStage::define_matrix_partial(SoftmaxPass& pass) {
   const Func weights = pass.summed_weights();
   const int panels = pass.key_tile / tiles_.panel(), steps = tiles_.panel() / tile_depth;
-  pass.whole = RDom({{0, 2}, {0, pairs_of_step}, {0, steps}, {0, panels}}, pass.named("whole"));
-  const Expr pair = pass.whole[2] * pairs_of_step + pass.whole[1];
+  pass.whole = RDom({{0, 2}, {0, tile_pairs}, {0, steps}, {0, panels}}, pass.named("whole"));
+  const Expr pair = pass.whole[2] * tile_pairs + pass.whole[1];
   const Expr weight = number_of_bits(weights(per_row({pair * 2 + pass.whole[0], pass.whole[3]})));
   const Expr value = number_of_bits(value_pairs_(joined({pass.whole[0], lane_, vector_, pair, key_block_ * panels + pass.whole[3]}, value_batch_)));
   pass.group_sums = Func(pass.named("group_sums"));
@@ -76,7 +52,7 @@ void SoftmaxStage::schedule_matrix_product(SoftmaxPass& pass) {
   whole.reorder(in_tiles(whole, column_, row_));
   product.compute_at(pass.scores, row_group_).store_in(MemoryType::AMXTile);
   product.reorder(in_tiles(product, column_, row_));
-  sum_in_tiles(product.update(), column_, row_, pass.over, {pass.over[2]});
+  sum_in_tiles(product.update(), column_, row_, {pass.over[0], pass.over[1]}, {pass.over[2]});
 }
 
 /// A group of vectors at a time, of as many as there are registers for, or fewer so that known ones are in groups of one size. Where the last group is

@@ -45,6 +45,19 @@ TEST_CASE("products of bf16 pairs are instructions in every pass over keys", "[c
   }
 }
 
+TEST_CASE("products of layers of bf16 are instructions whose sums stay in registers", "[command line]") {
+  const auto assembly = [](const std::string& target) {
+    return attune_says({"show", "multi_head", "--type", "bf16", "--target", target, "--set", "model=64", "--stage", "assembly"});
+  };
+  // Projections of queries, and of keys and values: of a tile of rows whole words four at a time, and of last tiles that are a third of one, or two.
+  CHECK(count_lines(assembly("zen4"), "vdpbf16ps") == 2 * (4 * 6 + 4 * 4 + 2 * 4) * 4);
+  const std::string in_tiles = assembly("sapphirerapids-amx");
+  constexpr int products = 2, tiles = 4;
+  CHECK(count_lines(in_tiles, "tilezero") == products * tiles);
+  CHECK(count_lines(in_tiles, "tdpbf16ps") == products * tiles);
+  CHECK(count_lines(in_tiles, "tileloadd") == products * tiles);
+}
+
 TEST_CASE("products of bf16 in tiles are instructions in every pass over keys, whose sums stay in registers", "[command line]") {
   const auto check_counts = [](const std::string& variant, const std::vector<std::string>& known) {
     std::vector<std::string> words{"show", variant, "--type", "bf16", "--target", "sapphirerapids-amx", "--stage", "assembly"};

@@ -78,42 +78,6 @@ Lowered compared(const Lowered& a, const Lowered& b, bool is_always, bool is_nev
 
 }  // namespace
 
-std::optional<float> Load::constant_factor() const {
-  const auto constant = Halide::Internal::as_const_float(factor);
-  return constant ? std::optional(static_cast<float>(*constant)) : std::nullopt;
-}
-
-bool Load::has_uniform_factor() const {
-  class Places : public Halide::Internal::IRGraphVisitor {
-   public:
-    bool found = false;
-
-   private:
-    using IRGraphVisitor::visit;
-    void visit(const Halide::Internal::Variable* variable) override { found = found || !(variable->param.defined() || variable->image.defined()); }
-  };
-  Places places;
-  factor.accept(&places);
-  return !places.found;
-}
-
-bool reads_memory(const Expr& e) {
-  class Reads : public Halide::Internal::IRGraphVisitor {
-   public:
-    bool found = false;
-
-   private:
-    using IRGraphVisitor::visit;
-    void visit(const Halide::Internal::Call* call) override {
-      found = found || call->call_type == Halide::Internal::Call::Halide || call->call_type == Halide::Internal::Call::Image;
-      IRGraphVisitor::visit(call);
-    }
-  };
-  Reads reads;
-  e.accept(&reads);
-  return reads.found;
-}
-
 Lowered Lowered::real(double value) {
   const auto number = static_cast<float>(value);
   if (!needs_opaque_real(number)) return {Expr(number)};

@@ -5,31 +5,14 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "codegen/targets/element.h"
+#include "codegen/halide/numbers/load.h"
 #include "dsl/integer_range.h"
 #include "dsl/interval.h"
 #include "dsl/interval_functions.h"
 
 namespace attune {
-
-/// An element of memory. The number that it stands for is that of `stored` times the factor.
-struct Load {
-  Element element;
-  Halide::Expr stored;              ///< as memory holds it: of bf16 an UInt(16)
-  Halide::Parameter memory;
-  std::vector<Halide::Expr> place;  ///< indices, innermost first
-  Halide::Expr factor = 1.f;        ///< reads no memory
-
-  std::optional<float> constant_factor() const;
-  /// The factor is the same of all elements: made of constants and extents.
-  bool has_uniform_factor() const;
-};
-
-/// An element of some memory, of an input or of another Func, is in it.
-bool reads_memory(const Halide::Expr& e);
 
 /// A scalar Halide expression with the arithmetic of the language: `apply` of every pointwise operation works on it.
 /// Reals are Float(32). Integers are Int(32) where `range` fits into it, Int(64) otherwise: results of 32-bit arithmetic never wrap.

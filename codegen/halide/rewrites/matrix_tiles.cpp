@@ -7,15 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "codegen/halide/rewrites/bf16_dots.h"
+#include "codegen/halide/rewrites/tile_code.h"
+
 namespace attune {
 namespace {
 
 using namespace Halide::Internal;
 using Halide::Expr;
-using Halide::Type;
-
-constexpr int elements_of_tile = tile_rows * tile_columns, pair_elements = 2, pairs = tile_depth / pair_elements;
-constexpr int bytes_of_sum = 4, bytes_of_pair = 4, bytes_of_element = 2;
 
 [[noreturn]] void refuse(const std::string& why, const Stmt& s) {
   std::ostringstream text;
@@ -69,101 +68,6 @@ struct Places {
   std::vector<Expr> strides;  // of the nest's loops
 };
 
-/// Elements of an operand, rows or pairs of them `stride` apart.
-struct Operand {
-  const Load* load;
-  Expr first, stride;
-};
-
-/// Tile registers, or arrays in their stead, and what is done with them.
-class TileCode {
- public:
-  virtual ~TileCode() = default;
-  virtual Stmt allocated(const std::string& tile, const Stmt& body) const = 0;
-  virtual Stmt zero(const std::string& tile) const = 0;
-  virtual Stmt multiply(const std::string& tile, const Operand& a, const Operand& b) const = 0;
-  virtual Stmt store(const std::string& tile, const Store* op, const Expr& first, const Expr& stride) const = 0;
-};
-
-Expr number16(int n) { return IntImm::make(Halide::Int(16), n); }
-Expr bytes(const Expr& elements, int of_each) { return Halide::cast<std::int64_t>(elements) * Expr(std::int64_t{of_each}); }
-Expr address(const std::string& name) { return Variable::make(Halide::Handle(), name); }
-
-class Instructions final : public TileCode {
- public:
-  /// Of one element of a type of its own: memory that another array has been in before, or will be, LLVM does not turn into a register.
-  Stmt allocated(const std::string& tile, const Stmt& body) const override {
-    return Allocate::make(tile, sums, Halide::MemoryType::AMXTile, {1}, Halide::Internal::const_true(), body);
-  }
-  Stmt zero(const std::string& tile) const override {
-    return kept(tile, call(sums, "tile_zero", {number16(tile_rows), number16(tile_columns * bytes_of_sum)}));
-  }
-  Stmt multiply(const std::string& tile, const Operand& a, const Operand& b) const override {
-    const Expr product = call(sums, "tile_matmul",
-                              {number16(tile_rows), number16(tile_columns * bytes_of_sum), number16(pairs * bytes_of_pair), value(tile),
-                               loaded(a, tile_rows, pairs * bytes_of_pair), loaded(b, pairs, tile_columns * bytes_of_pair)});
-    return kept(tile, product);
-  }
-  Stmt store(const std::string& tile, const Store* op, const Expr& first, const Expr& stride) const override {
-    return Evaluate::make(call(Halide::Int(32), "tile_store",
-                               {number16(tile_rows), number16(tile_columns * bytes_of_sum), address(op->name), bytes(first, bytes_of_sum),
-                                bytes(stride, bytes_of_sum), value(tile)}));
-  }
-
- private:
-  static Expr call(const Type& type, const char* name, const std::vector<Expr>& arguments) {
-    return Call::make(type, name, arguments, Call::Intrinsic);
-  }
-  static Stmt kept(const std::string& tile, const Expr& value) {
-    return Store::make(tile, value, whole(), {}, Halide::Internal::const_true(elements_of_tile), {});
-  }
-  static Expr whole() { return Ramp::make(0, 1, elements_of_tile); }
-  static Expr value(const std::string& tile) {
-    return Load::make(sums, tile, whole(), {}, {}, Halide::Internal::const_true(elements_of_tile), {});
-  }
-  static Expr loaded(const Operand& of, int rows, int row_bytes) {
-    const Type elements = Halide::BFloat(16).with_lanes(elements_of_tile * bytes_of_sum / bytes_of_element);
-    return call(elements, "tile_load",
-                {number16(rows), number16(row_bytes), address(of.load->name), bytes(of.first, bytes_of_element), bytes(of.stride, bytes_of_element)});
-  }
-
-  static inline const Type sums = Halide::Float(32).with_lanes(elements_of_tile);
-};
-
-class Loops final : public TileCode {
- public:
-  Stmt allocated(const std::string& tile, const Stmt& body) const override {
-    return Allocate::make(tile, Halide::Float(32), Halide::MemoryType::Stack, {elements_of_tile}, Halide::Internal::const_true(), body);
-  }
-  Stmt zero(const std::string& tile) const override { return over_sums(stored(tile, 0.f)); }
-  Stmt multiply(const std::string& tile, const Operand& a, const Operand& b) const override {
-    const Expr k = Variable::make(Halide::Int(32), "k.in_tile");
-    const Expr term = number(a, a.first + row() * a.stride + k) *
-                      number(b, b.first + k / pair_elements * b.stride + column() * pair_elements + k % pair_elements);
-    return over_sums(For::make("k.in_tile", 0, tile_depth, ForType::Serial, Halide::Partition::Never, Halide::DeviceAPI::None,
-                               stored(tile, value(tile) + term)));
-  }
-  Stmt store(const std::string& tile, const Store* op, const Expr& first, const Expr& stride) const override {
-    return over_sums(Store::make(op->name, value(tile), first + row() * stride + column(), op->param, Halide::Internal::const_true(), {}));
-  }
-
- private:
-  static Expr row() { return Variable::make(Halide::Int(32), "row.in_tile"); }
-  static Expr column() { return Variable::make(Halide::Int(32), "column.in_tile"); }
-  static Expr place() { return row() * tile_columns + column(); }
-  static Stmt stored(const std::string& tile, const Expr& sum) { return Store::make(tile, sum, place(), {}, Halide::Internal::const_true(), {}); }
-  static Expr value(const std::string& tile) { return Load::make(Halide::Float(32), tile, place(), {}, {}, Halide::Internal::const_true(), {}); }
-  static Expr number(const Operand& of, const Expr& index) {
-    const Load* op = of.load;
-    const Expr bits = Load::make(op->type, op->name, index, op->image, op->param, op->predicate, {});
-    return Halide::cast<float>(Halide::reinterpret(Halide::BFloat(16), bits));
-  }
-  static Stmt over_sums(Stmt s) {
-    s = For::make("column.in_tile", 0, tile_columns, ForType::Serial, Halide::Partition::Never, Halide::DeviceAPI::None, s);
-    return For::make("row.in_tile", 0, tile_rows, ForType::Serial, Halide::Partition::Never, Halide::DeviceAPI::None, s);
-  }
-};
-
 class WithMatrixTiles final : public IRMutator {
  public:
   explicit WithMatrixTiles(const TileCode& code) : code_(code) {}
@@ -209,14 +113,15 @@ class WithMatrixTiles final : public IRMutator {
 
   /// The loops of a product, outermost first: rows and columns in any order, pairs, elements of a pair.
   Stmt product(const Nest& nest, const Expr& value) {
+    if (const std::optional<Bf16Dot> dot = as_bf16_dot(value)) return product_of_words(nest, *dot);
     const auto* sum = value.as<Add>();
-    if (sum == nullptr || nest.loops.size() != 4 || !has_extents(nest, {tile_rows, tile_columns, pairs, pair_elements}))
+    if (sum == nullptr || nest.loops.size() != 4 || !has_extents(nest, {tile_rows, tile_columns, tile_pairs, 2}))
       refuse("is summed by other loops", nest.loops[0]);
     const auto* load = sum->a.as<Load>();
     const auto* term = (load != nullptr ? sum->b : sum->a).as<Mul>();
     if (load == nullptr) load = sum->b.as<Load>();
     if (load == nullptr || load->name != nest.store->name || term == nullptr) refuse("adds no product to its sums", nest.loops[0]);
-    std::optional<Operand> a, b;
+    std::optional<TileOperand> a, b;
     for (const Expr& factor : {term->a, term->b}) {
       const Load* read = only_load(factor);
       if (read == nullptr || read->type != Halide::UInt(16)) refuse("has factors that are no bits of bf16", nest.loops[0]);
@@ -224,8 +129,27 @@ class WithMatrixTiles final : public IRMutator {
       const auto is = [&](std::size_t loop, int stride) { return Halide::Internal::is_const(at.strides[loop], stride); };
       for (std::size_t row = 0; row < 2; ++row) {
         const std::size_t column = 1 - row;
-        if (is(3, 1) && is(2, pair_elements) && is(column, 0) && !is(row, 0)) a = Operand{read, at.first, at.strides[row]};
-        if (is(3, 1) && is(column, pair_elements) && is(row, 0)) b = Operand{read, at.first, at.strides[2]};
+        if (is(3, 1) && is(2, 2) && is(column, 0) && !is(row, 0)) a = TileOperand{read, at.first, at.strides[row]};
+        if (is(3, 1) && is(column, 2) && is(row, 0)) b = TileOperand{read, at.first, at.strides[2]};
+      }
+    }
+    if (!a || !b) refuse("has operands of another layout", nest.loops[0]);
+    return code_.multiply(stored_tile(nest), *a, *b);
+  }
+
+  /// The same of words of a pair: rows and columns in any order, words.
+  Stmt product_of_words(const Nest& nest, const Bf16Dot& dot) {
+    const auto *sum = dot.sum.as<Load>(), *first = dot.a.as<Load>(), *second = dot.b.as<Load>();
+    if (nest.loops.size() != 3 || !has_extents(nest, {tile_rows, tile_columns, tile_pairs})) refuse("is summed by other loops", nest.loops[0]);
+    if (sum == nullptr || sum->name != nest.store->name || first == nullptr || second == nullptr) refuse("is not of words in memory", nest.loops[0]);
+    std::optional<TileOperand> a, b;
+    for (const Load* read : {first, second}) {
+      const Places at = places(nest, read->index);
+      const auto is = [&](std::size_t loop, int stride) { return Halide::Internal::is_const(at.strides[loop], stride); };
+      for (std::size_t row = 0; row < 2; ++row) {
+        const std::size_t column = 1 - row;
+        if (is(2, 1) && is(column, 0) && !is(row, 0)) a = TileOperand{read, at.first, at.strides[row]};
+        if (is(column, 1) && is(row, 0)) b = TileOperand{read, at.first, at.strides[2]};
       }
     }
     if (!a || !b) refuse("has operands of another layout", nest.loops[0]);
@@ -287,8 +211,7 @@ class WithMatrixTiles final : public IRMutator {
 }  // namespace
 
 Stmt with_matrix_tiles(const Stmt& s, const Halide::Target& target) {
-  if (target.has_feature(Halide::Target::AVX512_SapphireRapids)) return WithMatrixTiles(Instructions()).mutate(s);
-  return WithMatrixTiles(Loops()).mutate(s);
+  return WithMatrixTiles(*tile_code(target.has_feature(Halide::Target::AVX512_SapphireRapids))).mutate(s);
 }
 
 }  // namespace attune
