@@ -143,11 +143,12 @@ class Rounder {
   }
 
   void round_sum(const Evaluated& node, const Node& at) {
-    const Array errors = sum_errors(node, unit, unit_of_weights(node.graph, at));
+    const double of_products = unit_of_products(at);
+    const Array errors = sum_errors(node, unit, std::hypot(unit_of_weights(node.graph, at), of_products));
     for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)
       for (std::size_t i = 0; i < errors.data.size(); ++i) {
         double& x = node.lanes[lane].data[i];
-        if (!is_f32(node.lanes[0].data[i])) x = in_range(x + errors.data[i] * signs_.next());
+        if (of_products > 0 || !is_f32(node.lanes[0].data[i])) x = in_range(x + errors.data[i] * signs_.next());
       }
   }
   /// Computes the lanes anew if the operation rounds before its result.
@@ -164,6 +165,13 @@ class Rounder {
           }
         },
         at.op);
+  }
+
+  /// Of the rounding of both operands, or 0.
+  double unit_of_products(const Node& at) const {
+    if (!std::holds_alternative<Matmul>(at.op)) return 0;
+    const auto rounded = std::ranges::count_if(at.operands(), [&](int operand) { return storage_[static_cast<std::size_t>(operand)].own == 0; });
+    return rounding_.products * std::sqrt(static_cast<double>(rounded));
   }
 
   /// Of the rounding of weights before a product with values, or 0.

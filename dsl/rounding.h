@@ -17,6 +17,8 @@ struct Rounding {
   /// most: its error is as likely anywhere up to half a step, whose mean square is a third of the greatest, and numbers are on the average one
   /// and a half times what half a step is relative to.
   std::map<std::string, double, std::less<>> units;
+  /// The same of operands of matmuls, which kernels may round; 0 where they may not.
+  double products = 0;
   static constexpr int fewest = 3;  ///< so often the whole graph is rounded; more often where an output has few elements
   std::uint64_t seed = 1;
 };
@@ -37,6 +39,8 @@ struct RoundedInterpretation {
 ///   Algorithms, 2nd ed., section 4.2);
 /// - before a product with values stored in 16 bits, weights of a softmax over scores whose operands both are so stored, and others that are made of
 ///   such scores and may be computed with the product, are rounded as they are: u sqrt(sum t^2) more, with u = 2^-9 of bf16 and 2^-12 of f16;
+/// - operands of a matmul that may be rounded (Rounding::products) are: u sqrt(2 sum t^2) more, without the 2 where one is stored in 16 bits, and
+///   nothing where both are;
 /// - weights of a softmax that are read more than once are off by what exp(x - log_sum_exp(x)) is, with a score x of its own: kernels store them so;
 /// - rows that are written in place of an input stored in 16 bits are rounded as they are;
 /// - what is beyond f32's range is infinite or zero.

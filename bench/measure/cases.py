@@ -186,7 +186,7 @@ def additive(inputs, at):
 def difference(row, inputs, result):
     """The largest difference of a result from the reference on the sampled queries, and what is allowed. The result has the shape of
     the kernel's output."""
-    eps = 2.0**-8 if row.type == "bf16" else 2.0**-24
+    eps = 2.0**-8 if row.is_bf16 else 2.0**-24
     if row.kernel in LINEAR_STRUCTS:
         at = sampled(inputs["x"].shape[0])
         wanted, got = inputs["x"][at].astype("float64") @ linear_weights(row, inputs).T.astype("float64"), result[at]
@@ -203,7 +203,7 @@ def difference(row, inputs, result):
     result = result.swapaxes(0, 1)[None] if row.kernel == "ragged" else result.reshape(q.shape[:-1] + v.shape[-1:])
     at = sampled(q.shape[2])
     wanted, score_rounding, largest_value = attention(row, inputs, q, k, v, at)
-    allowed = 1e-5 + 4 * 2.0**-24 * score_rounding + (4 * eps * largest_value if row.type == "bf16" else 0)
+    allowed = 1e-5 + 4 * 2.0**-24 * score_rounding + (4 * eps * largest_value if row.is_bf16 else 0)
     return abs(result[:, :, at] - wanted).max(), allowed
 
 

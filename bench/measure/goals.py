@@ -34,6 +34,11 @@ class Row:
     goals: dict = field(default_factory=dict)
     stretch: dict = field(default_factory=dict)
 
+    @property
+    def is_bf16(self):
+        """Inputs and outputs are stored so; products of it may be asked for beside that."""
+        return self.type.split(",")[0] == "bf16"
+
 
 def one_of(row, what, value, known):
     if value not in known:

@@ -33,7 +33,7 @@ class Torch:
         torch._inductor.config.force_disable_caches = True  # a first call is a first call
 
     def tensor(self, x, row):
-        if row.type == "bf16" and x.dtype == numpy.float32:
+        if row.is_bf16 and x.dtype == numpy.float32:
             return self.torch.from_numpy(to_bf16(x).view("int16")).view(self.torch.bfloat16)
         return self.torch.from_numpy(numpy.ascontiguousarray(x))
 

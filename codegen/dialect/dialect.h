@@ -13,8 +13,8 @@
 
 namespace attune {
 
-/// Attributes of a function that holds a graph: an argument's name, the variant's parameters, the formulas of dims.
-inline constexpr llvm::StringLiteral name_attribute = "attn.name", parameters_attribute = "attn.parameters", dims_attribute = "attn.dims";
+/// Attributes of a function that holds a graph: an argument's name, the variant's parameters, formulas of dims, what operands of products may be rounded to.
+inline constexpr llvm::StringLiteral name_attribute = "attn.name", parameters_attribute = "attn.parameters", dims_attribute = "attn.dims", products_attribute = "attn.products";
 
 template <class Definition>
 class GraphOp;

@@ -1,6 +1,7 @@
 #include "codegen/halide/step_code.h"
 
 #include <functional>
+#include <utility>
 
 #include "codegen/halide/bodies/late_rewrites.h"
 #include "codegen/halide/halide_passes.h"
@@ -78,7 +79,13 @@ class StepPipelining {
     const LoweredGraph values(step_.graph, sources_, extents_);
     ResultDims results;
     for (const std::size_t written : step_.outputs) results.push_back(plan_.tensors[written].dims);
-    std::visit([&](const auto& roles) { visit(body_of(roles, values, results)); }, step_.roles);
+    std::visit(
+        [&](const auto& roles) {
+          auto body = body_of(roles, values, results);
+          if constexpr (requires { body.products; }) body.products = plan_.products;
+          visit(std::as_const(body));
+        },
+        step_.roles);
   }
 
   /// Numbers where they are known, arguments of the code elsewhere.

@@ -28,6 +28,15 @@ std::string read_storage(std::string_view text, Element& into) {
   return into != Element::real ? std::string() : fmt::format("specialise: '{}' is not a type of reals; those are {}", text, names_of_real_storages());
 }
 
+/// What `--type` calls the operands of products.
+constexpr std::string_view products_name = "products";
+
+std::string read_products(std::string_view text, Element& into) {
+  into = storage_of_reals(text);
+  if (into == Element::f32 || into == Element::bf16) return {};
+  return fmt::format("specialise: products are of f32 or of bf16, not of '{}'", text);
+}
+
 std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -119,6 +128,8 @@ class Specialiser {
       const Element reals = is_log_sum(end->getOperand(i), seen) ? Element::f32 : given_.reals;
       if (std::string problem = choose(names.back(), function_.getResultTypes()[i], reals, results_); !problem.empty()) return problem;
     }
+    if (given_.products != Element::f32 && llvm::is_contained(names, products_name))
+      return fmt::format("specialise: '{}' is a tensor of {}: another name makes clear what products={} means", products_name, name_, name_of(given_.products));
     for (const auto& [name, element] : given_.storage)
       if (!llvm::is_contained(names, name))
         return fmt::format("specialise: '{}' is neither an input nor an output of {}; they are {}", name, name_, joined(names));
@@ -152,6 +163,7 @@ class Specialiser {
     });
     for (auto [argument, type] : llvm::zip(function_.getArguments(), arguments_)) argument.setType(type);
     function_.setType(mlir::FunctionType::get(function_.getContext(), arguments_, results_));
+    if (given_.products != Element::f32) function_->setAttr(products_attribute, mlir::StringAttr::get(function_.getContext(), name_of(given_.products)));
   }
 
   mlir::func::FuncOp function_;
@@ -180,6 +192,7 @@ std::string read_types(std::string_view text, Specialisation& into) {
   return for_each_item(text, [&](std::string_view item) {
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos) return read_storage(item, into.reals);
+    if (item.substr(0, equals) == products_name) return read_products(item.substr(equals + 1), into.products);
     return read_storage(item.substr(equals + 1), into.storage[std::string(item.substr(0, equals))]);
   });
 }

@@ -33,6 +33,24 @@ Users users_of(const Graph& graph) {
   return users;
 }
 
+bool multiplies_alone(const Graph& graph, std::string_view input) {
+  const Users users = users_of(graph);
+  std::vector<int> left;
+  for (std::size_t id = 0; id < users.size(); ++id)
+    if (const auto* read = std::get_if<Input>(&graph.nodes()[id].op); read != nullptr && read->label == input) left.push_back(static_cast<int>(id));
+  while (!left.empty()) {
+    const int id = left.back();
+    left.pop_back();
+    for (const int user : users[static_cast<std::size_t>(id)]) {
+      if (user == output_user) return false;
+      const AnyOp& op = graph.node(user).op;
+      if (std::visit([]<class Op>(const Op&) { return moves_elements<Op>; }, op)) left.push_back(user);
+      else if (!std::holds_alternative<Matmul>(op)) return false;
+    }
+  }
+  return true;
+}
+
 bool reaches(const Graph& graph, int from, int to) {
   if (from <= to) return from == to;  // users have greater numbers than what they use
   bool is_found = false;

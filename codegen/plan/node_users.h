@@ -1,6 +1,7 @@
 /// What stands around a node of a graph: its users, what is below it, and what is computed of the same operand.
 #pragma once
 
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -20,6 +21,9 @@ constexpr bool moves_elements = std::is_same_v<Op, Rename> || std::is_same_v<Op,
 /// The operation takes elements of this operand from other places than that of its result, or of dims with other names: what is computed for a place
 /// is not what it reads there. A concat along `joined` is said to be in place: its parts have dims of their own.
 bool reads_elsewhere(const Node& node, std::size_t operand, Name joined);
+
+/// The input of that label is read as an operand of matmuls alone, as it is or at other coordinates.
+bool multiplies_alone(const Graph& graph, std::string_view input);
 
 /// An anchor with both dims lies below the anchor.
 bool holds_pairs(const Graph& graph, int anchor, Name queries, Name keys);

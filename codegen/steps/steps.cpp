@@ -9,6 +9,7 @@
 
 #include "codegen/dialect/extents.h"
 #include "codegen/dialect/import.h"
+#include "codegen/plan/node_users.h"
 #include "codegen/steps/merged_dims.h"
 #include "codegen/steps/stage_key.h"
 #include "codegen/steps/stage_layout.h"
@@ -34,6 +35,7 @@ class Planner {
     const Graph graph = to_graph(function);
     plan_.dims.assign(graph.dim_infos().begin(), graph.dim_infos().end());
     plan_.known = known_extents(function);
+    if (const auto products = function->getAttrOfType<mlir::StringAttr>(products_attribute)) plan_.products = storage_of_reals(products.getValue());
     for (const DimInfo& info : plan_.dims)
       if (const auto extent = evaluate(info.derivation, plan_.known)) plan_.known.try_emplace(std::string(info.name()), *extent);
   }
@@ -126,8 +128,17 @@ class Planner {
       }
     std::string name = fmt::format("step{}", plan_.steps.size());
     if (value.getResultNumber() > 0) name += fmt::format("_{}", value.getResultNumber());
-    plan_.tensors.push_back({std::move(name), std::move(dims), element_of(value), StepTensor::Role::stored});
+    const Element element = element_of(value) == Element::f32 && is_multiplied_alone(value) ? plan_.products : element_of(value);
+    plan_.tensors.push_back({std::move(name), std::move(dims), element, StepTensor::Role::stored});
     return plan_.tensors.size() - 1;
+  }
+
+  /// Stages read the value as an operand of products alone: stored as these round it, it is what they would round.
+  static bool is_multiplied_alone(mlir::OpResult value) {
+    return llvm::all_of(value.getUses(), [](mlir::OpOperand& use) {
+      const auto stage = llvm::dyn_cast<StageOp>(use.getOwner());
+      return stage && multiplies_alone(to_graph(stage), fmt::format("a{}", use.getOperandNumber()));
+    });
   }
 
   void add_copy(const Result& result) {
@@ -152,6 +163,11 @@ class Planner {
     for (const std::size_t output : step.outputs) written.push_back({plan_.tensors[output].dims, plan_.tensors[output].element});
     StageText text = text_of(step.kind(), step.graph, read, written, plan_.known);
     step.identity = std::move(text.identity);
+    if (plan_.products != Element::f32 && std::ranges::any_of(step.graph.nodes(), [](const Node& node) { return std::holds_alternative<Matmul>(node.op); })) {
+      const std::string products = fmt::format(", products of {}", name_of(plan_.products));
+      step.identity += products;
+      text.key.types += products;
+    }
     for (const std::string& dim : text.dims)
       if (!plan_.known.contains(dim)) step.dims.push_back(dim);
     if (has_records) step.key = std::move(text.key);

@@ -53,6 +53,7 @@ struct KernelSteps {
   std::vector<Step> steps;            ///< each after those whose results it reads
   std::vector<DimInfo> dims;          ///< of the function, each after those that its extent follows from
   KnownExtents known;                 ///< extents that are known before a kernel runs
+  Element products = Element::f32;    ///< what operands of products may be rounded to
 
   /// The dim whose other name this one is: keys are tokens where queries and keys are of one sequence. Limits of one extent meet then.
   std::string before_renames(std::string dim) const;

@@ -11,7 +11,7 @@
 namespace attune {
 
 /// Why the product cannot be in such registers, in words; empty if it can: where both operands are tensors of bf16, but for factors that are the same for
-/// all their elements.
+/// all their elements, or may be rounded to it.
 std::string matrix_product_refusal(const Gemm& body, const Extents& extents, const Machine& machine);
 
 /// Those of gemm that there are for a packed product; row_tile x column_vectors vectors of 16 are up to four tiles of sums.

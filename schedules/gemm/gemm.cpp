@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedules/common/bf16_operand.h"
 #include "schedules/gemm/gemm_product.h"
 #include "schedules/records/tuned.h"
 
@@ -54,9 +55,9 @@ std::vector<std::string> dims_in(const std::vector<std::string>& dims, const Pie
 std::optional<Expr> factor_of_bf16(const Gemm& body) {
   Expr factor = 1.f;
   for (const Piece* operand : {&body.a, &body.b}) {
-    const auto load = operand->load();
-    if (!load || load->element != Element::bf16 || !load->has_uniform_factor()) return {};
-    factor = factor * load->factor;
+    const auto element = bf16_operand(*operand, vars_at(operand->dims), body.products);
+    if (!element) return {};
+    factor = factor * element->factor;
   }
   return Halide::Internal::simplify(factor);
 }

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "codegen/halide/rewrites/bf16_dots.h"
+#include "schedules/common/bf16_operand.h"
 #include "schedules/gemm/gemm_packed.h"
 
 using Halide::Expr;
@@ -41,7 +42,7 @@ Expr PackedGemm::packed(const Piece& piece, const Expr& outer, const Expr& index
   const auto bits = [&](int number) -> Expr {
     const Expr element = index * 2 + number;
     over_.place_outer(outer, clamped(element, extent, is_lane), at);
-    const Expr of_element = piece.load(at)->stored;
+    const Expr of_element = bf16_operand(piece, at, body_.products)->bits;
     if (is_full || (number == 0 && !tile_.in_matrix_tiles)) return of_element;
     return select(is_lane ? Halide::likely(element < extent) : element < extent, of_element, Halide::cast<std::uint16_t>(0));
   };

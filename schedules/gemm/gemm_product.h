@@ -39,7 +39,7 @@ Product product_of(const Gemm& body, const Extents& extents);
 /// The dims of `dims` that the piece has, in that order.
 std::vector<std::string> dims_in(const std::vector<std::string>& dims, const Piece& piece);
 
-/// What the sum of products of two tensors of bf16 is multiplied by; none if an operand is another one, whose elements are multiplied as f32.
+/// What the sum of products of bf16 is multiplied by; none if an operand is none and may not be rounded to it: elements are multiplied as f32.
 std::optional<Halide::Expr> factor_of_bf16(const Gemm& body);
 
 /// Both give the result, scheduled and computed at the root.

@@ -30,7 +30,7 @@ SoftmaxTiles matrix_tiles_from(const Machine& machine, const std::vector<Paramet
 
 std::string matrix_tiles_refusal(const OnlineSoftmax& body, const Extents& extents, const Machine& machine) {
   if (body.value && SoftmaxStage(body, extents, matrix_tiles_from(machine, {})).is_of_bf16()) return {};
-  return "AMX multiplies queries, keys and values that are tensors of bf16: --type bf16";
+  return "AMX multiplies queries, keys and values that are tensors of bf16, or may be rounded to it: --type bf16,products=bf16";
 }
 
 std::vector<Parameter> amx_online_softmax_parameters(const Machine& machine, SizeClass size) {

@@ -15,7 +15,7 @@
 namespace attune {
 
 /// Why the stage's products cannot be in such registers, in words; empty if they can: where query, key and value are tensors of bf16, but for
-/// constant factors, and the product is summed over one dim.
+/// factors that are the same of all elements, or may be rounded to it, and the product is summed over one dim.
 std::string matrix_tiles_refusal(const OnlineSoftmax& body, const Extents& extents, const Machine& machine);
 
 /// Those of online_softmax that there are here; register_rows x register_vectors vectors of 16 are up to four tiles of sums.

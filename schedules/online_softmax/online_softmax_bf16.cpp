@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "codegen/halide/numbers/bf16.h"
+#include "schedules/common/bf16_operand.h"
 #include "schedules/common/tiles.h"
 #include "schedules/online_softmax/online_softmax_stage.h"
 
@@ -24,14 +25,14 @@ Expr substituted(const Expr& e, const std::string& name, const Expr& replacement
 /// The contracted dim must be one, for pairs lie along it.
 std::optional<Bf16Operands> SoftmaxStage::bf16_operands() const {
   if (!tiles_.has_bf16_dot || body_.combine || body_.score || body_.over.size() != 1 || !body_.query || !body_.key) return {};
-  Coordinates at = panel_coordinates();
-  at[body_.value_depth] = max(min(likely(vector_ * tiles_.lanes + lane_), depth_ - 1), 0);
-  const auto query = body_.query.load(at), key = body_.key.load(at), value = body_.value.load(at);
-  for (const auto& load : {query, key, value})
-    if (!load || load->element != Element::bf16 || !load->has_uniform_factor()) return {};
-  if (value->constant_factor() != 1.f) return {};
+  const Coordinates at = panel_coordinates();
+  Coordinates value_at = at;
+  value_at[body_.value_depth] = max(min(likely(vector_ * tiles_.lanes + lane_), depth_ - 1), 0);  // it may be a contracted dim of the scores, too
+  const auto query = bf16_operand(body_.query, at, body_.products), key = bf16_operand(body_.key, at, body_.products);
+  const auto value = bf16_operand(body_.value, value_at, body_.products);
+  if (!query || !key || !value || !is_const_one(value->factor)) return {};
   const Expr factor = query->factor * key->factor * (is_base_2(body_) ? log2_e : 1.f);
-  return Bf16Operands{query->stored, key->stored, value->stored, Halide::Internal::simplify(factor)};
+  return Bf16Operands{query->bits, key->bits, value->bits, Halide::Internal::simplify(factor)};
 }
 
 /// A dim whose extent is no multiple of what one instruction sums is filled with zeros, and so are values of keys beyond the last one: their weight is 0, and 0 times infinity is NaN.

@@ -134,4 +134,35 @@ TEST_CASE("a product of bf16 with what is not a number is none in its row or col
   }
 }
 
+TEST_CASE("products whose operands may be rounded to bf16 are as near as that allows", "[bf16_products]") {
+  if (!runs_model()) return skip("this CPU is not of x86-64");
+  struct Layer {
+    const char *variant, *types, *shape;
+  };
+  const std::vector<Layer> layers = {
+      {"multi_head", "bf16,products=bf16", "batch=2,tokens=70,model=45,heads=3,depth=20,value_depth=17"},
+      {"encoder_layer", "f32,products=bf16", "batch=1,tokens=67,model=37,heads=2,depth=16,hidden=70"},
+      {"qk_norm", "bf16,products=bf16", "batch=1,heads=2,queries=66,keys=129,depth=24,value_depth=37"},
+      {"masked", "f32,products=bf16", "batch=1,heads=2,queries=70,keys=133,depth=24,value_depth=37"},
+  };
+  for (const Layer& layer : layers)
+    for (const char* target : {"zen4", "sapphirerapids-amx"}) {
+      CAPTURE(layer.variant, layer.types, target);
+      const KernelCase kernel(layer.variant, {.target = target, .types = layer.types, .is_modelled = true});
+      CHECK(kernel.difference(layer.shape, 3) == "");
+    }
+}
+
+TEST_CASE("attention of bf16 whose values have the contracted dim of the scores", "[bf16_products]") {
+  if (!runs_model()) return skip("this CPU is not of x86-64");
+  Graph g;
+  const auto [queries, keys, depth] = g.dims("queries", "keys", "depth");
+  const Value q = g.input("q", {queries, depth}), k = g.input("k", {keys, depth}), v = g.input("v", {keys, depth});
+  g.output("out", matmul(softmax(matmul(q, k, depth) * 0.125, keys), v, keys), {queries, depth});
+  for (const char* target : {"zen4", "sapphirerapids-amx"}) {
+    CAPTURE(target);
+    CHECK(KernelCase(g, "one_depth", {.target = target, .types = "bf16", .is_modelled = true}).difference("queries=70,keys=129,depth=37", 3) == "");
+  }
+}
+
 }  // namespace attune

@@ -136,6 +136,7 @@ std::string KernelCase::difference(const std::string& shape, std::uint64_t seed)
 std::string KernelCase::difference(const Shape& extents, const Arrays& inputs) const {
   const Kernel& kernel = kernel_for(extents);
   Trial trial = trial_of(kernel, extents, inputs);
+  trial.products = rounded_products(prepared_.staging.specialisation);
   if (const Result<void> called = trial.call(kernel); !called) return called.error().message;
   const TrialVerdict verdict = trial.compare_with_interpreter(graph());
   if (!verdict.problem.empty()) return verdict.problem;

@@ -82,6 +82,36 @@ TEST_CASE("steps are the same code where body, numbers, storage and known extent
   CHECK(identities.size() == four.plan.steps.size() - 1);  // those of a and b are the same
 }
 
+TEST_CASE("what operands of products may be rounded to is how products store them for one another", "[steps]") {
+  const auto elements = [](const Graph& graph, Element products) {
+    StageOptions options;
+    options.specialisation.products = products;
+    const Planned planned(graph, options);
+    std::vector<Element> stored;
+    for (const StepTensor& tensor : planned.plan.tensors)
+      if (tensor.role == StepTensor::Role::stored) stored.push_back(tensor.element);
+    return stored;
+  };
+  const std::vector<Element> exact(4, Element::f32), rounded(4, Element::bf16);
+  CHECK(elements(variant_graph("multi_head"), Element::f32) == exact);
+  CHECK(elements(variant_graph("multi_head"), Element::bf16) == rounded);
+  // One that something else reads, too, stays as it is.
+  Graph g;
+  const auto [rows, inner, hidden, model] = g.dims("rows", "inner", "hidden", "model");
+  const Value first = linear(g.input("x", {rows, model}), g.input("a", {inner, model}), model);
+  g.output("out", linear(first, g.input("b", {hidden, inner}), inner), {rows, hidden});
+  g.output("norm", sum(first * first, inner), {rows});
+  g.finish();
+  CHECK(elements(g, Element::bf16) == std::vector{Element::f32});
+  // Products that may be rounded are other code than those that may not.
+  const auto identity = [](Element products) {
+    StageOptions options;
+    options.specialisation.products = products;
+    return Planned(variant_graph("causal"), options).plan.steps[0].identity;
+  };
+  CHECK(identity(Element::bf16) != identity(Element::f32));
+}
+
 TEST_CASE("a result that another storage or order is wanted of is copied by a step of its own", "[steps]") {
   Graph g;
   const Dim rows = g.dim("rows"), columns = g.dim("columns");

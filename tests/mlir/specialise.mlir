@@ -11,6 +11,8 @@
 // RUN: attune-opt %s --attn-specialise="type=f16" | FileCheck %s --check-prefix=HALF
 // RUN: not attune-opt %s --attn-specialise="type=f8" 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not attune-opt %s --attn-specialise="type=y=f32" 2>&1 | FileCheck %s --check-prefix=TENSOR
+// RUN: attune-opt %s --attn-specialise="type=bf16,products=bf16" | FileCheck %s --check-prefix=PRODUCTS
+// RUN: not attune-opt %s --attn-specialise="type=products=f16" 2>&1 | FileCheck %s --check-prefix=PRODUCT
 // RUN: not attune-opt %s --attn-specialise="type=lengths=f32" 2>&1 | FileCheck %s --check-prefix=INTEGER
 
 // NAME: error: specialise: dpth is not a dim of 'f'; its dims are tokens, model, heads, depth, keys
@@ -21,6 +23,8 @@
 // FORM: error: specialise: 'tokens' is not an extent; depth=64 is one
 // TYPE: error: specialise: 'f8' is not a type of reals; those are f32, bf16, f16
 // TENSOR: error: specialise: 'y' is neither an input nor an output of 'f'; they are x, bias, lengths, out, lse
+// PRODUCTS: func.func @f({{.*}} attributes {attn.products = "bf16"}
+// PRODUCT: error: specialise: products are of f32 or of bf16, not of 'f16'
 // INTEGER: error: specialise: 'lengths' is i32; only the storage of reals is chosen
 
 // CHECK: func.func @f(%arg0: !attn.tensor<tokens=5, model=24, bf16> {attn.name = "x"}, %arg1: !attn.tensor<model=24, f32> {attn.name = "bias"}, %arg2: !attn.tensor<tokens=5, i32> {attn.name = "lengths"}) -> (!attn.tensor<heads=3, keys=5, depth=8, bf16>, !attn.tensor<tokens=5, f32>)

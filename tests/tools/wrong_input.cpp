@@ -112,6 +112,7 @@ TEST_CASE("wrong variants, parameters, dims, types and targets are refused in on
            {{"causal", "--set", "depth"}, "'depth' is not an extent; depth=64 is one"},
            {{"causal", "--type", "f99"}, "'f99' is not a type of reals; those are f32, bf16, f16"},
            {{"causal", "--type", "z=f32"}, "'z' is neither an input nor an output of 'causal'; they are q, k, v, out"},
+           {{"causal", "--type", "products=f16"}, "products are of f32 or of bf16, not of 'f16'"},
            {{"causal", "--target", "m68k"}, "target 'm68k': does not exist; there are host, zen5, zen4, sapphirerapids-amx, sapphirerapids, x86-64-v4, x86-64-v3, arm64, opencl, cuda"},
            {{"causal", "--target", "arm64,x86-64-v3"}, "is another architecture than 'arm64'; one file holds kernels of one"},
            {{"causal", "--target", ","}, "--target ,: has an empty part; a target's name is right on each side of a comma"},

@@ -37,6 +37,7 @@ Calls calls_of(const Prepared& prepared, const Shape& asked, const TargetInfo& t
 std::string make_call(const CallShape& shape, const Prepared& prepared, const Kernel& kernel, std::uint64_t seed, bool& agrees) {
   const Graph& graph = prepared.graph.graph;
   Trial trial = trial_of(kernel, shape.extents, random_inputs(graph, shape.extents, seed));
+  trial.products = rounded_products(prepared.staging.specialisation);
   if (const Result<void> called = trial.call(kernel); !called) return called.error().message;
   const TrialVerdict verdict = trial.compare_with_interpreter(graph);
   const std::string which = fmt::format("{} of {}", shape.schedules, shape_text(graph, shape.extents));

@@ -91,7 +91,7 @@ void add_graph_options(const Command& command, Options& options, Need graph) {
   command.text("--struct", options.graph.struct_name, "The variant in FILE.h");
   command.texts("--param", options.graph.settings, "NAME=VALUE: a parameter of the variant, as window=512", Need::optional, ',');
   command.texts("--set", options.set, "DIM=EXTENT: an extent that is known when the kernel is compiled, as depth=64", Need::optional, ',');
-  command.text("--type", options.types, "Storage of reals: f32, bf16 or f16, and NAME=TYPE for single tensors; an output that is a log-sum-exp is f32 unless named");
+  command.text("--type", options.types, "Storage of reals: f32, bf16 or f16, and NAME=TYPE for single tensors (an output that is a log-sum-exp is f32 unless named); products=bf16: kernels may round the operands of products to bf16");
   command.text("--target", options.targets, "What to compile for, as x86-64-v3,x86-64-v4; attune list targets");
   command.text("--schedule", options.schedule, "NAME,parameter=value,...; attune list schedules. 'unfused' fuses nothing");
   command.texts("--tuned", options.tuned, "FILE of `attune tune`, for one of the targets: its records and defaults come before the built-in ones; may be given again");

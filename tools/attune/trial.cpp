@@ -97,7 +97,7 @@ Judge Trial::judged(const Graph& graph) const {
     array.data = numbers(given);
     inputs.emplace(names_[i], std::move(array));
   }
-  return judge(graph, inputs, storages);
+  return judge(graph, inputs, storages, products);
 }
 
 TrialVerdict Trial::compare_with_interpreter(const Graph& graph) const {

@@ -1,6 +1,7 @@
 /// Trial: a kernel with inputs and room for outputs, for the commands that call one.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Trial {
   Shape extents;
   std::vector<StoredArray> arrays;  ///< in the order of the call
   std::size_t input_count = 0;
+  std::optional<attune_storage> products = {};  ///< what the kernel may round operands of products to
   std::vector<std::size_t> results;  ///< numbers of the arrays that a call writes: inputs that it updates, and outputs
 
   Result<void> call(const Kernel& kernel, Workspace* workspace = nullptr);

@@ -7,14 +7,16 @@
 namespace attune {
 namespace {
 
-constexpr double factor = 4, settled_share = 0.01, most_unsettled = 0.01;
+constexpr double factor = 4, most_unsettled = 0.01;
+/// Of an element's size: what rounding to f32 moves by more is unsettled, and what rounding to less bits moves by more than so many of its units.
+constexpr double settled_share = 0.01, settled_units = 32;
 
 /// The allowance of an output, and how many of its elements are unsettled.
 struct Measured {
   Allowance allowance;
   std::size_t unsettled = 0;
 };
-Measured measured(const Array& expected, const Array& moved, attune_storage storage) {
+Measured measured(const Array& expected, const Array& moved, attune_storage storage, double share) {
   if (expected.type.kind != Kind::real) return {};
   Measured result;
   const StorageInfo& info = info_of(storage);
@@ -23,7 +25,7 @@ Measured measured(const Array& expected, const Array& moved, attune_storage stor
   const double size = root_mean_square(expected.data);
   double most = std::numeric_limits<float>::min();  // less is zero to kernels
   for (std::size_t i = 0; i < moved.data.size(); ++i) {
-    const double x = expected.data[i], near = settled_share * std::max(size, std::isfinite(x) ? std::abs(x) : 0);
+    const double x = expected.data[i], near = share * std::max(size, std::isfinite(x) ? std::abs(x) : 0);
     if (moved.data[i] <= near) most = std::max(most, moved.data[i]);
     else result.allowance.unsettled.emplace(i, factor * moved.data[i]);
   }
@@ -55,10 +57,12 @@ double root_mean_square(const std::vector<double>& values) {
   return count == 0 ? 0 : std::sqrt(sum / count);
 }
 
-Judge judge(const Graph& graph, const Arrays& inputs, const Storages& storages) {
+Judge judge(const Graph& graph, const Arrays& inputs, const Storages& storages, std::optional<attune_storage> products) {
   Rounding rounding;
+  if (products) rounding.products = info_of(*products).rounding / 2;
   for (const auto& [name, storage] : storages)
     if (is_real(storage) && bytes_of(storage) < bytes_of(attune_f32)) rounding.units.emplace(name, info_of(storage).rounding / 2);
+  const double settled = std::max(settled_share, settled_units * rounding.products);
   RoundedInterpretation rounded = interpret_rounded(graph, inputs, rounding);
   Judge result{{}, {}, std::move(rounded.problem)};
   if (!result.problem.empty()) return result;
@@ -66,11 +70,11 @@ Judge judge(const Graph& graph, const Arrays& inputs, const Storages& storages) 
     const Array& moved = rounded.moved.at(name);
     const auto stored = storages.find(name);
     Measured of =
-        expected.type.kind == Kind::real ? measured(expected, moved, stored == storages.end() ? attune_f32 : stored->second) : measured_exact(moved);
+        expected.type.kind == Kind::real ? measured(expected, moved, stored == storages.end() ? attune_f32 : stored->second, settled) : measured_exact(moved);
     const auto elements = static_cast<double>(expected.data.size());
     if (static_cast<double>(of.unsettled) > std::max(1.0, most_unsettled * elements))
-      result.problem = "output '" + name + "' cannot be compared for these inputs: rounding to f32 alone moves " + std::to_string(of.unsettled) + " of its " +
-                       std::to_string(expected.data.size()) + " elements by more than a hundredth of their size; other inputs or extents may say more";
+      result.problem = "output '" + name + "' cannot be compared for these inputs: rounding to " + std::string(products ? name_of(*products) : name_of(attune_f32)) + " alone moves " + std::to_string(of.unsettled) + " of its " +
+                       std::to_string(expected.data.size()) + " elements by more than " + (products ? "a few hundredths" : "a hundredth") + " of their size; other inputs or extents may say more";
     result.allowed.emplace(name, std::move(of.allowance));
   }
   result.outputs = std::move(rounded.outputs);

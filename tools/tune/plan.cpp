@@ -112,7 +112,7 @@ SmallCall small_call(const Prepared& prepared, const Shape& shape) {
   // Dims whose extents follow from each other may not go together when cut: the odd defaults do.
   if (!filled.problem.empty()) filled = fill_shape(graph, known);
   SmallCall small{{filled.extents, random_inputs(graph, filled.extents, 7), {}, {}}, {}};
-  Judge right = judge(graph, small.call.inputs, storages_of(prepared));
+  Judge right = judge(graph, small.call.inputs, storages_of(prepared), rounded_products(prepared.staging.specialisation));
   small.call.expected = std::move(right.outputs);
   small.call.allowed = std::move(right.allowed);
   small.problem = std::move(right.problem);

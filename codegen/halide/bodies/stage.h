@@ -22,6 +22,7 @@ struct Gemm {
   std::vector<std::string> batch, rows, columns, over;
   std::function<Halide::Expr(Halide::Expr sum, const Coordinates&)> finish;  ///< bias, activation...; may be empty
   std::vector<std::string> out;  ///< order of the result's dims, outermost first
+  Element products = Element::f32;  ///< bf16: a and b may be rounded to it
 };
 
 /// p = exp(x - max) / sum along `along`; zeros where no element is above -inf, NaN where one is visible.
@@ -66,6 +67,7 @@ struct OnlineSoftmax {
   std::optional<RowResult> log_sum_exp = {};  ///< ln sum_j exp(score(i, j)), -inf where nothing is visible
   std::optional<RowResult> row_maximum = {};  ///< max_j score(i, j), likewise; stored behind log_sum_exp
   std::optional<RowResult> row_total = {};    ///< without a softmax: sum_j term(score(i, j))
+  Element products = Element::f32;            ///< bf16: queries, keys, weights and values may be rounded to it
 };
 
 /// Where the rows of a piece are written in memory that holds more: row `rows` at place(..) along `along`,

@@ -1,0 +1,20 @@
+/// Operands of products that are multiplied as bf16.
+#pragma once
+
+#include <Halide.h>
+
+#include <optional>
+
+#include "codegen/halide/bodies/stage.h"
+
+namespace attune {
+
+/// An element as bits of bf16, times a factor that is the same of all elements.
+struct Bf16Operand {
+  Halide::Expr bits, factor;
+};
+
+/// The piece's element at the coordinates: one of a tensor of bf16, or any that may be rounded to it, as `products` says. None of others.
+std::optional<Bf16Operand> bf16_operand(const Piece& piece, const Coordinates& at, Element products);
+
+}  // namespace attune
