@@ -21,7 +21,7 @@ std::string matrix_sums_problem(std::string_view schedule, const std::vector<Par
 /// Cuts columns and rows of a function of both into tiles, unrolled around the loops of one tile. Gives those loops, inner ones first.
 std::vector<Halide::VarOrRVar> in_tiles(Halide::Stage stage, const Halide::Var& column, const Halide::Var& row);
 
-/// The loops of a sum over `over` in tiles: `within` are within a tile's step, inner ones first, `outer` around all tiles.
+/// The loops of a sum in tiles: `within` are within a tile's step, inner ones first, `outer` around all tiles.
 void sum_in_tiles(Halide::Stage update, const Halide::Var& column, const Halide::Var& row, std::vector<Halide::VarOrRVar> within,
                   const std::vector<Halide::VarOrRVar>& outer);
 

@@ -13,8 +13,8 @@ static_assert(tile_columns == tile_pairs);  // vectors of columns, and blocks of
 
 }  // namespace
 
-std::string matrix_product_refusal(const Gemm& body, const Extents&, const Machine&) {
-  return factor_of_bf16(body) ? "" : "AMX multiplies tensors of bf16, or what may be rounded to it: --type bf16,products=bf16";
+std::string matrix_product_refusal(const Gemm& body, const Extents& extents, const Machine&) {
+  return factor_of_bf16(body, extents) ? "" : "AMX multiplies tensors of bf16, or what may be rounded to it: --type bf16,products=bf16";
 }
 
 std::vector<Parameter> amx_gemm_parameters(const Machine& machine, SizeClass size) {

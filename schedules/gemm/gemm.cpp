@@ -52,14 +52,14 @@ std::vector<std::string> dims_in(const std::vector<std::string>& dims, const Pie
   return found;
 }
 
-std::optional<Expr> factor_of_bf16(const Gemm& body) {
+std::optional<Expr> factor_of_bf16(const Gemm& body, const Extents& extents) {
   Expr factor = 1.f;
   for (const Piece* operand : {&body.a, &body.b}) {
     const auto element = bf16_operand(*operand, vars_at(operand->dims), body.products);
     if (!element) return {};
     factor = factor * element->factor;
   }
-  return Halide::Internal::simplify(factor);
+  return factor_of_sum(factor, Flat(body.over, extents).extent());
 }
 
 Expr finished(const Gemm& body, const Expr& sum, const Coordinates& at) { return body.finish ? body.finish(sum, at) : sum; }

@@ -25,7 +25,7 @@ constexpr int few_rows[] = {2, 4};
 PackedGemm::PackedGemm(const Product& product, const GemmTile& tile)
     : p_(product), body_(product.body), tile_(tile), width_(tile.vectors * tile.lanes),
       over_(body_.over, p_.extents, tile.lanes), columns_(body_.columns, p_.extents, width_),
-      words_(tile.has_bf16_dot ? factor_of_bf16(body_) : std::nullopt), columns_in_place_(are_columns_in_panels()) {
+      words_(tile.has_bf16_dot ? factor_of_bf16(body_, p_.extents) : std::nullopt), columns_in_place_(!words_ && are_columns_in_panels()) {
   const std::vector<std::string> shared = dims_in(body_.batch, body_.b);
   std::copy_if(body_.batch.begin(), body_.batch.end(), std::back_inserter(own_batch_),
                [&](const std::string& dim) { return std::find(shared.begin(), shared.end(), dim) == shared.end(); });

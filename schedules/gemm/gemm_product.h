@@ -40,7 +40,7 @@ Product product_of(const Gemm& body, const Extents& extents);
 std::vector<std::string> dims_in(const std::vector<std::string>& dims, const Piece& piece);
 
 /// What the sum of products of bf16 is multiplied by; none if an operand is none and may not be rounded to it: elements are multiplied as f32.
-std::optional<Halide::Expr> factor_of_bf16(const Gemm& body);
+std::optional<Halide::Expr> factor_of_bf16(const Gemm& body, const Extents& extents);
 
 /// Both give the result, scheduled and computed at the root.
 Stored packed_gemm(const Product& product, const GemmTile& tile);

@@ -32,7 +32,7 @@ std::optional<Bf16Operands> SoftmaxStage::bf16_operands() const {
   const auto value = bf16_operand(body_.value, value_at, body_.products);
   if (!query || !key || !value || !is_const_one(value->factor)) return {};
   const Expr factor = query->factor * key->factor * (is_base_2(body_) ? log2_e : 1.f);
-  return Bf16Operands{query->bits, key->bits, value->bits, Halide::Internal::simplify(factor)};
+  return Bf16Operands{query->bits, key->bits, value->bits, factor_of_sum(factor, extents_.at(body_.over[0]))};
 }
 
 /// A dim whose extent is no multiple of what one instruction sums is filled with zeros, and so are values of keys beyond the last one: their weight is 0, and 0 times infinity is NaN.

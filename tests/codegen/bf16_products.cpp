@@ -73,7 +73,7 @@ std::vector<Case> cases() {
                                              "rows=97,hidden=65,model=31"};
   return {{"layer", layer(), of_layer},
           {"weights_by_rows", weights_by_rows(),
-           {"batch=1,rows=1,hidden=1,model=1", "batch=2,rows=37,hidden=129,model=5", "batch=3,rows=70,hidden=37,model=129", "batch=2,rows=33,hidden=64,model=32"}},
+           {"batch=1,rows=1,hidden=1,model=1", "batch=2,rows=37,hidden=129,model=5", "batch=3,rows=70,hidden=37,model=129", "batch=2,rows=33,hidden=64,model=32", "batch=2,rows=33,hidden=5,model=0"}},
           {"states", states(),
            {"batch=1,keys=1,depth=1,value_depth=1", "batch=2,keys=129,depth=37,value_depth=80", "batch=3,keys=5,depth=65,value_depth=5", "batch=1,keys=64,depth=64,value_depth=64"}},
           {"from_heads", from_heads(),
@@ -138,17 +138,20 @@ TEST_CASE("products whose operands may be rounded to bf16 are as near as that al
   if (!runs_model()) return skip("this CPU is not of x86-64");
   struct Layer {
     const char *variant, *types, *shape;
+    std::vector<std::string> settings = {}, set = {};
   };
   const std::vector<Layer> layers = {
       {"multi_head", "bf16,products=bf16", "batch=2,tokens=70,model=45,heads=3,depth=20,value_depth=17"},
       {"encoder_layer", "f32,products=bf16", "batch=1,tokens=67,model=37,heads=2,depth=16,hidden=70"},
+      // Weights that a product of f32 reads where they are.
+      {"multi_head", "f32,products=bf16", "batch=1,tokens=70,model=64,heads=2,value_depth=64,panels=1", {"panels=true"}, {"depth=64", "column=64"}},
       {"qk_norm", "bf16,products=bf16", "batch=1,heads=2,queries=66,keys=129,depth=24,value_depth=37"},
       {"masked", "f32,products=bf16", "batch=1,heads=2,queries=70,keys=133,depth=24,value_depth=37"},
   };
   for (const Layer& layer : layers)
     for (const char* target : {"zen4", "sapphirerapids-amx"}) {
       CAPTURE(layer.variant, layer.types, target);
-      const KernelCase kernel(layer.variant, {.target = target, .types = layer.types, .is_modelled = true});
+      const KernelCase kernel(layer.variant, {.settings = layer.settings, .target = target, .types = layer.types, .set = layer.set, .is_modelled = true});
       CHECK(kernel.difference(layer.shape, 3) == "");
     }
 }
