@@ -83,7 +83,7 @@ ScheduleAnswer<Body> choose_schedule(const Body& body, const Extents& extents, c
   std::optional<int> nearest;
   std::string declined;
   for (const Schedule<Body>& schedule : schedules<Body>()) {
-    if (schedule.is_for_gpu != machine.is_gpu() || (schedule.needs != nullptr && !schedule.needs(machine))) continue;
+    if (!info_of(schedule).is_for(machine)) continue;
     const std::string refusal = schedule.refusal == nullptr ? std::string() : schedule.refusal(body, extents, machine);
     if (!refusal.empty()) {
       if (schedule.name == choice.name || schedule.made_for == size) declined = refusal;

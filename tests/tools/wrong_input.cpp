@@ -144,6 +144,8 @@ TEST_CASE("wrong schedules are refused in one sentence", "[command line]") {
            {{"causal", "--schedule", "online_softmax,key_tile=64,key_tile=128"}, "--schedule key_tile=128: sets key_tile twice; once is right"},
            {{"causal", "--schedule", "online_softmax,"}, "--schedule online_softmax,: has an empty part; a name or parameter=value is right"},
            {{"causal", "--schedule", "foo"}, "schedule 'foo': does not exist; there are online_softmax"},
+           {{"causal", "--schedule", "amx_online_softmax", "--target", "zen4"}, "schedule 'amx_online_softmax': is none of target 'zen4'; it has online_softmax"},
+           {{"causal", "--schedule", "gpu_gemm", "--target", "x86-64-v3"}, "schedule 'gpu_gemm': is none of target 'x86-64-v3'; it has online_softmax"},
            {{"causal", "--schedule", "online_softmax,foo=5"}, "schedule 'online_softmax': has no parameter 'foo'; it has query_tile, key_tile"},
            {{"causal", "--schedule", "online_softmax,query_tile=5"}, "schedule 'online_softmax': query_tile = 5 is not one of 4, 6, 8"},
            {{"causal", "--schedule", "online_softmax,key_tile"}, "schedule 'online_softmax': 'key_tile' is not name=number"},

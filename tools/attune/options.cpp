@@ -146,6 +146,19 @@ Prepared prepare_options(const Options& options) {
   return prepared;
 }
 
+/// A schedule that one of the targets has is chosen there; the others have their own.
+std::string absent_problem(std::string_view schedule, const std::vector<const TargetInfo*>& targets) {
+  std::string names;
+  for (const ScheduleInfo& info : all_schedules())
+    for (const TargetInfo* target : targets) {
+      if (!info.is_for(machine_of(*target))) continue;
+      if (info.name == schedule) return {};
+      names += (names.empty() ? "" : ", ") + std::string(info.name);
+      break;
+    }
+  return fmt::format("schedule '{}': is none of target '{}'; it has {}", schedule, targets.front()->name, names);
+}
+
 /// The graph and what the options say of it.
 void put_graph(Prepared& prepared, LoadedGraph graph) {
   prepared.graph = std::move(graph);
@@ -162,6 +175,8 @@ PreparedTargets prepare_targets(const Options& options) {
   if (!options.schedule.empty() && options.schedule != "unfused") {
     ScheduleChoiceAnswer answer = parse_schedule_choice(options.schedule);
     prepared.problem = std::move(answer.problem);
+    if (!prepared.problem.empty()) return prepared;
+    prepared.problem = absent_problem(answer.choice.name, prepared.targets);
     if (!prepared.problem.empty()) return prepared;
     prepared.schedule = std::move(answer.choice);
   }
