@@ -128,7 +128,8 @@ class Planner {
       }
     std::string name = fmt::format("step{}", plan_.steps.size());
     if (value.getResultNumber() > 0) name += fmt::format("_{}", value.getResultNumber());
-    const Element element = element_of(value) == Element::f32 && is_multiplied_alone(value) ? plan_.products : element_of(value);
+    const bool is_rounded = plan_.products != Element::f32 && element_of(value) == Element::f32 && is_multiplied_alone(value);
+    const Element element = is_rounded ? plan_.products : element_of(value);
     plan_.tensors.push_back({std::move(name), std::move(dims), element, StepTensor::Role::stored});
     return plan_.tensors.size() - 1;
   }

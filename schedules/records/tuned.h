@@ -18,7 +18,7 @@ namespace attune {
 struct StageKey {
   std::string stage;  ///< "gemm-1f0c2e9a": the kind and a hash of `body`; empty for a stage that no record can be for
   std::string body;   ///< the operations, line by line, with dims numbered in order of appearance
-  std::string types;  ///< "f32 bf16 -> f32": the storage of operands and result
+  std::string types;  ///< "f32 bf16 -> f32": the storage of operands and result; ", products of bf16" behind it where they may be rounded
   /// Of the extents ("d3") and whole numbers ("n0") in the body those that are known, as powers of two: bucket_of.
   std::map<std::string, std::int64_t> extents;
   bool operator==(const StageKey&) const = default;

@@ -73,8 +73,9 @@ Judge judge(const Graph& graph, const Arrays& inputs, const Storages& storages, 
         expected.type.kind == Kind::real ? measured(expected, moved, stored == storages.end() ? attune_f32 : stored->second, settled) : measured_exact(moved);
     const auto elements = static_cast<double>(expected.data.size());
     if (static_cast<double>(of.unsettled) > std::max(1.0, most_unsettled * elements))
-      result.problem = "output '" + name + "' cannot be compared for these inputs: rounding to " + std::string(products ? name_of(*products) : name_of(attune_f32)) + " alone moves " + std::to_string(of.unsettled) + " of its " +
-                       std::to_string(expected.data.size()) + " elements by more than " + (products ? "a few hundredths" : "a hundredth") + " of their size; other inputs or extents may say more";
+      result.problem = "output '" + name + "' cannot be compared for these inputs: rounding to " + std::string(name_of(products.value_or(attune_f32))) +
+                       " alone moves " + std::to_string(of.unsettled) + " of its " + std::to_string(expected.data.size()) + " elements by more than " +
+                       (products ? "a few hundredths" : "a hundredth") + " of their size; other inputs or extents may say more";
     result.allowed.emplace(name, std::move(of.allowance));
   }
   result.outputs = std::move(rounded.outputs);

@@ -33,7 +33,8 @@ struct Judge {
 
 /// With `moved` from `interpret_rounded` (dsl/rounding.h):
 /// - number = 4 max(moved) of that output, over the elements that rounding moves by at most a hundredth of their size or of the output's root mean
-///   square (a sixteenth where operands of products may be rounded to bf16). Kernels of the variants were seen to be off by up to 0.4 max(moved): the factor is for sums in an order that is worse, and unlucky draws;
+///   square (a sixteenth where operands of products may be rounded to bf16). Kernels of the variants were seen to be off by up to 0.4 max(moved):
+///   the factor is for sums in an order that is worse, and unlucky draws;
 /// - the other elements, to which the inputs say little (a comparison of two reals that nearly agree, what is left of large numbers that cancel), are
 ///   *unsettled*: 4 moved for each. More than one in a hundred of an output is a problem: a comparison would say nothing;
 /// - share = the rounding of the result itself for its storage, which is the last of several (2^-24 in f32, 2^-8 in bf16,

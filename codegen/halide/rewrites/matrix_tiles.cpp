@@ -121,20 +121,10 @@ class WithMatrixTiles final : public IRMutator {
     const auto* term = (load != nullptr ? sum->b : sum->a).as<Mul>();
     if (load == nullptr) load = sum->b.as<Load>();
     if (load == nullptr || load->name != nest.store->name || term == nullptr) refuse("adds no product to its sums", nest.loops[0]);
-    std::optional<TileOperand> a, b;
-    for (const Expr& factor : {term->a, term->b}) {
-      const Load* read = only_load(factor);
+    const Load *first = only_load(term->a), *second = only_load(term->b);
+    for (const Load* read : {first, second})
       if (read == nullptr || read->type != Halide::UInt(16)) refuse("has factors that are no bits of bf16", nest.loops[0]);
-      const Places at = places(nest, read->index);
-      const auto is = [&](std::size_t loop, int stride) { return Halide::Internal::is_const(at.strides[loop], stride); };
-      for (std::size_t row = 0; row < 2; ++row) {
-        const std::size_t column = 1 - row;
-        if (is(3, 1) && is(2, 2) && is(column, 0) && !is(row, 0)) a = TileOperand{read, at.first, at.strides[row]};
-        if (is(3, 1) && is(column, 2) && is(row, 0)) b = TileOperand{read, at.first, at.strides[2]};
-      }
-    }
-    if (!a || !b) refuse("has operands of another layout", nest.loops[0]);
-    return code_.multiply(stored_tile(nest), *a, *b);
+    return multiplied(nest, first, second, 2);
   }
 
   /// The same of words of a pair: rows and columns in any order, words.
@@ -142,14 +132,20 @@ class WithMatrixTiles final : public IRMutator {
     const auto *sum = dot.sum.as<Load>(), *first = dot.a.as<Load>(), *second = dot.b.as<Load>();
     if (nest.loops.size() != 3 || !has_extents(nest, {tile_rows, tile_columns, tile_pairs})) refuse("is summed by other loops", nest.loops[0]);
     if (sum == nullptr || sum->name != nest.store->name || first == nullptr || second == nullptr) refuse("is not of words in memory", nest.loops[0]);
+    return multiplied(nest, first, second, 1);
+  }
+
+  /// Of operands in whose memory a pair is `of_pair` elements, along the fourth loop if these are two.
+  Stmt multiplied(const Nest& nest, const Load* first, const Load* second, int of_pair) {
     std::optional<TileOperand> a, b;
     for (const Load* read : {first, second}) {
       const Places at = places(nest, read->index);
       const auto is = [&](std::size_t loop, int stride) { return Halide::Internal::is_const(at.strides[loop], stride); };
+      if (of_pair == 2 && !is(3, 1)) continue;
       for (std::size_t row = 0; row < 2; ++row) {
         const std::size_t column = 1 - row;
-        if (is(2, 1) && is(column, 0) && !is(row, 0)) a = TileOperand{read, at.first, at.strides[row]};
-        if (is(column, 1) && is(row, 0)) b = TileOperand{read, at.first, at.strides[2]};
+        if (is(2, of_pair) && is(column, 0) && !is(row, 0)) a = TileOperand{read, at.first, at.strides[row]};
+        if (is(column, of_pair) && is(row, 0)) b = TileOperand{read, at.first, at.strides[2]};
       }
     }
     if (!a || !b) refuse("has operands of another layout", nest.loops[0]);
