@@ -236,14 +236,13 @@ Interval<Emitted> EmittedGraph::find_over(int id, const Block& block, std::map<i
 }
 
 std::string_view operation_without_code(const Graph& graph, int id, const std::vector<int>& inner) {
-  if (std::ranges::find(inner, id) != inner.end()) return {};
-  const Node& node = graph.node(id);
-  const std::string_view own =
-      std::visit([]<class Op>(const Op&) { return has_code<Op> ? std::string_view() : std::string_view(Op::name); }, node.op);
-  if (!own.empty()) return own;
-  for (const int operand : node.operands())
-    if (const std::string_view below = operation_without_code(graph, operand, inner); !below.empty()) return below;
-  return {};
+  std::string_view found;
+  look_below(graph, id, [&](int next) {
+    if (!found.empty() || std::ranges::find(inner, next) != inner.end()) return false;
+    found = std::visit([]<class Op>(const Op&) { return has_code<Op> ? std::string_view() : std::string_view(Op::name); }, graph.node(next).op);
+    return found.empty();
+  });
+  return found;
 }
 
 }  // namespace attune::tensor_cores

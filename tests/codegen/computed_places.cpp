@@ -31,6 +31,30 @@ struct OfAngles {
   }
 };
 
+/// Rows of a table at places and weights that follow from a chain of functions, each of which reads its operand three times.
+struct OfNestedReals {
+  void operator()(Graph& g) const {
+    auto [rows, tokens, places] = g.dims("rows", "tokens", "places");
+    const Value table = g.input("table", {rows, places});
+    Value x = g.input("x", {rows, tokens});
+    for (int i = 0; i < 20; ++i) x = x * sigmoid(x) + 0.75 * x;
+    const Value place = minimum(x * x, to_real(extent(places) - 1)), low = floor(place), part = place - low;
+    const Value lower = gather(table, to_i64(low), places), upper = gather(table, minimum(to_i64(low) + 1, extent(places) - 1), places);
+    g.output("out", upper * part + lower * (1.0 - part), {rows, tokens});
+  }
+};
+
+/// Attention under a mask of a chain of whole numbers, each of which is read twice.
+struct OfNestedWholes {
+  void operator()(Graph& g) const {
+    auto [tokens, keys, depth] = g.dims("tokens", "keys", "depth");
+    const Value q = g.input("q", {tokens, depth}), k = g.input("k", {keys, depth}), v = g.input("v", {keys, depth});
+    Value distance = index(tokens) - index(keys);
+    for (int i = 0; i < 30; ++i) distance = abs(distance - 7) + minimum(distance, 3);
+    g.output("out", matmul(softmax(mask(matmul(q, k, depth), distance > 20), keys), v, keys), {tokens, depth});
+  }
+};
+
 }  // namespace
 
 TEST_CASE("a gather at places that bits make of known dims reads those places", "[places]") {
@@ -45,6 +69,14 @@ TEST_CASE("a factor that is a long calculation of indices is compiled in time", 
   const Graph graph = build(OfAngles{});
   const KernelCase kernel(graph, "of_angles");
   CHECK(kernel.difference("tokens=5,depth=17", 1) == "");
+}
+
+TEST_CASE("places and masks whose parts are shared all along are compiled in time", "[places]") {
+  const Graph of_reals = build(OfNestedReals{}), of_wholes = build(OfNestedWholes{});
+  CHECK(KernelCase(of_reals, "of_nested_reals").difference("rows=3,tokens=37,places=5", 1) == "");
+  const KernelCase masked(of_wholes, "of_nested_wholes");
+  CHECK(masked.difference("tokens=37,keys=53,depth=17", 1) == "");
+  CHECK(masked.difference("tokens=129,keys=131,depth=17", 2) == "");
 }
 
 }  // namespace attune

@@ -118,6 +118,9 @@ const char* const two_caches =  // of queries that differ, so that no stage can 
     "    const Value scores = concat({{matmul(q, k, a.depth), past}, {mask(a.scores(), index(a.queries) >= index(a.keys)), a.keys}}, all);\n"
     "    const Value out = matmul(softmax(scores, all), concat({{v, past}, {a.v, a.keys}}, all), all);\n"
     "    g.output(\"out\", out, {a.batch, a.heads, a.queries, a.value_depth});\n";
+const char* const softpick =
+    "    const Value s = a.scores(), most = max(s, a.keys), e = exp(s - most) - exp(-most);\n"
+    "    a.output(maximum(e, 0) / (sum(abs(e), a.keys) + 1e-6), a.v);\n";
 const char* const strided =
     "    const Value age = index(a.queries) - index(a.keys);\n"
     "    a.output(mask(a.scores(), age >= 0 && (age < 32 || mod(age, stride) == 0)));\n";
@@ -133,7 +136,9 @@ TEST_CASE("explain begins with the stages that store scores", "[command line]") 
       "  Stores queries x keys, 4 MB: stage 2 of 3, row_softmax: sqrt between softmax and matmul is not linear in the weights\n"));
   CHECK_THAT(explained(largest), Catch::Contains("\n  Stores queries x keys: stage 2 of 3, gemm: "));
   CHECK_THAT(explained(two_caches), Catch::Contains("  Stores queries x past: stage ") && Catch::Contains("  Instead: concat k and v, not scores; "));
-  CHECK_THAT(attune_says({"explain", "multi_head"}), !Catch::Contains("Stores "));
+  CHECK_THAT(explained(softpick), Catch::Contains("  Stores queries x keys: stage 1 of 4, gemm: ") && !Catch::Contains("stage 2 of 4, reduce"));
+  for (const char* variant : {"multi_head", "encoder_layer", "linear_attention", "relu_attention", "recurrent_attention", "embedded"})
+    CHECK_THAT(attune_says({"explain", variant}), !Catch::Contains("Stores "));
   CHECK_THAT(explained(projected), Catch::Contains("stage 4 of 4: online_softmax") && !Catch::Contains("Stores "));
   const json one = json::parse(explained(roots, {"--json", shape[0], shape[1]}));
   REQUIRE(one["stored_scores"].size() == 2);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <span>
 
+#include "codegen/plan/node_users.h"
 #include "tools/measure/score_mask.h"
 
 namespace attune {
@@ -14,10 +17,51 @@ struct PairDims {
   Names parts;
 };
 
-/// Of every softmax, and of weights with masks that none makes.
+/// Queries and keys have the batch of the values: heads, or sequences. (A layer's hidden features are the same for all tokens.)
+bool share_batch(const Graph& graph, const Node& product, int value, Name keys) {
+  const auto has = [&](int operand, Name dim) { return graph.node(operand).type.dims.has(dim); };
+  return std::ranges::any_of(graph.node(value).type.dims, [&](Name dim) {
+    return dim != keys && product.type.dims.has(dim) && has(product.inputs[0], dim) && has(product.inputs[1], dim);
+  });
+}
+
+/// The operation is more than a factor: of products and factors alone the graph says in which order they are multiplied.
+bool is_more_than_factor(const AnyOp& op) {
+  return !std::holds_alternative<Multiply>(op) && !std::holds_alternative<Divide>(op) && !std::holds_alternative<Negate>(op) &&
+         !std::holds_alternative<Rename>(op) && !std::holds_alternative<Matmul>(op);
+}
+
+/// The weights are made of a product of queries and keys, by way of sums and maxima of rows, too.
+bool are_made_of_scores(const Graph& graph, int weights, int value, Name keys) {
+  bool has_scores = false, has_more = false;
+  look_below(graph, weights, [&](int next) {
+    const Node& node = graph.node(next);
+    has_more |= node.type.dims.has(keys) && !node.operands().empty() && is_more_than_factor(node.op);
+    const bool is_product = std::holds_alternative<Matmul>(node.op);
+    has_scores |= is_product && node.type.dims.has(keys) && share_batch(graph, node, value, keys);
+    return !is_product;
+  });
+  return has_scores && has_more;
+}
+
+/// Softmaxes, weights with masks, and what else a matmul sums over that is made of scores, as a softmax that is written out.
+std::set<int> weights_in(const Graph& graph) {
+  const std::vector<int> masked = nodes_with_masks(graph);
+  std::set<int> all(masked.begin(), masked.end());
+  for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
+    const auto* matmul = std::get_if<Matmul>(&graph.node(id).op);
+    if (matmul == nullptr || matmul->over.size() != 1) continue;
+    const std::span<const int> in = graph.node(id).operands();
+    for (std::size_t side = 0; side < 2; ++side)
+      if (are_made_of_scores(graph, in[side], in[1 - side], matmul->over[0])) all.insert(in[side]);
+  }
+  return all;
+}
+
+/// The dims of pairs of all weights.
 std::vector<PairDims> pairs_of(const Graph& graph) {
   std::vector<PairDims> all;
-  for (const int id : nodes_with_masks(graph)) {
+  for (const int id : weights_in(graph)) {
     const Names& dims = graph.node(id).type.dims;
     const Name keys = masked_scores(graph, id).keys;
     if (dims.size() == 1) continue;

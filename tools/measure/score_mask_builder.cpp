@@ -175,9 +175,13 @@ namespace {
 
 /// A product below the node that only elementwise operations change: then it is no softmax's.
 bool is_made_of_product(const Graph& graph, int node) {
-  const Node& of = graph.node(node);
-  return std::holds_alternative<Matmul>(of.op) ||
-         (is_pointwise(of.op) && std::ranges::any_of(of.operands(), [&](int operand) { return is_made_of_product(graph, operand); }));
+  bool is_found = false;
+  look_below(graph, node, [&](int next) {
+    const AnyOp& op = graph.node(next).op;
+    is_found |= std::holds_alternative<Matmul>(op);
+    return !is_found && is_pointwise(op);
+  });
+  return is_found;
 }
 
 /// Weights are of pairs of queries and keys, as stages of weighted sums take them, where they share heads or sequences with the values, or a mask

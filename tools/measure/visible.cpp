@@ -1,6 +1,10 @@
 #include "tools/measure/visible.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
+
+#include "codegen/plan/node_users.h"
 
 namespace attune {
 namespace {
@@ -45,25 +49,28 @@ Portion count_pairs(const Graph& graph, int node, const Shape& extents, const Ar
   return times(mask.count(whole_box(mask, rows, columns, extents)), product(scores.without(counted), extents));
 }
 
-/// Whether a matmul computes the scores that masks change, or those of some of the keys that a concat joins.
-bool makes_scores(const Graph& graph, int matmul, int from, Name keys) {
+/// Whether a matmul computes the scores that masks change, or those of some of the keys that a concat joins. `seen`: where that was asked.
+using Asked = std::set<std::pair<int, Name>>;
+bool makes_scores(const Graph& graph, int matmul, int from, Name keys, Asked& seen) {
   const Node& node = graph.node(from);
   if (from == matmul) return node.type.dims.has(keys);
   const bool is_pointwise = std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, node.op);
   const auto* concat = std::get_if<Concat>(&node.op);
-  if (from < matmul || !(is_pointwise || (concat != nullptr && concat->into == keys))) return false;
+  if (from < matmul || !(is_pointwise || (concat != nullptr && concat->into == keys)) || !seen.emplace(from, keys).second) return false;
   for (std::size_t i = 0; i < node.operands().size(); ++i)
-    if (makes_scores(graph, matmul, node.operands()[i], concat != nullptr ? concat->along_of(i) : keys)) return true;
+    if (makes_scores(graph, matmul, node.operands()[i], concat != nullptr ? concat->along_of(i) : keys, seen)) return true;
   return false;
 }
 
 /// Whether a value is `weights`, changed element by element.
 bool is_weights(const Graph& graph, int value, int weights) {
-  if (value == weights) return true;
-  const Node& node = graph.node(value);
-  const bool changes_elements = std::visit([]<class Op>(const Op&) { return PointwiseOp<Op> || std::is_same_v<Op, Dropout>; }, node.op);
-  if (value < weights || !changes_elements) return false;
-  return std::ranges::any_of(node.operands(), [&](int operand) { return is_weights(graph, operand, weights); });
+  bool is_found = false;
+  look_below(graph, value, [&](int next) {
+    is_found |= next == weights;
+    return !is_found && next > weights &&
+           std::visit([]<class Op>(const Op&) { return PointwiseOp<Op> || std::is_same_v<Op, Dropout>; }, graph.node(next).op);
+  });
+  return is_found;
 }
 
 bool is_over_scores(const Graph& graph, int matmul, int node) {
@@ -72,7 +79,8 @@ bool is_over_scores(const Graph& graph, int matmul, int node) {
   Names walked = product.type.dims;
   walked.unite(std::get<Matmul>(product.op).over);
   if (!mask_dims(graph, node).without(walked).without({keys}).empty()) return false;
-  return makes_scores(graph, matmul, masks_of(graph, node).score, keys) || is_weights(graph, product.inputs[0], node) ||
+  Asked seen;
+  return makes_scores(graph, matmul, masks_of(graph, node).score, keys, seen) || is_weights(graph, product.inputs[0], node) ||
          is_weights(graph, product.inputs[1], node);
 }
 

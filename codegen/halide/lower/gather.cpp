@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "codegen/halide/lower/lowered_graph.h"
+#include "codegen/halide/numbers/proof.h"
 
 namespace attune {
 namespace {
@@ -10,9 +11,8 @@ bool is_always_inside(const LoweredGraph& values, int node, const Halide::Expr& 
   Block everywhere;
   for (const auto& [dim, size] : values.extents()) everywhere[dim] = {0, size - 1};
   const Interval<Lowered> places = values.over(node, everywhere);
-  const auto holds = [](const Halide::Expr& e) { return Halide::Internal::is_const_one(Halide::Internal::simplify(e)); };
   const Halide::Expr end = Halide::cast(places.high.expr.type(), extent);
-  return holds(places.low.expr >= 0) && holds(places.high.expr < end);
+  return is_proved(places.low.expr >= 0) && is_proved(places.high.expr < end);
 }
 
 }  // namespace

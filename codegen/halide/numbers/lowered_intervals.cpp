@@ -1,4 +1,5 @@
 #include "codegen/halide/numbers/lowered.h"
+#include "codegen/halide/numbers/proof.h"
 
 using Halide::Expr;
 using Halide::Internal::is_const_one;
@@ -56,8 +57,8 @@ Expr block_condition(const Lowered& truth) {
     }
   } reals;
   reals.include(truth.expr);
-  // Intervals share their operands, and Halide walks through what is shared again and again: named first, it stays small.
-  return reals.found ? Halide::strict_float(Halide::Internal::common_subexpression_elimination(truth.expr)) : truth.expr;
+  // Intervals share their operands, those of reals most: Halide walks through what is shared again and again.
+  return reals.found ? Halide::strict_float(Halide::Internal::common_subexpression_elimination(truth.expr)) : with_much_named(truth.expr);
 }
 
 }  // namespace attune
