@@ -77,6 +77,25 @@ double roundings_of(const AnyOp& any, const DimExtents& extents) {
       any);
 }
 
+/// A product or quotient with what is made of a sum by elementwise operations, as weights are divided by their total: kernels divide elsewhere, and by
+/// another total, so that what cancels in one order, and is exact, does not in the other.
+bool is_divided_by_total(const Graph& graph, const Node& node) {
+  if (!std::holds_alternative<Multiply>(node.op) && !std::holds_alternative<Divide>(node.op)) return false;
+  std::vector<bool> seen(graph.nodes().size());
+  std::vector<int> left(node.operands().begin(), node.operands().end());
+  while (!left.empty()) {
+    const int id = left.back();
+    left.pop_back();
+    if (seen[static_cast<std::size_t>(id)]) continue;
+    seen[static_cast<std::size_t>(id)] = true;
+    const Node& next = graph.node(id);
+    if (std::holds_alternative<ReduceSum>(next.op)) return true;
+    const bool is_elementwise = std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, next.op);
+    if (is_elementwise) left.insert(left.end(), next.operands().begin(), next.operands().end());
+  }
+  return false;
+}
+
 /// What is rounded: the result, or what its parts have the size of.
 double rounded_size(const AnyOp& any, const DimExtents& extents, double result) {
   return std::visit(
@@ -101,7 +120,7 @@ class Rounder {
     if (std::holds_alternative<Softmax>(at.op) && has_several_readers(node)) round_kept_weights(node);
     if (std::holds_alternative<WriteRows>(at.op)) return round_stored(node);
     const double roundings = roundings_of(at.op, node.extents), relative = unit * roundings;
-    const bool is_exact_where_it_can_be = roundings <= 1;  // a kernel's exp(0) need not be 1
+    const bool is_exact_where_it_can_be = roundings <= 1 && !is_divided_by_total(node.graph, at);  // a kernel's exp(0) need not be 1
     const std::vector<double>& exact = node.lanes[0].data;
     for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)
       for (std::size_t i = 0; i < exact.size(); ++i) {

@@ -31,7 +31,7 @@ struct RoundedInterpretation {
 
 /// Interprets the graph in double precision, and beside it several times with every real result x changed to x (1 + r d), |d| random and about
 /// u = 2^-24, of random sign:
-/// - r is 1, 0 for an x that f32 holds, or what the operation says of its kernels (`roundings`: 4 for the exponential);
+/// - r is 1, 0 for an x that f32 holds, unless it is divided by a total, or what the operation says of its kernels (`roundings`: 4 for the exponential);
 /// - where the result may be smaller than parts that are rounded (log_sum_exp), it moves by r d of their size (`rounded_size`);
 /// - an operation that carries its own results on (recurrence) moves each of them, by d of the size of what is summed (`rounded_reference`);
 /// - a sum of n products t (matmul, reduce_sum) moves by d sqrt(E), E = (n sum t^2 - s^2) / 6 + n s^2 / 3, s = sum t: the expected sum of the

@@ -15,6 +15,7 @@
 #include "codegen/passes/merged_scores.h"
 #include "codegen/passes/part_weights.h"
 #include "codegen/passes/rewriting.h"
+#include "codegen/passes/written_softmax.h"
 
 namespace attune {
 namespace {
@@ -180,6 +181,7 @@ void canonicalise(mlir::ModuleOp module) {
     add_concat_patterns(patterns);
     add_product_patterns(patterns);
     add_weight_patterns(patterns);
+    add_written_softmax_patterns(patterns);
     add_hidden_patterns(patterns);
     add_merged_patterns(patterns);
     add_merged_score_patterns(patterns);

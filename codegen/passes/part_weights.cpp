@@ -59,6 +59,28 @@ struct SumOfWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
   }
 };
 
+/// A sum over a dim of weights, as of the heads of each pair.
+struct SumOverWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
+  using OpRewritePattern::OpRewritePattern;
+  mlir::LogicalResult matchAndRewrite(GraphOp<Matmul> op, PatternRewriter& rewriter) const override {
+    const Matmul matmul = op.definition();
+    if (matmul.over.size() != 1) return mlir::failure();
+    for (const unsigned i : {0u, 1u}) {
+      auto sum = op->getOperand(i).getDefiningOp<GraphOp<ReduceSum>>();
+      if (!sum || !sum->hasOneUse() || !is_made_of_softmax(sum->getOperand(0), matmul.over[0])) continue;
+      const Names summed = sum.definition().over, values = dims_of(op->getOperand(1 - i));
+      llvm::SmallVector<mlir::Value> operands{op->getOperand(0), op->getOperand(1)};
+      operands[i] = sum->getOperand(0);
+      // There may be too many dims before the sum.
+      const std::optional<Type> product = type_after(matmul, {type_of(operands[0].getType()), type_of(operands[1].getType())});
+      if (values.without(summed) != values || !product || product->dims.without(summed) != dims_of(op->getResult(0))) continue;
+      rewriter.replaceOp(op, add_operation(ReduceSum{summed}, {add_operation(matmul, operands, op, rewriter)}, op, rewriter));
+      return mlir::success();
+    }
+    return mlir::failure();
+  }
+};
+
 /// The only product that the value is made of by elementwise operations, or null.
 mlir::Operation* product_of(mlir::Value value) {
   llvm::SmallPtrSet<mlir::Operation*, 2> products;
@@ -95,9 +117,8 @@ std::optional<FactoredWeights> divided_by_total(mlir::Operation* op, Name over) 
 
 /// The factor, or 1 where the dim has no positions: a sum over nothing is 0, whatever its terms would be divided by.
 mlir::Value factor_of_some(mlir::Value factor, Name over, mlir::Operation* like, PatternRewriter& rewriter) {
-  const auto add = [&](const AnyOp& op, mlir::ValueRange operands) { return add_operation(op, operands, like, rewriter); };
-  const mlir::Value has_terms = add(Greater{}, {add(Extent{over}, {}), add(Constant{0, Kind::i64}, {})});
-  return add(Select{}, {has_terms, factor, add(Constant{1, Kind::real}, {})});
+  const mlir::Value one = add_operation(Constant{1, Kind::real}, {}, like, rewriter);
+  return add_operation(Select{}, {has_positions(over, like, rewriter), factor, one}, like, rewriter);
 }
 
 struct NormalisedWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
@@ -122,6 +143,6 @@ struct NormalisedWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
 
 }  // namespace
 
-void add_weight_patterns(mlir::RewritePatternSet& patterns) { patterns.add<SumOfWeights, NormalisedWeights>(patterns.getContext()); }
+void add_weight_patterns(mlir::RewritePatternSet& patterns) { patterns.add<SumOfWeights, SumOverWeights, NormalisedWeights>(patterns.getContext()); }
 
 }  // namespace attune

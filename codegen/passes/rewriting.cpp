@@ -89,6 +89,17 @@ std::optional<double> constant_of(mlir::Value value) {
   return constant ? std::optional(constant.definition().value) : std::nullopt;
 }
 
+mlir::Value has_positions(Name dim, mlir::Operation* like, mlir::OpBuilder& builder) {
+  const mlir::Value none = add_operation(Constant{0, Kind::i64}, {}, like, builder);
+  return add_operation(Greater{}, {add_operation(Extent{dim}, {}, like, builder), none}, like, builder);
+}
+
+bool asks_for_positions(mlir::Value condition, Name dim) {
+  auto greater = condition.getDefiningOp<GraphOp<Greater>>();
+  auto extent = greater ? greater->getOperand(0).getDefiningOp<GraphOp<Extent>>() : GraphOp<Extent>();
+  return extent && extent.definition().dim == dim && constant_of(greater->getOperand(1)) == 0.0;
+}
+
 Names dims_of(mlir::Value value) { return type_of(value.getType()).dims; }
 
 bool has_room_for_dim(mlir::Operation* op) {

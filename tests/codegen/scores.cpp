@@ -6,29 +6,14 @@
 #include "dsl/variants/attention.h"
 #include "tests/codegen/device_problem.h"
 #include "tests/codegen/kernel_case.h"
-#include "tests/codegen/odd_shapes.h"
 #include "tests/codegen/quick_opencl.h"
+#include "tests/codegen/score_kernel.h"
 #include "tests/codegen/small_tiles.h"
 #include "tests/codegen/stage_kinds.h"
 #include "tests/skip.h"
 
 namespace attune {
 namespace {
-
-/// A graph whose results, for several shapes, are the interpreter's: by codes for a part of the sizes of call.
-void check_kernel(const std::string& name, void (*make)(Graph&, const Attention&), Tried tried, std::size_t row, const std::string& type = "f32") {
-  Graph g;
-  make(g, Attention(g));
-  g.finish();
-  INFO(name << ", " << type);
-  REQUIRE(std::string(g.problem().view()) == "");
-  KernelOptions options;
-  options.types = type;
-  const char* const shapes[] = {"batch=2,heads=2,depth=5,value_depth=5,queries=1,keys=1",     "batch=2,heads=2,depth=5,value_depth=5,queries=5,keys=37",
-                                "batch=2,heads=2,depth=5,value_depth=5,queries=37,keys=5",    "batch=2,heads=2,depth=5,value_depth=5,queries=129,keys=129",
-                                "batch=2,heads=2,depth=5,value_depth=5,queries=1,keys=129",   "batch=2,heads=2,depth=5,value_depth=5,queries=5,keys=0"};
-  check_part(KernelCase(g, "scores", options), shapes, tried, row);
-}
 
 Value causal(const Attention& a, const Value& scores) { return mask(scores, index(a.queries) >= index(a.keys)); }
 
