@@ -77,23 +77,11 @@ double roundings_of(const AnyOp& any, const DimExtents& extents) {
       any);
 }
 
-/// A product or quotient with what is made of a sum by elementwise operations, as weights are divided by their total: kernels divide elsewhere, and by
-/// another total, so that what cancels in one order, and is exact, does not in the other.
-bool is_divided_by_total(const Graph& graph, const Node& node) {
-  if (!std::holds_alternative<Multiply>(node.op) && !std::holds_alternative<Divide>(node.op)) return false;
-  std::vector<bool> seen(graph.nodes().size());
-  std::vector<int> left(node.operands().begin(), node.operands().end());
-  while (!left.empty()) {
-    const int id = left.back();
-    left.pop_back();
-    if (seen[static_cast<std::size_t>(id)]) continue;
-    seen[static_cast<std::size_t>(id)] = true;
-    const Node& next = graph.node(id);
-    if (std::holds_alternative<ReduceSum>(next.op)) return true;
-    const bool is_elementwise = std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, next.op);
-    if (is_elementwise) left.insert(left.end(), next.operands().begin(), next.operands().end());
-  }
-  return false;
+/// The node is a sum, or made of one by elementwise operations, as the totals that weights are divided by; `known`: of the nodes before it.
+bool is_made_of_sum(const Node& node, const std::vector<bool>& known) {
+  if (std::holds_alternative<ReduceSum>(node.op)) return true;
+  const bool is_elementwise = std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, node.op);
+  return is_elementwise && std::ranges::any_of(node.operands(), [&](int operand) { return known[static_cast<std::size_t>(operand)]; });
 }
 
 /// What is rounded: the result, or what its parts have the size of.
@@ -114,13 +102,14 @@ class Rounder {
   void operator()(const Evaluated& node) {
     const Node& at = node.graph.node(node.node);
     storage_.push_back(storage_of(at, storage_, rounding_));
+    are_made_of_sums_.push_back(is_made_of_sum(at, are_made_of_sums_));
     if (at.type.kind != Kind::real || std::holds_alternative<Input>(at.op)) return;
     if (!summed_over(at.op).empty()) return round_sum(node, at);
     if (round_on_the_way(node, at)) return;
     if (std::holds_alternative<Softmax>(at.op) && has_several_readers(node)) round_kept_weights(node);
     if (std::holds_alternative<WriteRows>(at.op)) return round_stored(node);
     const double roundings = roundings_of(at.op, node.extents), relative = unit * roundings;
-    const bool is_exact_where_it_can_be = roundings <= 1 && !is_divided_by_total(node.graph, at);  // a kernel's exp(0) need not be 1
+    const bool is_exact_where_it_can_be = roundings <= 1 && !is_divided_by_total(node.node, at);  // a kernel's exp(0) need not be 1
     const std::vector<double>& exact = node.lanes[0].data;
     for (std::size_t lane = 1; lane < node.lanes.size(); ++lane)
       for (std::size_t i = 0; i < exact.size(); ++i) {
@@ -131,6 +120,11 @@ class Rounder {
   }
 
  private:
+  /// Kernels divide elsewhere, and by another total, so that what cancels in one order, and is exact, does not in the other.
+  bool is_divided_by_total(int id, const Node& node) const {
+    return (std::holds_alternative<Multiply>(node.op) || std::holds_alternative<Divide>(node.op)) && are_made_of_sums_[static_cast<std::size_t>(id)];
+  }
+
   static bool has_several_readers(const Evaluated& node) {
     std::ptrdiff_t readers = std::ranges::count(node.graph.outputs(), node.node, &Output::node);
     for (const Node& other : node.graph.nodes()) readers += std::ranges::count(other.operands(), node.node);
@@ -215,6 +209,7 @@ class Rounder {
   const Rounding& rounding_;
   Signs signs_;
   std::vector<Storage> storage_;
+  std::vector<bool> are_made_of_sums_;
 };
 
 /// So many that every output has at least 16 numbers that moved.

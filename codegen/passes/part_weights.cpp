@@ -1,5 +1,6 @@
 #include "codegen/passes/part_weights.h"
 
+#include <array>
 #include <optional>
 
 #include "codegen/passes/rewriting.h"
@@ -47,9 +48,7 @@ struct SumOfWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
       llvm::SmallVector<mlir::Value> products;
       for (const mlir::Value term : sum->getOperands()) {
         const auto [weights, factor] = factored(term, matmul.over[0]);
-        llvm::SmallVector<mlir::Value> operands{op->getOperand(0), op->getOperand(1)};
-        operands[i] = weights;
-        products.push_back(add_operation(matmul, operands, op, rewriter));
+        products.push_back(with_operand(op, i, weights, rewriter));
         if (factor) products.back() = add_operation(Multiply{}, {products.back(), factor}, op, rewriter);
       }
       rewriter.replaceOp(op, add_operation(*op_of(sum), products, op, rewriter));
@@ -69,12 +68,12 @@ struct SumOverWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
       auto sum = op->getOperand(i).getDefiningOp<GraphOp<ReduceSum>>();
       if (!sum || !sum->hasOneUse() || !is_made_of_softmax(sum->getOperand(0), matmul.over[0])) continue;
       const Names summed = sum.definition().over, values = dims_of(op->getOperand(1 - i));
-      llvm::SmallVector<mlir::Value> operands{op->getOperand(0), op->getOperand(1)};
-      operands[i] = sum->getOperand(0);
+      std::array<Type, 2> types{type_of(op->getOperand(0).getType()), type_of(op->getOperand(1).getType())};
+      types[i] = type_of(sum->getOperand(0).getType());
       // There may be too many dims before the sum.
-      const std::optional<Type> product = type_after(matmul, {type_of(operands[0].getType()), type_of(operands[1].getType())});
+      const std::optional<Type> product = type_after(matmul, types);
       if (values.without(summed) != values || !product || product->dims.without(summed) != dims_of(op->getResult(0))) continue;
-      rewriter.replaceOp(op, add_operation(ReduceSum{summed}, {add_operation(matmul, operands, op, rewriter)}, op, rewriter));
+      rewriter.replaceOp(op, add_operation(ReduceSum{summed}, {with_operand(op, i, sum->getOperand(0), rewriter)}, op, rewriter));
       return mlir::success();
     }
     return mlir::failure();
@@ -130,9 +129,7 @@ struct NormalisedWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
       mlir::Operation* normalised = op->getOperand(i).getDefiningOp();
       const std::optional<FactoredWeights> parts = divided_by_total(normalised, matmul.over[0]);
       if (!parts || dims_of(parts->weights) != dims_of(op->getOperand(i))) continue;
-      llvm::SmallVector<mlir::Value> operands{op->getOperand(0), op->getOperand(1)};
-      operands[i] = parts->weights;
-      const mlir::Value product = add_operation(matmul, operands, op, rewriter);
+      const mlir::Value product = with_operand(op, i, parts->weights, rewriter);
       const mlir::Value factor = factor_of_some(parts->factor, matmul.over[0], op, rewriter);
       rewriter.replaceOp(op, add_operation(*op_of(normalised), {product, factor}, op, rewriter));
       return mlir::success();

@@ -89,6 +89,12 @@ std::optional<double> constant_of(mlir::Value value) {
   return constant ? std::optional(constant.definition().value) : std::nullopt;
 }
 
+mlir::Value with_operand(GraphOp<Matmul> product, unsigned i, mlir::Value operand, mlir::OpBuilder& builder) {
+  llvm::SmallVector<mlir::Value> operands(product->getOperands());
+  operands[i] = operand;
+  return add_operation(product.definition(), operands, product, builder);
+}
+
 mlir::Value has_positions(Name dim, mlir::Operation* like, mlir::OpBuilder& builder) {
   const mlir::Value none = add_operation(Constant{0, Kind::i64}, {}, like, builder);
   return add_operation(Greater{}, {add_operation(Extent{dim}, {}, like, builder), none}, like, builder);

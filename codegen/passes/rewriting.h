@@ -34,6 +34,9 @@ bool is_computed_along(mlir::Value value, Name dim);
 /// The type after the operation; none if a rule of the language is against it.
 std::optional<Type> type_after(const AnyOp& op, llvm::ArrayRef<Type> operands);
 
+/// The product with `operand` in the place of operand `i`.
+mlir::Value with_operand(GraphOp<Matmul> product, unsigned i, mlir::Value operand, mlir::OpBuilder& builder);
+
 /// extent(dim) > 0; and whether a value is that.
 mlir::Value has_positions(Name dim, mlir::Operation* like, mlir::OpBuilder& builder);
 bool asks_for_positions(mlir::Value condition, Name dim);

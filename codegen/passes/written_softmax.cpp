@@ -90,9 +90,7 @@ GraphOp<Matmul> product_in(mlir::Value value) {
 
 /// The product with the softmax of the scores in place of operand `i`.
 mlir::Value product_of_softmax(GraphOp<Matmul> product, unsigned i, mlir::Value scores, PatternRewriter& rewriter) {
-  llvm::SmallVector<mlir::Value> operands{product->getOperand(0), product->getOperand(1)};
-  operands[i] = add_operation(Softmax{product.definition().over[0]}, {scores}, product, rewriter);
-  return add_operation(product.definition(), operands, product, rewriter);
+  return with_operand(product, i, add_operation(Softmax{product.definition().over[0]}, {scores}, product, rewriter), rewriter);
 }
 
 /// 0, and NaN where the logarithm is infinite: of rows without keys, too, without a condition that says whether there are some.
@@ -112,12 +110,12 @@ struct WrittenSoftmax : mlir::OpRewritePattern<GraphOp<Op>> {
       if (!product || dims_of(product->getResult(0)) != dims_of(op->getResult(0))) continue;
       const Name over = product.definition().over[0];
       const std::optional<Divisor> divisor = divisor_of(op->getOperand(1 - side), is_multiplied, over);
+      if (!divisor) continue;
       for (const unsigned i : {0u, 1u})
-        if (divisor)
-          if (const mlir::Value made = divided(op, product, i, *divisor, rewriter)) {
-            rewriter.replaceOp(op, made);
-            return mlir::success();
-          }
+        if (const mlir::Value made = divided(op, product, i, *divisor, rewriter)) {
+          rewriter.replaceOp(op, made);
+          return mlir::success();
+        }
     }
     return mlir::failure();
   }

@@ -30,6 +30,10 @@ AttentionAnswer match_weighted_sum(const Graph& graph, const Users& users, int n
 /// The first of the two that has roles, or the reason that says most.
 AttentionAnswer match_attention(const Graph& graph, const Users& users, int node);
 
+/// Of dims of a value and of a product of a query and a key: every key belongs to a batch index of its own queries, as it does where there are heads or
+/// sequences, which query, key and value share beside the keys. (A layer's hidden features are the same for all tokens.)
+bool share_batch(const Names& value, const Names& product, const Names& query, const Names& key, Name keys);
+
 /// Finds queries and value_depth from the weights, the value and the keys; or says what is missing.
 std::string take_dims(const Graph& graph, AttentionRoles& roles);
 

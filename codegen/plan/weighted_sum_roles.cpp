@@ -47,14 +47,10 @@ void look_between(const Graph& graph, int id, const AttentionRoles& roles, Betwe
   });
 }
 
-/// Every key belongs to a batch index of its own queries, as it does where there are heads or sequences: query, key and value share a dim beside the
-/// keys. (A layer's hidden features are the same for all tokens.)
 bool share_batch(const Graph& graph, const AttentionRoles& roles) {
-  const Names value = graph.node(roles.value).type.dims, query = graph.node(roles.query).type.dims, product = graph.node(roles.product).type.dims;
   const int key = roles.parts.empty() ? roles.key : roles.parts[0].key;
-  return std::ranges::any_of(value, [&](Name dim) {
-    return dim != roles.keys && dim != roles.value_depth && product.has(dim) && query.has(dim) && (key < 0 || graph.node(key).type.dims.has(dim));
-  });
+  const Names value = graph.node(roles.value).type.dims.without({roles.value_depth}), query = graph.node(roles.query).type.dims;
+  return share_batch(value, graph.node(roles.product).type.dims, query, key < 0 ? query : graph.node(key).type.dims, roles.keys);
 }
 
 /// A matmul below the node, as far as elementwise operations and concats go.
@@ -267,6 +263,10 @@ AttentionAnswer match_total(const Graph& graph, const Users& users, int id) {
 }
 
 }  // namespace
+
+bool share_batch(const Names& value, const Names& product, const Names& query, const Names& key, Name keys) {
+  return std::ranges::any_of(value, [&](Name dim) { return dim != keys && product.has(dim) && query.has(dim) && key.has(dim); });
+}
 
 AttentionAnswer match_weighted_sum(const Graph& graph, const Users& users, int id) {
   if (const auto* sum = as<ReduceSum>(graph.node(id)); sum != nullptr && sum->over.size() == 1) return match_total(graph, users, id);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "codegen/halide/numbers/proof.h"
 #include "codegen/halide/numbers/strict.h"
 #include "schedules/common/opaque_condition.h"
 #include "schedules/common/tiles.h"
@@ -139,7 +140,7 @@ Expr SoftmaxStage::is_whole_block(const Expr& block, int key_tile) const {
 /// No block whose keys are all there is left for smaller blocks.
 bool SoftmaxStage::takes_all_whole_blocks(int key_tile) const {
   if (!has_visibility()) return true;
-  return !knows_visible_blocks() && is_const_one(Halide::Internal::simplify(may_be_visible_throughout(Var("block-"), key_tile)));
+  return !knows_visible_blocks() && is_proved(may_be_visible_throughout(Var("block-"), key_tile));
 }
 
 /// Something is known of whole blocks under the mask.

@@ -5,7 +5,7 @@
 #include <set>
 #include <span>
 
-#include "codegen/plan/node_users.h"
+#include "codegen/plan/attention_match.h"
 #include "tools/measure/score_mask.h"
 
 namespace attune {
@@ -16,14 +16,6 @@ struct PairDims {
   Name queries, keys;
   Names parts;
 };
-
-/// Queries and keys have the batch of the values: heads, or sequences. (A layer's hidden features are the same for all tokens.)
-bool share_batch(const Graph& graph, const Node& product, int value, Name keys) {
-  const auto has = [&](int operand, Name dim) { return graph.node(operand).type.dims.has(dim); };
-  return std::ranges::any_of(graph.node(value).type.dims, [&](Name dim) {
-    return dim != keys && product.type.dims.has(dim) && has(product.inputs[0], dim) && has(product.inputs[1], dim);
-  });
-}
 
 /// The operation is more than a factor: of products and factors alone the graph says in which order they are multiplied.
 bool is_more_than_factor(const AnyOp& op) {
@@ -38,8 +30,10 @@ bool are_made_of_scores(const Graph& graph, int weights, int value, Name keys) {
     const Node& node = graph.node(next);
     has_more |= node.type.dims.has(keys) && !node.operands().empty() && is_more_than_factor(node.op);
     const bool is_product = std::holds_alternative<Matmul>(node.op);
-    has_scores |= is_product && node.type.dims.has(keys) && share_batch(graph, node, value, keys);
-    return !is_product;
+    if (!is_product) return true;
+    const auto dims_of = [&](int operand) { return graph.node(operand).type.dims; };
+    has_scores |= node.type.dims.has(keys) && share_batch(dims_of(value), node.type.dims, dims_of(node.inputs[0]), dims_of(node.inputs[1]), keys);
+    return false;
   });
   return has_scores && has_more;
 }
