@@ -15,6 +15,7 @@
 #include "dsl/variants/chunked.h"
 #include "dsl/variants/cosine.h"
 #include "dsl/variants/cross.h"
+#include "dsl/variants/cross_entropy.h"
 #include "dsl/variants/decoder_layer.h"
 #include "dsl/variants/differential.h"
 #include "dsl/variants/document.h"
@@ -24,6 +25,7 @@
 #include "dsl/variants/global_window.h"
 #include "dsl/variants/grouped_query.h"
 #include "dsl/variants/l2_distance.h"
+#include "dsl/variants/late_interaction.h"
 #include "dsl/variants/linear_attention.h"
 #include "dsl/variants/masked.h"
 #include "dsl/variants/merge_partials.h"
@@ -109,7 +111,9 @@ using AnyVariant = std::variant<SingleHead,        //
                                 SinkLogit,         //
                                 Differential,      //
                                 ProbWeights,       //
-                                RecurrentAttention>;
+                                RecurrentAttention,  //
+                                LateInteraction,     //
+                                CrossEntropy>;
 
 /// Calls `visit(variant)` with every variant, its parameters at their defaults, in the order of the list.
 template <class Visit>

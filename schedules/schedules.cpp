@@ -104,7 +104,7 @@ std::span<const SizeOfCall<Pointwise>> sizes_of_calls() { return {}; }
 
 Stored built(const Schedule<OnlineSoftmax>& schedule, const OnlineSoftmax& body, const Extents& extents, const Machine& machine,
              const std::vector<Parameter>& parameters) {
-  if (body.value) return schedule.build(body, extents, machine, parameters);
+  if (!body.is_of_rows) return schedule.build(body, extents, machine, parameters);
   const std::string column = "column of ones";  // no dim of a graph has such a name
   Extents with_column = extents;
   with_column[column] = 1;
@@ -121,6 +121,7 @@ Stored built(const Schedule<OnlineSoftmax>& schedule, const OnlineSoftmax& body,
   const Pointwise without_column{{body.out, element}, body.out};
   Stored stored = machine.is_gpu() ? gpu_pointwise(without_column, extents, machine, gpu_pointwise_parameters(machine, SizeClass::large))
                                    : pointwise(without_column, extents, machine, pointwise_parameters(machine, SizeClass::large));
+  stored.beside = std::move(sums.beside);
   stored.numbers = std::move(sums.numbers);
   return stored;
 }

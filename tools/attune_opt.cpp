@@ -22,6 +22,7 @@
 #include "codegen/passes/form_stages.h"
 #include "codegen/passes/keep_weights.h"
 #include "codegen/passes/own_scores.h"
+#include "codegen/passes/part_log_sum_exp.h"
 #include "codegen/passes/specialise.h"
 
 namespace attune {
@@ -84,6 +85,12 @@ struct OwnScoresPass : ModulePass<OwnScoresPass> {
   static std::string run(mlir::ModuleOp module) { return own_scores(module), std::string(); }
 };
 
+struct PartLogSumExpPass : ModulePass<PartLogSumExpPass> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PartLogSumExpPass)
+  static constexpr llvm::StringLiteral argument = "attn-part-log-sum-exp", description = "a log_sum_exp that no stage computes beside its weights, as a maximum and a sum";
+  static std::string run(mlir::ModuleOp module) { return part_log_sum_exp(module), std::string(); }
+};
+
 struct FormStagesPass : ModulePass<FormStagesPass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormStagesPass)
   static constexpr llvm::StringLiteral argument = "attn-form-stages", description = "put what is computed together into stages";
@@ -94,14 +101,16 @@ struct FormStagesPass : ModulePass<FormStagesPass> {
 };
 
 /// Registers the passes of Attune; their names in the order in which a kernel takes them.
-std::array<llvm::StringRef, 6> register_passes() {
+std::array<llvm::StringRef, 7> register_passes() {
   mlir::PassRegistration<SpecialisePass>();
   mlir::PassRegistration<ExpandPass>();
   mlir::PassRegistration<CanonicalisePass>();
   mlir::PassRegistration<OwnScoresPass>();
   mlir::PassRegistration<KeepWeightsPass>();
+  mlir::PassRegistration<PartLogSumExpPass>();
   mlir::PassRegistration<FormStagesPass>();
-  return {SpecialisePass::argument, ExpandPass::argument, CanonicalisePass::argument, OwnScoresPass::argument, KeepWeightsPass::argument, FormStagesPass::argument};
+  return {SpecialisePass::argument,  ExpandPass::argument,        CanonicalisePass::argument, OwnScoresPass::argument,
+          KeepWeightsPass::argument, PartLogSumExpPass::argument, FormStagesPass::argument};
 }
 
 /// Prints the passes with their options; those of LLVM, some hundred lines, follow where the command line is read.

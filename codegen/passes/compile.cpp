@@ -9,6 +9,7 @@
 #include "codegen/passes/form_stages.h"
 #include "codegen/passes/keep_weights.h"
 #include "codegen/passes/own_scores.h"
+#include "codegen/passes/part_log_sum_exp.h"
 #include "codegen/passes/specialise.h"
 
 namespace attune {
@@ -50,6 +51,7 @@ StagedModule compile_to_stages(const Graph& graph, std::string_view name, std::s
     own_scores(*staged.module);
     keep_weights(*staged.module);
   }
+  part_log_sum_exp(*staged.module, options.fuse);
   staged.problem = form_stages(*staged.module, options.fuse);
   return staged;
 }

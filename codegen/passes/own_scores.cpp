@@ -9,14 +9,14 @@
 namespace attune {
 namespace {
 
-/// Lets the matmul read copies of the nodes, which nothing else reads.
+/// Lets the reader read copies of the nodes, which nothing else reads.
 void copy(const SharedScores& shared, const std::vector<mlir::Value>& values) {
   const auto op_of_node = [&](int node) { return values[static_cast<std::size_t>(node)].getDefiningOp(); };
-  mlir::Operation* matmul = op_of_node(shared.matmul);
-  mlir::OpBuilder builder(matmul);
+  mlir::Operation* reader = op_of_node(shared.reader);
+  mlir::OpBuilder builder(reader);
   mlir::IRMapping copies;
   for (const int node : shared.nodes) builder.clone(*op_of_node(node), copies);  // operands have smaller numbers
-  for (mlir::OpOperand& operand : matmul->getOpOperands()) operand.set(copies.lookupOrDefault(operand.get()));
+  for (mlir::OpOperand& operand : reader->getOpOperands()) operand.set(copies.lookupOrDefault(operand.get()));
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ void own_scores(mlir::ModuleOp module) {
       const std::optional<SharedScores> shared = shared_scores(graph);
       if (!shared) break;
       const std::vector<mlir::Value> values = values_of(graph, function);
-      if (!done.insert(values[static_cast<std::size_t>(shared->matmul)]).second) break;
+      if (!done.insert(values[static_cast<std::size_t>(shared->reader)]).second) break;
       copy(*shared, values);
     }
   }

@@ -74,8 +74,8 @@ AttentionAnswer match_attention(const Graph& graph, const Users& users, int id) 
 Planning::Planning(const Graph& graph, bool is_fusing) : graph_(graph), is_fusing_(is_fusing), users_(attune::users_of(graph)) {
   if (!is_fusing) return;
   for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
-    const AnyOp& op = graph.node(id).op;
-    if (!std::holds_alternative<Matmul>(op) && !std::holds_alternative<ReduceSum>(op)) continue;
+    const Node& node = graph.node(id);
+    if (as<Matmul>(node) == nullptr && !reduced_dim(node)) continue;
     attentions_.emplace(id, match_attention(graph, users_, id));
   }
 }

@@ -112,7 +112,8 @@ std::vector<KeyPart> parts_of(const Graph& graph, const Node& node, const Attent
 
 /// What may be made of the score.
 std::set<int> ends(const AttentionRoles& roles) {
-  std::set<int> made = roles.softmax < 0 ? std::set{roles.matmul, roles.row_sum} : std::set{roles.softmax, roles.log_sum_exp, roles.row_maximum};
+  std::set<int> made =
+      roles.softmax < 0 ? std::set{roles.result(), roles.row_sum} : std::set{roles.softmax, roles.log_sum_exp, roles.row_maximum};
   made.erase(-1);
   return made;
 }
@@ -161,7 +162,49 @@ void match_parts(const Graph& graph, std::set<int>& cone, AttentionRoles& roles,
   roles.key = -1;
 }
 
+/// The products of the score lie below the node.
+bool holds_product(const Graph& graph, int node, const AttentionRoles& roles) {
+  return std::ranges::any_of(roles.parts, [&](const KeyPart& part) { return part.product >= 0 && reaches(graph, node, part.product); }) ||
+         (roles.parts.empty() && reaches(graph, node, roles.product));
+}
+
+/// Multiplying, dividing and turning the sign by what has one value for a query or for a key.
+bool is_plain_factor(const Graph& graph, const Node& node, const AttentionRoles& roles) {
+  if (as<Negate>(node) != nullptr || as<Rename>(node) != nullptr) return true;
+  const auto in = node.operands();
+  const auto is_factor = [&](int operand) { return !holds_product(graph, operand, roles) && !has_pair(graph, operand, roles); };
+  if (as<Multiply>(node) != nullptr) return is_factor(in[0]) || is_factor(in[1]);
+  return as<Divide>(node) != nullptr && is_factor(in[1]);
+}
+
 }  // namespace
+
+bool is_made_of_product(const Graph& graph, int id) {
+  bool is_found = false;
+  look_below(graph, id, [&](int next) {
+    is_found |= as<Matmul>(graph.node(next)) != nullptr;
+    return !is_found && !is_anchor(graph.node(next));
+  });
+  return is_found;
+}
+
+Between between_products_and(const Graph& graph, int weights, const AttentionRoles& roles) {
+  Between between;
+  look_below(graph, weights, [&](int next) {
+    const bool is_above_product = holds_product(graph, next, roles);
+    if (!is_above_product) between.reads_pairs |= has_pair(graph, next, roles);
+    if (!is_above_product || is_anchor(graph.node(next))) return false;
+    between.changes_pairs |= !is_plain_factor(graph, graph.node(next), roles);
+    return true;
+  });
+  return between;
+}
+
+int stored_of_rows(const Graph& graph, const AttentionRoles& roles, int id) {
+  if (id < 0 || reaches(graph, roles.result(), id)) return -1;
+  const Names rows = graph.node(roles.result()).type.dims.without({roles.value_depth});
+  return rows.size() == graph.node(id).type.dims.size() ? id : -1;
+}
 
 std::string take_dims(const Graph& graph, AttentionRoles& roles) {
   const Names &weight_dims = graph.node(roles.weights).type.dims, &value_dims = graph.node(roles.value).type.dims;

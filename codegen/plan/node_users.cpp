@@ -84,9 +84,11 @@ int log_sum_exp_beside(const Graph& graph, int softmax) {
 
 int row_maximum_beside(const Graph& graph, int softmax) {
   const Node& node = graph.node(softmax);
+  const auto* of_softmax = std::get_if<Softmax>(&node.op);
+  const Name over = of_softmax != nullptr ? of_softmax->over : std::get<LogSumExp>(node.op).over;
   for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
     const auto* maximum = std::get_if<ReduceMax>(&graph.node(id).op);
-    if (maximum != nullptr && maximum->over == Names{std::get<Softmax>(node.op).over} && graph.node(id).inputs[0] == node.inputs[0]) return id;
+    if (maximum != nullptr && maximum->over == Names{over} && graph.node(id).inputs[0] == node.inputs[0]) return id;
   }
   return -1;
 }

@@ -1,6 +1,7 @@
 /// What stands around a node of a graph: its users, what is below it, and what is computed of the same operand.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -17,6 +18,16 @@ inline bool is_anchor(const Node& node) {
 /// An operation whose result is elements of its operand at other coordinates alone.
 template <class Op>
 constexpr bool moves_elements = std::is_same_v<Op, Rename> || std::is_same_v<Op, Slice> || std::is_same_v<Op, Split> || std::is_same_v<Op, Merge>;
+
+/// The dim that a sum, a maximum or a log_sum_exp of reals runs over, if it is one; nothing of other nodes.
+inline std::optional<Name> reduced_dim(const Node& node) {
+  if (node.type.kind != Kind::real) return std::nullopt;
+  if (const auto* log_sum_exp = std::get_if<LogSumExp>(&node.op)) return log_sum_exp->over;
+  const auto* sum = std::get_if<ReduceSum>(&node.op);
+  const auto* maximum = std::get_if<ReduceMax>(&node.op);
+  const Names over = sum != nullptr ? sum->over : maximum != nullptr ? maximum->over : Names{};
+  return over.size() == 1 ? std::optional(over[0]) : std::nullopt;
+}
 
 /// The operation takes elements of this operand from other places than that of its result, or of dims with other names: what is computed for a place
 /// is not what it reads there. A concat along `joined` is said to be in place: its parts have dims of their own.
@@ -54,7 +65,7 @@ bool reaches(const Graph& graph, int from, int to);
 
 /// The logarithm of the sum that the softmax divides by, if the graph has it; or -1.
 int log_sum_exp_beside(const Graph& graph, int softmax);
-/// The greatest of the softmax's scores, if the graph has it; or -1.
+/// The greatest of the scores of a softmax or a log_sum_exp, if the graph has it; or -1.
 int row_maximum_beside(const Graph& graph, int softmax);
 
 /// The changes of an anchor's value, each the only user of the one before: elementwise operations whose results have its dims.

@@ -61,19 +61,13 @@ Weights weights_below(const Graph& graph, int node, Name keys, const Users& user
   }
 }
 
-/// What is made of the rows of scores, if the stage can store it: one for each row of its result, and nothing that it reads depends on it; or -1.
-int stored_of_rows(const Graph& graph, const AttentionRoles& roles, int id) {
-  if (id < 0 || reaches(graph, roles.matmul, id)) return -1;
-  const Names rows = graph.node(roles.matmul).type.dims.without({roles.value_depth});
-  return rows.size() == graph.node(id).type.dims.size() ? id : -1;
-}
-
 }  // namespace
 
 AttentionAnswer match_online_softmax(const Graph& graph, const Users& users, int id) {
   AttentionRoles roles;
   const auto refuse = [&](std::string reason) { return AttentionAnswer{std::nullopt, roles.softmax, std::move(reason)}; };
   const Node& node = graph.node(id);
+  if (as<LogSumExp>(node) != nullptr) return match_reduction(graph, users, id);
   const auto* matmul = as<Matmul>(node);
   if (matmul == nullptr) return refuse("is no matmul");
   if (matmul->over.size() != 1) {

@@ -26,7 +26,7 @@ class Planning {
   bool is_fusing() const { return is_fusing_; }
   const Users& users() const { return users_; }
   const std::vector<int>& users_of(int node) const { return users_[static_cast<std::size_t>(node)]; }
-  /// Of every matmul and sum; empty without fusion.
+  /// Of every matmul and reduction over one dim; empty without fusion.
   const std::map<int, AttentionAnswer>& attentions() const { return attentions_; }
 
  private:

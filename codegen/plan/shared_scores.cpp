@@ -8,10 +8,10 @@
 namespace attune {
 namespace {
 
-/// The node and all below it.
-std::set<int> cone_of(const Graph& graph, int id) {
+/// The node and all below it, but for `ends` and what is below these alone.
+std::set<int> cone_of(const Graph& graph, int id, const std::set<int>& ends = {}) {
   std::set<int> cone;
-  look_below(graph, id, [&](int next) { return cone.insert(next).second; });
+  look_below(graph, id, [&](int next) { return !ends.contains(next) && cone.insert(next).second; });
   return cone;
 }
 
@@ -40,6 +40,36 @@ std::vector<int> left_alone(const Graph& graph, const Users& users) {
   return matmuls;
 }
 
+/// What one stage could compute with the node, if it had all of `cone` to itself.
+AttentionAnswer match_alone(const Graph& graph, const Users& users, int id, const std::set<int>& cone) {
+  Users alone = users_within(cone, users);
+  alone[static_cast<std::size_t>(id)] = users[static_cast<std::size_t>(id)];
+  return match_attention(graph, alone, id);
+}
+
+/// Those of the cone that hold one of the products, and are not `id`.
+std::set<int> holding(const Graph& graph, int id, const std::set<int>& cone, const std::set<int>& products) {
+  std::set<int> nodes;
+  for (const int node : cone)
+    if (node != id && std::ranges::any_of(products, [&](int product) { return reaches(graph, node, product); })) nodes.insert(node);
+  return nodes;
+}
+
+/// Reductions of rows below the matmul that share their scores, if with scores of their own they were stages, and so were the matmul.
+std::optional<SharedScores> shared_with_rows(const Graph& graph, const Users& users, int matmul) {
+  std::set<int> rows;
+  std::optional<SharedScores> first;
+  for (const int id : cone_of(graph, matmul)) {
+    if (!reduced_dim(graph.node(id)) || match_attention(graph, users, id).roles) continue;
+    const std::set<int> cone = cone_of(graph, id);
+    const AttentionAnswer answer = match_alone(graph, users, id, cone);
+    if (!answer.roles || answer.roles->result() != id) continue;
+    rows.insert(id);
+    if (!first) first = SharedScores{id, holding(graph, id, cone, products_of(*answer.roles))};
+  }
+  return first && match_alone(graph, users, matmul, cone_of(graph, matmul, rows)).roles ? first : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<SharedScores> shared_scores(const Graph& graph) {
@@ -47,14 +77,13 @@ std::optional<SharedScores> shared_scores(const Graph& graph) {
   std::optional<SharedScores> first;
   for (const int id : left_alone(graph, users)) {
     const std::set<int> cone = cone_of(graph, id);
-    Users alone = users_within(cone, users);
-    alone[static_cast<std::size_t>(id)] = users[static_cast<std::size_t>(id)];
-    const AttentionAnswer answer = match_attention(graph, alone, id);
+    const AttentionAnswer answer = match_alone(graph, users, id, cone);
     const std::set<int> products = answer.roles ? products_of(*answer.roles) : std::set<int>{};
-    if (products.empty()) continue;
-    SharedScores found{id, {}};
-    for (const int node : cone)
-      if (node != id && std::ranges::any_of(products, [&](int product) { return reaches(graph, node, product); })) found.nodes.insert(node);
+    if (products.empty()) {
+      if (!first) first = shared_with_rows(graph, users, id);
+      continue;
+    }
+    SharedScores found{id, holding(graph, id, cone, products)};
     const int softmax = answer.roles->softmax;
     if (softmax < 0 || users[static_cast<std::size_t>(softmax)].size() == 1) return found;
     if (!first) first = std::move(found);

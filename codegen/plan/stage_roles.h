@@ -69,13 +69,14 @@ struct KeyPart {
 };
 
 /// A matmul over weights of pairs of queries and keys, which are made of scores and never stored; and what changes its result element by element.
-/// Without a softmax it may be the sum of the weights alone: then there is no matmul, and no value.
+/// Or a reduction of each row of scores alone: then there is no matmul, and no value.
 struct AttentionRoles {
-  int matmul = -1, weights = -1, value = -1;  ///< the matmul and its operands
-  int softmax = -1;            ///< that the weights are made of, or -1: they are made of the scores element by element
+  int matmul = -1, weights = -1, value = -1;  ///< the matmul and its operands; of a reduction without a softmax its operand
+  int reduction = -1;          ///< the sum, maximum or log_sum_exp of rows that is the result; or -1
+  int softmax = -1;            ///< that the weights are made of, or -1: they are made of the scores element by element. A log_sum_exp is its own
   int log_sum_exp = -1;        ///< of the softmax's scores, stored beside the result; or -1
   int row_maximum = -1;        ///< the greatest of them, stored beside the result; or -1
-  int row_sum = -1;            ///< without a softmax: the total of a row, which changes the result, is stored beside it, or is it; or -1
+  int row_sum = -1;            ///< without a softmax: the total of a row, which changes the result or is stored beside it; or -1
   int last_of_row_sum = -1;    ///< the last of the changes of the result that depend on row_sum, or -1
   int row_total = -1;          ///< row_sum, if it is stored beside the result; or -1
   int shared = -1;             ///< what weights and terms of row_sum are made of, if these are not the weights; or -1
@@ -86,18 +87,20 @@ struct AttentionRoles {
   std::vector<KeyPart> parts;  ///< of the score, if it holds a concat of products; `product` is one of theirs, `key` none
   Name queries, keys, value_depth;
 
+  /// The node that the stage computes, before what changes it element by element.
+  int result() const { return matmul < 0 ? reduction : matmul; }
   /// What is made of the products: the operand of the softmax, or the weights.
   int score(const Graph& graph) const { return softmax < 0 ? weights : graph.node(softmax).inputs[0]; }
 };
 
-///   result = sum_keys weight(softmax_keys(score)) * value
+///   result = sum_keys weight(softmax_keys(score)) * value, or log_sum_exp_keys(score)
 struct OnlineSoftmaxRoles : AttentionRoles {
   static constexpr std::string_view name = "online_softmax";
   static std::optional<OnlineSoftmaxRoles> find(const Graph& stage);
   static std::optional<Claim> claim(const Planning& planning, int node);
 };
 
-///   result = f(sum_keys w(score) * value, sum_keys t(score)), w and t any functions of the pair's product, t mostly w; or sum_keys w(score)
+///   result = f(sum_keys w(score) * value, sum_keys t(score)), w and t any functions of the pair's product, t mostly w; or sum_keys w(score), or max_keys score
 struct WeightedSumRoles : AttentionRoles {
   static constexpr std::string_view name = "weighted_sum";
   static std::optional<WeightedSumRoles> find(const Graph& stage);

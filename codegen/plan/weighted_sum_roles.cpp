@@ -11,56 +11,10 @@
 namespace attune {
 namespace {
 
-bool has_pair(const Graph& graph, int node, const AttentionRoles& roles) {
-  const Names& dims = graph.node(node).type.dims;
-  return dims.has(roles.queries) && dims.has(roles.keys);
-}
-
-/// The products of the score lie below the node.
-bool holds_product(const Graph& graph, int node, const AttentionRoles& roles) {
-  return std::ranges::any_of(roles.parts, [&](const KeyPart& part) { return part.product >= 0 && reaches(graph, node, part.product); }) ||
-         (roles.parts.empty() && reaches(graph, node, roles.product));
-}
-
-/// What lies between the products and the weights.
-struct Between {
-  bool changes_pairs = false;  ///< some of it could not be moved to queries, keys or values: the weights are no plain chain of products
-  bool reads_pairs = false;    ///< a mask or a factor depends on both the query and the key
-};
-
-/// Multiplying, dividing and turning the sign by what has one value for a query or for a key.
-bool is_plain_factor(const Graph& graph, const Node& node, const AttentionRoles& roles) {
-  if (as<Negate>(node) != nullptr || as<Rename>(node) != nullptr) return true;
-  const auto in = node.operands();
-  const auto is_factor = [&](int operand) { return !holds_product(graph, operand, roles) && !has_pair(graph, operand, roles); };
-  if (as<Multiply>(node) != nullptr) return is_factor(in[0]) || is_factor(in[1]);
-  return as<Divide>(node) != nullptr && is_factor(in[1]);
-}
-
-void look_between(const Graph& graph, int id, const AttentionRoles& roles, Between& between) {
-  look_below(graph, id, [&](int next) {
-    const bool is_above_product = holds_product(graph, next, roles);
-    if (!is_above_product) between.reads_pairs |= has_pair(graph, next, roles);
-    if (!is_above_product || is_anchor(graph.node(next))) return false;
-    between.changes_pairs |= !is_plain_factor(graph, graph.node(next), roles);
-    return true;
-  });
-}
-
 bool share_batch(const Graph& graph, const AttentionRoles& roles) {
   const int key = roles.parts.empty() ? roles.key : roles.parts[0].key;
   const Names value = graph.node(roles.value).type.dims.without({roles.value_depth}), query = graph.node(roles.query).type.dims;
   return share_batch(value, graph.node(roles.product).type.dims, query, key < 0 ? query : graph.node(key).type.dims, roles.keys);
-}
-
-/// A matmul below the node, as far as elementwise operations and concats go.
-bool is_made_of_product(const Graph& graph, int id) {
-  bool is_found = false;
-  look_below(graph, id, [&](int next) {
-    is_found |= as<Matmul>(graph.node(next)) != nullptr;
-    return !is_found && !is_anchor(graph.node(next));
-  });
-  return is_found;
 }
 
 /// Who reads a row's total, directly or through numbers of rows.
@@ -231,35 +185,12 @@ AttentionAnswer match_weights(const Graph& graph, const Users& users, AttentionR
   std::string problem = take_score(graph, users, roles);
   if (roles.product < 0) return {};
   if (match_online_softmax(graph, users, roles.product).roles || match_weighted_sum(graph, users, roles.product).roles) return {};
-  Between between;
-  look_between(graph, roles.weights, roles, between);
+  const Between between = between_products_and(graph, roles.weights, roles);
   if (!between.changes_pairs) return {};
   if (!between.reads_pairs && !share_batch(graph, roles))
     return refuse("the weights are a hidden layer: queries, keys and values share no dim, and no mask is between the products");
   if (!problem.empty()) return refuse(std::move(problem));
   return {roles, -1, "the weights of " + std::string(roles.queries) + " x " + std::string(roles.keys) + " are used by one matmul alone, without a softmax"};
-}
-
-/// The roles of a sum of weights alone, each of which is made of a product of its own; or the reason against it.
-AttentionAnswer match_total(const Graph& graph, const Users& users, int id) {
-  AttentionRoles roles;
-  roles.row_sum = id;
-  roles.weights = graph.node(id).inputs[0];
-  roles.keys = as<ReduceSum>(graph.node(id))->over[0];
-  const Names dims = graph.node(roles.weights).type.dims;
-  if (!is_made_of_product(graph, roles.weights)) return {};
-  for (int i = dims.size() - 1; i >= 0 && roles.product < 0; --i) {
-    if (dims[i] == roles.keys) continue;
-    roles.queries = dims[i];
-    if (std::string problem = take_score(graph, users, roles); !problem.empty()) return {};
-  }
-  if (roles.product < 0 || !dims.without(graph.node(roles.product).type.dims).empty()) return {};
-  if (match_online_softmax(graph, users, roles.product).roles || match_weighted_sum(graph, users, roles.product).roles) return {};
-  Between between;
-  look_between(graph, roles.weights, roles, between);
-  if (!between.changes_pairs) return {};
-  return {roles, -1,
-          "the sum over " + std::string(roles.keys) + " alone reads what is made of " + std::string(roles.queries) + " x " + std::string(roles.keys)};
 }
 
 }  // namespace
@@ -269,7 +200,7 @@ bool share_batch(const Names& value, const Names& product, const Names& query, c
 }
 
 AttentionAnswer match_weighted_sum(const Graph& graph, const Users& users, int id) {
-  if (const auto* sum = as<ReduceSum>(graph.node(id)); sum != nullptr && sum->over.size() == 1) return match_total(graph, users, id);
+  if (reduced_dim(graph.node(id))) return match_reduction(graph, users, id);
   const auto* matmul = as<Matmul>(graph.node(id));
   if (matmul == nullptr || matmul->over.size() != 1) return {};
   AttentionAnswer first;

@@ -29,6 +29,7 @@ class Reading {
     if (roles == nullptr) return {std::nullopt, fmt::format("tensor cores compute attention, and the stage is {}", step_.kind())};
     if (roles->product < 0 || !roles->parts.empty())
       return {std::nullopt, "tensor cores multiply one matrix of queries with one of keys, and the scores are none such product"};
+    if (roles->matmul < 0) return {std::nullopt, "tensor cores sum values, and the stage stores numbers of rows alone"};
     if (roles->row_maximum >= 0) return {std::nullopt, "tensor cores store no greatest score of a row"};
     take_dims(*roles);
     take_extents();

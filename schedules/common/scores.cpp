@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/halide/numbers/strict.h"
 #include "schedules/common/prefetch.h"
 
 using Halide::Expr;
@@ -33,11 +34,26 @@ bool is_plain_product(const OnlineSoftmax& body) { return !body.change && !body.
 
 bool is_base_2(const OnlineSoftmax& body) { return body.has_softmax && is_plain_product(body); }
 
-bool keeps_total(const OnlineSoftmax& body) { return body.has_softmax || body.of_total || body.row_total; }
+bool keeps_total(const OnlineSoftmax& body) { return body.has_softmax || body.is_of_rows || body.of_total || body.row_total; }
 
 Expr hidden_score(const OnlineSoftmax& body) { return body.has_softmax || std::isinf(body.hidden) ? hidden_score() : Expr(body.hidden); }
 
 Expr term_of_total(const OnlineSoftmax& body, const Expr& weight) { return body.term ? body.term(weight) : weight; }
+
+Expr total_of_nothing(const OnlineSoftmax& body) { return body.fold == OnlineSoftmax::Fold::sum ? Expr(0.f) : hidden_score(); }
+
+Expr folded(const OnlineSoftmax& body, const Expr& a, const Expr& b) {
+  if (body.fold == OnlineSoftmax::Fold::sum) return a + b;
+  return Halide::select(strict_less(a, b) || !has_number_bits(b), b, a);  // of NaN and anything NaN
+}
+
+Expr folded_lanes(const OnlineSoftmax& body, int lanes, const std::function<Expr(int lane)>& total) {
+  return across_lanes(lanes, total, [&](const Expr& a, const Expr& b) { return folded(body, a, b); });
+}
+
+Expr number_of_row(const OnlineSoftmax& body, const Expr& total, const Expr& reference) {
+  return body.has_softmax ? log_sum_exp_of(reference * ln_2, total) : total;
+}
 
 Expr finished(const OnlineSoftmax& body, const Expr& sum, const Expr& total, const Coordinates& at) {
   Expr made = sum;

@@ -22,7 +22,16 @@ Halide::Expr hidden_score(const OnlineSoftmax& body);
 /// What the total sums: of weights of a softmax these, without one what body.term makes of a score.
 Halide::Expr term_of_total(const OnlineSoftmax& body, const Halide::Expr& weight);
 
-/// What is stored of a sum of weights times values, which a softmax has divided already, and of the total of the weights, if that is kept.
+/// The total of no key, and of two that are folded: of sums, or of maxima, NaN among them.
+Halide::Expr total_of_nothing(const OnlineSoftmax& body);
+Halide::Expr folded(const OnlineSoftmax& body, const Halide::Expr& a, const Halide::Expr& b);
+/// That of all lanes of a row's vector.
+Halide::Expr folded_lanes(const OnlineSoftmax& body, int lanes, const std::function<Halide::Expr(int lane)>& total);
+
+/// The number of a row that is the result where there is no value: the total, or the logarithm of that of a softmax, relative to a reference in base 2.
+Halide::Expr number_of_row(const OnlineSoftmax& body, const Halide::Expr& total, const Halide::Expr& reference);
+
+/// What is stored of a sum of weights times values, which a softmax has divided already, or of the number of a row, and of the total of the weights, if that is kept.
 Halide::Expr finished(const OnlineSoftmax& body, const Halide::Expr& sum, const Halide::Expr& total, const Coordinates& at);
 
 /// The dims of the batch that keys or values have: one of each makes up what attention walks its keys for.

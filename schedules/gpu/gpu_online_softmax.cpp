@@ -190,7 +190,7 @@ void GpuSoftmax::define_state() {
   const Exprs row = {thread_, row_, block_};
   std::vector<Expr> none(static_cast<std::size_t>(tiles_.thread_values), 0.f);
   if (body_.has_softmax) none.emplace_back(std::numeric_limits<float>::lowest());
-  if (keeps_total(body_)) none.emplace_back(0.f);
+  if (keeps_total(body_)) none.push_back(total_of_nothing(body_));
   state_(row) = Halide::Tuple(none);
   blocks_ = RDom(0, tiles_.has_splits() ? Expr(tiles_.split_tile / tiles_.keys()) : tiles_of(keys_, tiles_.keys()), "key_blocks");
   if (const Expr visible = may_be_visible(); visible.defined()) blocks_.where(opaque_condition(visible));
@@ -217,8 +217,8 @@ void GpuSoftmax::define_sums(const Halide::FuncRef& before, const Exprs& of_bloc
   if (keeps_total(body_)) {
     const auto term = [&](int n) { return term_of_total(body_, scores_(joined({n}, of_block))); };
     Expr total = term(0);
-    for (int n = 1; n < tiles_.thread_keys; ++n) total += term(n);
-    after.push_back(before[place_of_total()] + total);
+    for (int n = 1; n < tiles_.thread_keys; ++n) total = folded(body_, total, term(n));
+    after.push_back(folded(body_, before[place_of_total()], total));
   }
   state_(row) = Halide::Tuple(after);
   if (keeps_total(body_)) totals_(row) = state_(row)[place_of_total()];

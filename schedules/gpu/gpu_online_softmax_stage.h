@@ -81,7 +81,8 @@ class GpuSoftmax {
 
   // gpu_online_softmax_stored.cpp: what is stored
   Halide::Expr total(const Halide::Expr& row, const Halide::Expr& block) const;
-  Halide::Expr divided(const Halide::Expr& sum, const Halide::Expr& total, const Coordinates& at) const;
+  /// What is stored of an element: from o, l and, in base 2, m.
+  Halide::Expr result_of(const Halide::Expr& sum, const Halide::Expr& total, const Halide::Expr& reference, const Coordinates& at) const;
   /// One kernel: each block of threads stores what it has of the result.
   Stored stored_by_the_kernel();
   /// The states of all rows are stored, and what is stored of each row and element is made of them in kernels of their own.

@@ -36,11 +36,12 @@ struct ElementsOfThreads {
 Expr GpuSoftmax::total(const Expr& row, const Expr& block) const {
   if (!keeps_total(body_)) return {};
   Expr sum = totals_(0, row, block);
-  for (int n = 1; n < tiles_.columns; ++n) sum += totals_(n, row, block);
+  for (int n = 1; n < tiles_.columns; ++n) sum = folded(body_, sum, totals_(n, row, block));
   return sum;
 }
 
-Expr GpuSoftmax::divided(const Expr& sum, const Expr& total, const Coordinates& at) const {
+Expr GpuSoftmax::result_of(const Expr& sum, const Expr& total, const Expr& reference, const Coordinates& at) const {
+  if (body_.is_of_rows) return finished(body_, number_of_row(body_, total, reference), {}, at);
   const Expr value = body_.has_softmax ? sum * Halide::select(strict_equal(total, 0.f), 0.f, 1.f / total) : sum;
   return finished(body_, value, body_.of_total ? total : Expr(), at);
 }
@@ -56,7 +57,8 @@ Stored GpuSoftmax::stored_by_the_kernel() {
   at[body_.value_depth] = within(column, depth_);
   std::vector<Expr> sums;
   for (int n = 0; n < tiles_.thread_values; ++n) sums.push_back(state_(of.thread, of.row, of.block)[n]);
-  const Expr value = divided(Halide::mux(of.element, sums), total(of.row, of.block), at);
+  const Expr reference = body_.has_softmax ? Expr(state_(of.thread, of.row, of.block)[tiles_.thread_values]) : Expr();
+  const Expr value = result_of(Halide::mux(of.element, sums), total(of.row, of.block), reference, at);
   Func out("online_softmax");
   out(vars_of_memory(body_.out)) = Halide::undef(value.type());
   out(place_in_memory(body_.out, at)) = value;
@@ -92,7 +94,7 @@ Func GpuSoftmax::merged(const std::string& name, const std::vector<std::string>&
     if (!body_.has_softmax) {
       Exprs sums;
       if (has_column) sums.push_back(state[0] + stored(at.at(body_.value_depth) % tiles_.values()));
-      if (keeps_total(body_)) sums.push_back(state.back() + stored(tiles_.values()));
+      if (keeps_total(body_)) sums.push_back(folded(body_, state.back(), stored(tiles_.values())));
       return sums;
     }
     const Expr of_split = stored(tiles_.values()), reference = larger(state[0], of_split);
@@ -101,9 +103,9 @@ Func GpuSoftmax::merged(const std::string& name, const std::vector<std::string>&
     if (has_column) both.push_back(state[2] * before + stored(at.at(body_.value_depth) % tiles_.values()) * scale);
     return both;
   };
-  Exprs none = {std::numeric_limits<float>::lowest(), 0.f};
-  if (!body_.has_softmax) none = Exprs(static_cast<std::size_t>((has_column ? 1 : 0) + beside_sums()), 0.f);
-  else if (has_column) none.emplace_back(0.f);
+  Exprs none, sum_of_none = has_column ? Exprs{0.f} : Exprs{};
+  if (body_.has_softmax) none = joined({std::numeric_limits<float>::lowest(), 0.f}, sum_of_none);
+  else none = joined(sum_of_none, keeps_total(body_) ? Exprs{total_of_nothing(body_)} : Exprs{});
   Extents extents = extents_;
   std::vector<std::string> over;
   if (tiles_.has_splits()) {
@@ -118,8 +120,8 @@ Func GpuSoftmax::merged(const std::string& name, const std::vector<std::string>&
 Stored GpuSoftmax::stored_from_states() {
   store_states();
   const auto result = [this](const Exprs& state, const Coordinates& at) {
-    if (!body_.has_softmax) return divided(state[0], keeps_total(body_) ? state[1] : Expr(), at);
-    return divided(state[2], state[1], at);
+    if (!body_.has_softmax) return result_of(state[0], keeps_total(body_) ? state[1] : Expr(), {}, at);
+    return result_of(state[2], state[1], state[0], at);
   };
   Stored stored{merged("online_softmax", body_.out, result), body_.out};
   const auto add = [&](const char* name, const std::optional<RowResult>& wanted, Expr (*of_row)(const Expr& greatest, const Expr& total)) {

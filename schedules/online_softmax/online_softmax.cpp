@@ -39,7 +39,7 @@ SoftmaxStage::SoftmaxStage(const OnlineSoftmax& body, const Extents& extents, co
       queries_(extents.at(body.queries)),
       keys_(extents.at(body.keys)),
       depth_(extents.at(body.value_depth)),
-      vectors_(Halide::Internal::simplify((depth_ + tiles.lanes - 1) / tiles.lanes)),
+      vectors_(body.is_of_rows ? Expr(0) : Halide::Internal::simplify((depth_ + tiles.lanes - 1) / tiles.lanes)),
       fixed_depth_(fixed_value(depth_)),
       batch_(vars_of(body.batch, body.batch)),
       key_batch_(vars_of(body.batch, body.key.dims)),
@@ -165,7 +165,7 @@ Expr SoftmaxStage::block_predicate(const Expr& condition) const { return bf16_ ?
 /// to be wholly visible, the blocks of key_tile keys have the mask, too. A product in matrix tiles takes so little time that scores of a whole tile of
 /// queries, which the first-level cache does not hold, would cost more than reading keys again for each group of rows.
 void SoftmaxStage::define_passes() {
-  const Expr none = body_.has_softmax ? select(vector_ >= vectors_ + 1, std::numeric_limits<float>::lowest(), 0.f) : Expr(0.f);
+  const Expr none = body_.has_softmax ? select(vector_ >= vectors_ + 1, std::numeric_limits<float>::lowest(), 0.f) : total_of_nothing(body_);
   state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = none;
   const bool has_mask_everywhere = !knows_visible_blocks(), judges_groups = has_visibility() && !has_mask_everywhere;
   std::vector<int> whole_tiles = {tiles_.key_tile};
@@ -202,7 +202,7 @@ void SoftmaxStage::define_out() {
   const Var query(body_.queries), depth(body_.value_depth);
   const Exprs rows = joined({row_, row_group_, query_tile_}, batch_);
   const auto total_of = [&](int lane) { return Expr(state_(joined({lane, vectors_}, rows))); };
-  if (keeps_total(body_)) total_(rows) = across_lanes(tiles_.lanes, total_of, [](const Expr& a, const Expr& b) { return a + b; });
+  if (keeps_total(body_)) total_(rows) = folded_lanes(body_, tiles_.lanes, total_of);
   if (stored_rows_.are_wanted()) {
     Coordinates at = batch_coordinates();
     at[body_.queries] = clamped_row();
@@ -214,9 +214,14 @@ void SoftmaxStage::define_out() {
   const Expr tile = query / tiles_.query_tile, in_tile = max(query - tile * tiles_.query_tile, 0);
   const Exprs row = joined({query % tiles_.rows, in_tile / tiles_.rows, tile}, batch_);
   const Func& totals = stored_rows_.are_wanted() ? kept_total_ : total_;
-  const Expr sum = state_(joined({depth % tiles_.lanes, depth / tiles_.lanes}, row)), total = keeps_total(body_) ? Expr(totals(row)) : Expr();
-  // One division per row.
-  const Expr result = body_.has_softmax ? select(strict_equal(total, 0.f), 0.f, sum * (1.f / total)) : sum;
+  const auto state = [&](const Expr& lane, const Expr& vector) { return Expr(state_(joined({lane, vector}, row))); };
+  const Expr total = keeps_total(body_) ? Expr(totals(row)) : Expr();
+  const auto sum_of_values = [&] {
+    const Expr sum = state(depth % tiles_.lanes, depth / tiles_.lanes);
+    // One division per row.
+    return body_.has_softmax ? select(strict_equal(total, 0.f), 0.f, sum * (1.f / total)) : sum;
+  };
+  const Expr result = body_.is_of_rows ? number_of_row(body_, total, body_.has_softmax ? state(0, vectors_ + 1) : Expr(0.f)) : sum_of_values();
   Coordinates at = batch_coordinates();
   at[body_.queries] = query;
   at[body_.value_depth] = depth;

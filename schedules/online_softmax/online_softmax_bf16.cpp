@@ -29,10 +29,12 @@ std::optional<Bf16Operands> SoftmaxStage::bf16_operands() const {
   Coordinates value_at = at;
   value_at[body_.value_depth] = max(min(likely(vector_ * tiles_.lanes + lane_), depth_ - 1), 0);  // it may be a contracted dim of the scores, too
   const auto query = bf16_operand(body_.query, at, body_.products), key = bf16_operand(body_.key, at, body_.products);
+  if (!query || !key) return {};
+  const Expr factor = query->factor * key->factor * (is_base_2(body_) ? log2_e : 1.f), of_sum = factor_of_sum(factor, extents_.at(body_.over[0]));
+  if (body_.is_of_rows) return Bf16Operands{query->bits, key->bits, {}, of_sum};
   const auto value = bf16_operand(body_.value, value_at, body_.products);
-  if (!query || !key || !value || !is_const_one(value->factor)) return {};
-  const Expr factor = query->factor * key->factor * (is_base_2(body_) ? log2_e : 1.f);
-  return Bf16Operands{query->bits, key->bits, value->bits, factor_of_sum(factor, extents_.at(body_.over[0]))};
+  if (!value || !is_const_one(value->factor)) return {};
+  return Bf16Operands{query->bits, key->bits, value->bits, of_sum};
 }
 
 /// A dim whose extent is no multiple of what one instruction sums is filled with zeros, and so are values of keys beyond the last one: their weight is 0, and 0 times infinity is NaN.
@@ -45,6 +47,7 @@ void SoftmaxStage::define_bf16_panels() {
   };
   query_pairs_(joined({pair_, Var(over), row_, row_group_, query_tile_}, batch_)) = panel(bf16_->query);
   key_pairs_(joined({pair_, column_, Var(over), panel_}, key_batch_)) = panel(bf16_->key);
+  if (body_.is_of_rows) return;
   const Expr column = column_ * 2 + pair_;  // here of pairs of columns
   const Expr value = substituted(bf16_->value, column_.name(), column), key = panel_ * tiles_.panel() + column;
   value_pairs_(joined({pair_, lane_, vector_, column_, panel_}, value_batch_)) = select(key < keys_, value, Halide::cast<std::uint16_t>(0));
@@ -63,9 +66,11 @@ Expr SoftmaxStage::bf16_product(SoftmaxPass& pass) {
   return pass.product(per_row({column_, panel_})) * bf16_->factor;
 }
 
-Expr SoftmaxStage::stored_weight(const Expr& weight) const { return bf16_ ? bf16_bits_of_weight(weight) : weight; }
+bool SoftmaxStage::rounds_weights() const { return bf16_ && !body_.is_of_rows; }
 
-Expr SoftmaxStage::loaded_weight(const Expr& stored) const { return bf16_ ? bf16_value(stored) : stored; }
+Expr SoftmaxStage::stored_weight(const Expr& weight) const { return rounds_weights() ? bf16_bits_of_weight(weight) : weight; }
+
+Expr SoftmaxStage::loaded_weight(const Expr& stored) const { return rounds_weights() ? bf16_value(stored) : stored; }
 
 /// Whole groups of register_vectors vectors first, then the vectors that are left.
 void SoftmaxStage::define_bf16_partial(SoftmaxPass& pass) {
@@ -90,9 +95,10 @@ void SoftmaxStage::define_bf16_partial(SoftmaxPass& pass) {
 void SoftmaxStage::schedule_bf16_panels() {
   per_tile(query_pairs_).bound_extent(pair_, 2).unroll(pair_).vectorize(Var(body_.over[0]), tiles_.lanes, TailStrategy::GuardWithIf);
   key_pairs_.bound_extent(column_, tiles_.panel());
-  value_pairs_.bound_extent(lane_, tiles_.lanes).bound_extent(column_, tiles_.panel() / 2).vectorize(lane_);
   key_pairs_.vectorize(column_, tiles_.lanes);
+  if (value_pairs_.defined()) value_pairs_.bound_extent(lane_, tiles_.lanes).bound_extent(column_, tiles_.panel() / 2).vectorize(lane_);
   for (const auto& [panel, batch] : {std::pair{&key_pairs_, &key_batch_}, std::pair{&value_pairs_, &value_batch_}}) {
+    if (!panel->defined()) continue;
     panel->bound_extent(pair_, 2).unroll(pair_);
     per_batch_index(*panel, *batch);
   }

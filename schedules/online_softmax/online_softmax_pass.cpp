@@ -46,7 +46,7 @@ void SoftmaxStage::define_pass(const KeyBlocks& blocks) {
   pass.row_vectors = RDom(0, tiles_.vectors, 0, pass.key_tile / tiles_.panel(), "row_vectors");
   define_scores(pass);
   define_weights(pass);
-  define_partial(pass);
+  if (!body_.is_of_rows) define_partial(pass);
   define_update(pass);
   passes_.push_back(pass);
 }
@@ -117,16 +117,17 @@ void SoftmaxStage::define_weights(SoftmaxPass& pass) {
     define_changed_weights(pass, [&](const Exprs& place) { return loaded_weight(pass.weights(place)); });
   } else if (body_.weight) {
     define_changed_weights(pass, [&](const Exprs& place) { return Expr(pass.scores(place)); });
-  } else if (bf16_) {
+  } else if (rounds_weights()) {
     pass.weights = Func(pass.named("weights"));
     pass.weights(per_row({column_, panel_})) = bf16_bits(pass.scores(per_row({column_, panel_})));
   }
   if (!keeps_total(body_)) return;
   pass.sum_by_lane = Func(pass.named("sum_by_lane"));
-  pass.sum_by_lane(per_row({lane_})) = 0.f;
+  pass.sum_by_lane(per_row({lane_})) = total_of_nothing(body_);
   const Exprs lane = lane_of(pass.row_vectors);
   const Func& exact = body_.has_softmax ? pass.exact_weights : pass.scores;
-  pass.sum_by_lane(per_row({lane_})) += term_of_total(body_, exact.defined() ? Expr(exact(lane)) : loaded_weight(pass.weights(lane)));
+  const Expr term = term_of_total(body_, exact.defined() ? Expr(exact(lane)) : loaded_weight(pass.weights(lane)));
+  pass.sum_by_lane(per_row({lane_})) = folded(body_, pass.sum_by_lane(per_row({lane_})), term);
 }
 
 /// What body.weight makes of what `unchanged` gives of a place.
@@ -137,7 +138,7 @@ void SoftmaxStage::define_changed_weights(SoftmaxPass& pass, const std::function
   at[body_.keys] = key_of(pass, column_, panel_);
   pass.changed_weights = Func(pass.named("changed_weights"));
   const Expr changed = body_.weight(unchanged(per_row({column_, panel_})), at);
-  pass.changed_weights(per_row({column_, panel_})) = bf16_ ? bf16_bits(changed) : changed;
+  pass.changed_weights(per_row({column_, panel_})) = rounds_weights() ? bf16_bits(changed) : changed;
 }
 
 void SoftmaxStage::define_powers(SoftmaxPass& pass) {
@@ -157,13 +158,13 @@ void SoftmaxStage::define_powers(SoftmaxPass& pass) {
   pass.weights = Func(pass.named("weights"));
   const Expr score = pass.scores(per_row({column_, panel_})), reference = pass.reference(per_row({}));
   // The logarithm of the total is wanted to f32: it is not that of weights rounded to bf16.
-  if (bf16_ && stored_rows_.log_sum_exp.is_wanted()) {
+  if (rounds_weights() && stored_rows_.log_sum_exp.is_wanted()) {
     pass.exact_weights = Func(pass.named("exact_weights"));
     pass.exact_weights(per_row({column_, panel_})) = softmax_exp2(score - reference, least_weight);
     pass.weights(per_row({column_, panel_})) = stored_weight(pass.exact_weights(per_row({column_, panel_})));
   } else {
     pass.weights(per_row({column_, panel_})) =
-        bf16_ ? softmax_exp2_as_bf16(strict_subtract(score, strict_add(reference, 0.5f)), least_weight) : softmax_exp2(score - reference, least_weight);
+        rounds_weights() ? softmax_exp2_as_bf16(strict_subtract(score, strict_add(reference, 0.5f)), least_weight) : softmax_exp2(score - reference, least_weight);
   }
 }
 
@@ -240,6 +241,10 @@ void SoftmaxStage::define_update(const SoftmaxPass& pass) {
   const Exprs inner = {row_, row_group_}, outer = joined({query_tile_}, batch_), row = joined(joined(inner, {pass.block()}), outer);
   const auto state = [&](const Expr& vector) { return state_(joined(joined({lane_, vector}, inner), outer)); };
   const Expr vector = pass.blocks[0];
+  if (!body_.has_softmax && body_.is_of_rows) {
+    state(vector) = folded(body_, state(vector), pass.sum_by_lane(joined({lane_}, row)));
+    return;
+  }
   if (!body_.has_softmax) {
     const auto partial = [&](const Expr& of) { return pass.partial(joined({lane_, of}, row)); };
     if (keeps_total(body_))
@@ -250,8 +255,9 @@ void SoftmaxStage::define_update(const SoftmaxPass& pass) {
   }
   const Expr reference = state(vectors_ + 1), block_reference = pass.reference(row);
   const StateMerge merge(reference, block_reference);
-  const Expr partial = pass.partial(joined({lane_, max(min(likely(vector), vectors_ - 1), 0)}, row)), total = pass.sum_by_lane(joined({lane_}, row));
-  const Expr sum = merge.of(state(vector), select(likely(vector < vectors_), partial, total));
+  const Expr total = pass.sum_by_lane(joined({lane_}, row));
+  const auto partial = [&] { return pass.partial(joined({lane_, max(min(likely(vector), vectors_ - 1), 0)}, row)); };
+  const Expr sum = merge.of(state(vector), body_.is_of_rows ? total : select(likely(vector < vectors_), partial(), total));
   Expr last = merge.reference;
   if (stored_rows_.maximum.is_wanted()) last = select(vector < vectors_ + 2, last, max(state(vector), pass.maximum(row)));
   state(vector) = select(likely(vector < vectors_ + 1), sum, last);

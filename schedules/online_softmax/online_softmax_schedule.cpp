@@ -78,7 +78,7 @@ Func& SoftmaxStage::per_row_group(Func& f, const SoftmaxPass& pass) {
 /// Where only a part of the values' rows is summed at once, lines lie apart, and prefetchers bring them late: all rows then take the values of one
 /// panel, which stay in the first-level cache, before those of the next. (On Zen 5 0.93 to 0.98 of the time at depth 128; one part: 1.005.)
 bool SoftmaxStage::sums_by_panels(const SoftmaxPass& pass) const {
-  return !bf16_ && !reads_copies(pass) && fixed_depth_ && vectors_in_group() * tiles_.lanes < *fixed_depth_ && tiles_.rows < rows_that_hide_loads;
+  return !bf16_ && !body_.is_of_rows && !reads_copies(pass) && fixed_depth_ && vectors_in_group() * tiles_.lanes < *fixed_depth_ && tiles_.rows < rows_that_hide_loads;
 }
 
 /// Where values are copied because groups of vectors are narrow, each group's sums begin in registers (on Zen 4 0.96 to 0.998 of the time for AVX2).
@@ -153,7 +153,7 @@ void SoftmaxStage::schedule_pass(SoftmaxPass& pass) {
   for (const VarOrRVar& loop : {VarOrRVar(row_), VarOrRVar(row_group_), VarOrRVar(block)}) update.partition(loop, Partition::Never);
   schedule_scores(pass);
   schedule_weights(pass);
-  schedule_partial(pass);
+  if (pass.partial.defined()) schedule_partial(pass);
 }
 
 /// Sums of register_rows x a panel in registers; each then goes through body.change and the mask on its way to memory.

@@ -84,6 +84,8 @@ class SoftmaxStage {
   void schedule_bf16_panels();
   void schedule_bf16_product(SoftmaxPass& pass);
   void schedule_bf16_partial(SoftmaxPass& pass);
+  /// Values are multiplied by weights of bf16.
+  bool rounds_weights() const;
   Halide::Expr stored_weight(const Halide::Expr& weight) const;
   Halide::Expr loaded_weight(const Halide::Expr& stored) const;
 

@@ -1,10 +1,7 @@
 #include "schedules/split_keys/split_keys.h"
 
-#include <limits>
-
 #include "codegen/halide/numbers/strict.h"
 #include "codegen/halide/numbers/vector_math.h"
-#include "schedules/common/online_state.h"
 #include "schedules/split_keys/split_keys_stage.h"
 
 using Halide::Expr;
@@ -14,8 +11,6 @@ using Halide::Var;
 
 namespace attune {
 namespace {
-
-constexpr float lowest = std::numeric_limits<float>::lowest();
 
 bool is_whole_vectors(const Expr& extent, int lanes) { return fixed_value(extent).value_or(1) % lanes == 0; }
 
@@ -114,8 +109,8 @@ void SplitKeysStage::define_weights() {
     changed_weights_(per_row({key_})) = body_.weight(weights()(per_row({key_})), at);
   }
   if (!keeps_total(body_)) return;
-  sum_by_lane_(per_row({lane_})) = 0.f;
-  sum_by_lane_(per_row({lane_})) += term_of_total(body_, weights()(lane_of_vector));
+  sum_by_lane_(per_row({lane_})) = total_of_nothing(body_);
+  sum_by_lane_(per_row({lane_})) = folded(body_, sum_by_lane_(per_row({lane_})), term_of_total(body_, weights()(lane_of_vector)));
 }
 
 void SplitKeysStage::define_powers(const Exprs& lane_of_vector) {
@@ -180,73 +175,12 @@ Expr SplitKeysStage::is_visited(const Expr& block) const {
   return exists && body_.visibility(box).possibly;
 }
 
-void SplitKeysStage::define_splits() {
-  const Exprs outer = joined({row_tile_, split_}, batch_), at = joined({lane_, vector_, row_, row_group_}, outer);
-  blocks_ = RDom(0, tiles_.split_tile / tiles_.key_tile, "blocks");
-  blocks_.where(is_visited(blocks_.x));
-  // Groups beyond the last row are left out; where numbers of rows are stored beside, they repeat the last row's.
-  if (tiles_.row_groups > 1 && !stored_rows_.are_wanted()) blocks_.where(row_group_ < all_row_groups_ - row_tile_ * row_groups_);
-  const Exprs row = joined({row_, row_group_, blocks_.x}, outer);
-  if (!body_.has_softmax) return define_sums(at, row);
-  const bool keeps_greatest = stored_rows_.maximum.is_wanted();
-  const auto with = [&](const OnlineState& state, const Expr& greatest) {
-    return keeps_greatest ? Halide::Tuple(state.sum, state.reference, state.total, greatest) : state.tuple();
-  };
-  state_(at) = with(OnlineState::of_no_key(), lowest);
-  const OnlineState of_block(partial_(joined({lane_, vector_}, row)), reference_(row), sum_by_lane_(joined({lane_}, row)));
-  state_(at) = with(merged(OnlineState(state_(at)), of_block), keeps_greatest ? max(state_(at)[3], maximum_(row)) : Expr());
-  split_state_(at) = with(OnlineState(state_(at)), keeps_greatest ? Expr(state_(at)[3]) : Expr());
-}
-
-/// Without a softmax the state is (o, l), or o where no total is kept.
-void SplitKeysStage::define_sums(const Exprs& at, const Exprs& row) {
-  const Expr partial = partial_(joined({lane_, vector_}, row));
-  if (!keeps_total(body_)) {
-    state_(at) = 0.f;
-    state_(at) += partial;
-    split_state_(at) = state_(at);
-    return;
-  }
-  state_(at) = Halide::Tuple(0.f, 0.f);
-  state_(at) = Halide::Tuple(state_(at)[0] + partial, state_(at)[1] + sum_by_lane_(joined({lane_}, row)));
-  split_state_(at) = Halide::Tuple(state_(at)[0], state_(at)[1]);
-}
-
-/// M, l and o of all splits.
-void SplitKeysStage::define_merge(const Exprs& row, const Exprs& row_of_split) {
-  const auto of_split = [&](const Expr& lane, const Expr& vector) { return OnlineState(split_state_(joined({lane, vector}, row_of_split))); };
-  maximum_of_splits_(row) = lowest;
-  maximum_of_splits_(row) = max(maximum_of_splits_(row), of_split(0, 0).reference);
-  const auto scaled = [&](const OnlineState& state, const Expr& sum) { return sum * state.scale_under(maximum_of_splits_(row)); };
-  total_by_lane_(joined({lane_}, row)) = 0.f;
-  const OnlineState first = of_split(lane_, 0), of_vector = of_split(lane_, vector_);
-  total_by_lane_(joined({lane_}, row)) += scaled(first, first.total);
-  sum_(joined({lane_, vector_}, row)) = 0.f;
-  sum_(joined({lane_, vector_}, row)) += scaled(of_vector, of_vector.sum);
-  if (!stored_rows_.maximum.is_wanted()) return;
-  greatest_(row) = lowest;
-  greatest_(row) = max(greatest_(row), split_state_(joined({0, 0}, row_of_split))[3]);
-}
-
-/// l and o of all splits, without a softmax.
-void SplitKeysStage::define_added(const Exprs& row, const Exprs& row_of_split) {
-  const auto of_split = [&](const Expr& vector) { return split_state_(joined({lane_, vector}, row_of_split)); };
-  sum_(joined({lane_, vector_}, row)) = 0.f;
-  sum_(joined({lane_, vector_}, row)) += keeps_total(body_) ? Expr(of_split(vector_)[0]) : Expr(of_split(vector_));
-  if (!keeps_total(body_)) return;
-  total_by_lane_(joined({lane_}, row)) = 0.f;
-  total_by_lane_(joined({lane_}, row)) += of_split(0)[1];
-}
-
 void SplitKeysStage::define_out() {
   all_splits_ = RDom(0, splits_, "all_splits");
   const Exprs row = joined({row_, row_group_, row_tile_}, batch_), row_of_split = joined({row_, row_group_, row_tile_, all_splits_.x}, batch_);
   body_.has_softmax ? define_merge(row, row_of_split) : define_added(row, row_of_split);
   state_lanes_ = RDom(0, tiles_.lanes, "state_lanes");
-  if (keeps_total(body_)) {
-    total_(row) = 0.f;
-    total_(row) += total_by_lane_(joined({state_lanes_.x}, row));
-  }
+  if (keeps_total(body_)) define_total(row);
   if (stored_rows_.are_wanted()) {
     Coordinates at = batch_coordinates();
     rows_.place(row_index(), at);
@@ -268,7 +202,9 @@ void SplitKeysStage::define_out() {
   const Expr vector = within(value_places_.vector(depth), tiles_of(depth_, tiles_.lanes));
   const Func& totals = stored_rows_.are_wanted() ? kept_total_ : total_;
   const Expr total = keeps_total(body_) ? Expr(totals(out_row)) : Expr(), sum = sum_(joined({value_places_.lane(depth), vector}, out_row));
-  const Expr result = body_.has_softmax ? select(strict_equal(total, 0.f), 0.f, sum / total) : sum;
+  const Expr divided = body_.has_softmax ? select(strict_equal(total, 0.f), 0.f, sum / total) : sum;
+  const Expr reference = body_.has_softmax ? Expr(maximum_of_splits_(out_row)) : Expr(0.f);
+  const Expr result = body_.is_of_rows ? number_of_row(body_, total, reference) : divided;
   out_(vars_of(body_.out, body_.out)) = finished(body_, result, total, at);
 }
 

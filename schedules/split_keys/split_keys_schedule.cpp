@@ -41,7 +41,7 @@ void SplitKeysStage::schedule_out() {
   if (total_.defined()) {
     total_by_lane_.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
     total_by_lane_.update().reorder(lane_, row_, row_group_, row_tile_, all_splits_.x).vectorize(lane_);
-    total_.update().atomic().vectorize(state_lanes_.x);
+    if (total_.has_update_definition()) total_.update().atomic().vectorize(state_lanes_.x);
   }
   sum_.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   sum_.update().reorder(lane_, vector_, row_, row_group_, row_tile_, all_splits_.x).vectorize(lane_);

@@ -1,6 +1,7 @@
 /// The Funcs of a split_keys stage over tile dims, and their schedule; used by split_keys*.cpp alone.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "codegen/halide/bodies/stage.h"
@@ -50,10 +51,6 @@ class SplitKeysStage {
   void define_weights();
   void define_powers(const Exprs& lane_of_vector);
   void define_partial();
-  void define_splits();
-  void define_sums(const Exprs& at, const Exprs& row);
-  void define_merge(const Exprs& row, const Exprs& row_of_split);
-  void define_added(const Exprs& row, const Exprs& row_of_split);
   void define_out();
   Halide::Expr value_at(const Halide::Expr& vector, const Halide::Expr& key, bool is_whole) const;
   Halide::Expr key_at(const Halide::Expr& place) const;
@@ -65,6 +62,13 @@ class SplitKeysStage {
   Exprs per_row(Exprs inner) const;
   const Halide::Func& weights() const { return body_.has_softmax ? weights_ : scores_; }
   Exprs per_key(Exprs inner) const;
+
+  // split_keys_states.cpp: states of rows
+  void define_splits();
+  void define_sums(const Exprs& at, const Exprs& row);
+  void define_merge(const Exprs& row, const Exprs& row_of_split);
+  void define_added(const Exprs& row, const Exprs& row_of_split);
+  void define_total(const Exprs& row);
 
   // split_keys_product.cpp: products of queries and keys
   void define_product();
@@ -94,6 +98,8 @@ class SplitKeysStage {
   void schedule_maximum();
   void schedule_partial();
   Halide::Func& per_block(Halide::Func& f);
+
+  static constexpr float lowest = std::numeric_limits<float>::lowest();  // no score is less
 
   const OnlineSoftmax& body_;
   const Extents& extents_;

@@ -113,16 +113,25 @@ void WholeRowsStage::define_weights() {
   if (body_.has_softmax) define_powers(lane_of_vector);
   if (body_.weight) changed_weights_(per_row({key_})) = body_.weight(weights()(per_row({key_})), key_coordinates());
   if (!keeps_total(body_)) return;
-  total_by_lane_(per_row({lane_})) = 0.f;
-  total_by_lane_(per_row({lane_})) += term_of_total(body_, weights()(lane_of_vector));
-  total_(per_row({})) = 0.f;
-  total_(per_row({})) += total_by_lane_(per_row({across_.x}));
+  total_by_lane_(per_row({lane_})) = total_of_nothing(body_);
+  total_by_lane_(per_row({lane_})) = folded(body_, total_by_lane_(per_row({lane_})), term_of_total(body_, weights()(lane_of_vector)));
+  define_total();
   if (stored_rows_.are_wanted()) {
     const Expr greatest = body_.has_softmax ? maximum_(per_row({})) * ln_2 : Expr(0.f);
     kept_total_(per_row({})) = stored_rows_.storing(total_(per_row({})), greatest, greatest, row_coordinates());
   }
   if (!body_.has_softmax) return;
   scale_(per_row({})) = 1.f / (kept_total_.defined() ? kept_total_(per_row({})) : total_(per_row({})));
+}
+
+/// Only sums are reductions that Halide knows by their form.
+void WholeRowsStage::define_total() {
+  if (body_.fold == OnlineSoftmax::Fold::maximum) {
+    total_(per_row({})) = folded_lanes(body_, tiles_.lanes, [&](int lane) { return Expr(total_by_lane_(per_row({lane}))); });
+    return;
+  }
+  total_(per_row({})) = 0.f;
+  total_(per_row({})) += total_by_lane_(per_row({across_.x}));
 }
 
 /// The maximum is that of numbers: a NaN that it leaves out is one among the weights.
@@ -172,9 +181,12 @@ void WholeRowsStage::define_out() {
   const Var depth(body_.value_depth);
   Coordinates at = row_coordinates();
   at[body_.value_depth] = depth;
-  const Func& totals = kept_total_.defined() && !body_.has_softmax ? kept_total_ : total_;
+  const bool is_read_of_kept = kept_total_.defined() && (!body_.has_softmax || body_.is_of_rows);  // else the scale reads it
+  const Func& totals = is_read_of_kept ? kept_total_ : total_;
   const Expr total = keeps_total(body_) ? Expr(totals(per_row({}))) : Expr(), sum = sum_(per_row({depth % tiles_.lanes, depth / tiles_.lanes}));
-  const Expr result = body_.has_softmax ? select(strict_equal(total, 0.f), 0.f, sum * scale_(per_row({}))) : sum;
+  const Expr divided = body_.has_softmax ? select(strict_equal(total, 0.f), 0.f, sum * scale_(per_row({}))) : sum;
+  const Expr reference = body_.has_softmax ? Expr(maximum_(per_row({}))) : Expr(0.f);
+  const Expr result = body_.is_of_rows ? number_of_row(body_, total, reference) : divided;
   out_(vars_of(body_.out, body_.out)) = finished(body_, result, total, at);
 }
 

@@ -79,7 +79,7 @@ void WholeRowsStage::schedule_weights() {
     maximum_by_half_.bound_extent(half_, 2).vectorize(half_);
     maximum_by_half_.update().atomic().reorder(across_half_.x, half_, query_).vectorize(across_half_.x).vectorize(half_).vectorize(query_);
   }
-  if (total_.defined()) total_.update().atomic().reorder(across_.x, query_).vectorize(across_.x).vectorize(query_);
+  if (total_.defined() && total_.has_update_definition()) total_.update().atomic().reorder(across_.x, query_).vectorize(across_.x).vectorize(query_);
   for (Func* f : {&maximum_by_lane_, &total_by_lane_}) {
     if (!f->defined()) continue;
     f->compute_at(out_, query_tile_).bound_extent(lane_, tiles_.lanes).vectorize(lane_).unroll(query_);

@@ -27,6 +27,7 @@ class WholeRowsStage {
   void define_product();
   void define_scores();
   void define_weights();
+  void define_total();
   void define_powers(const Exprs& lane_of_vector);
   void define_sum();
   void define_out();

@@ -78,10 +78,10 @@ TEST_CASE("the logarithm of what a softmax divides by comes out of its stage", "
   OneHead a;
   const Value scores = a.scores();
   const auto [weights, lse] = softmax_with_lse(scores, a.keys);
-  SECTION("alone it is a reduction of stored scores") {
+  SECTION("alone it is a stage that stores no scores") {
     a.g.output("lse", lse, {a.queries});
     CHECK(problem_of_plans(a.g) == "");
-    CHECK(reasons<ReduceRoles>(a.g).size() == 1);
+    CHECK(reasons<OnlineSoftmaxRoles>(a.g) == std::vector<std::string>{"the log_sum_exp over keys alone reads what is made of queries x keys"});
   }
   SECTION("what the result is changed by afterwards, and depends on it, is another stage") {
     a.g.output("out", matmul(weights, a.v, a.keys) * exp(lse), {a.queries, a.depth});

@@ -9,6 +9,7 @@
 // CHECK-NEXT: --attn-canonicalise
 // CHECK-NEXT: --attn-own-scores
 // CHECK-NEXT: --attn-keep-weights
+// CHECK-NEXT: --attn-part-log-sum-exp
 // CHECK-NEXT: --attn-form-stages
 // CHECK-NEXT: --fuse
 // CHECK: USAGE:

@@ -84,3 +84,35 @@ func.func @stored(%s: !s {attn.name = "s"}, %v: !k {attn.name = "v"}) -> !o {
   %3 = attn.add %0, %2 : (!o, !o) -> !o
   attn.return %3 {names = ["out"], dims = [["queries", "depth"]]} : !o
 }
+// -----
+// Weights that are relative to the greatest score of their row: the maximum has a product of its own.
+// CHECK-LABEL: func.func @relative
+// CHECK-COUNT-3: attn.matmul
+// CHECK-NOT: attn.matmul
+// CHECK: attn.return
+// STAGES-LABEL: func.func @relative
+// STAGES-COUNT-2: attn.stage "weighted_sum"
+// STAGES-NOT: attn.stage
+// STAGES: attn.return
+func.func @relative(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn.name = "v"}, %m: !m {attn.name = "m"}) -> !o {
+  %nothing = attn.constant {kind = "real", value = 0.000000e+00} : () -> !z
+  %scores = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
+  %most = attn.reduce_max %scores {over = ["keys"]} : (!s) -> !attn.tensor<queries, real>
+  %below = attn.subtract %scores, %most : (!s, !attn.tensor<queries, real>) -> !s
+  %powers = attn.exp %below : (!s) -> !s
+  %weights = attn.select %m, %powers, %nothing : (!m, !s, !z) -> !s
+  %out = attn.matmul %weights, %v {over = ["keys"]} : (!s, !k) -> !o
+  attn.return %out {names = ["out"], dims = [["queries", "depth"]]} : !o
+}
+// -----
+// A layer's norm by its greatest feature: the product is stored once for both.
+// CHECK-LABEL: func.func @norm
+// CHECK-COUNT-1: attn.matmul
+// CHECK-NOT: attn.matmul
+// CHECK: attn.return
+func.func @norm(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}) -> !s {
+  %features = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
+  %most = attn.reduce_max %features {over = ["keys"]} : (!s) -> !attn.tensor<queries, real>
+  %0 = attn.divide %features, %most : (!s, !attn.tensor<queries, real>) -> !s
+  attn.return %0 {names = ["out"], dims = [["queries", "keys"]]} : !s
+}

@@ -102,9 +102,9 @@ std::string explained(const std::string& body, Words more = {}) {
 }
 
 const char* const roots = "    a.output(sqrt(softmax(a.scores(), a.keys)), a.v);\n";
-const char* const largest =  // of weights that no softmax makes
-    "    const Value weights = a.causal(exp(a.scores()));\n    a.output(weights, a.v);\n"
-    "    g.output(\"largest\", max(weights, a.keys), {a.batch, a.heads, a.queries});\n";
+const char* const running =  // of weights that no softmax makes
+    "    const Value weights = a.causal(exp(a.scores()));\n    a.output(weights * cumulative_sum(weights, a.keys), a.v);\n";
+const char* const logarithms = "    const Value s = a.scores();\n    g.output(\"p\", s - log_sum_exp(s, a.keys), {a.batch, a.heads, a.queries, a.keys});\n";
 const char* const projected =  // keys of the heads, which are no pairs
     "    const Dim model = g.dim(\"model\"), tokens = g.dim(\"tokens\");\n"
     "    const Value x = g.input(\"x\", {a.batch, tokens, model}), y = rename(x, tokens, a.keys);\n"
@@ -134,10 +134,11 @@ TEST_CASE("explain begins with the stages that store scores", "[command line]") 
   CHECK_THAT(stored, Catch::Contains(" (stride=8) for ") && Catch::Contains(
       ", f32\n  Stores queries x keys, 4 MB: stage 1 of 3, gemm: no operand is the result of a softmax\n"
       "  Stores queries x keys, 4 MB: stage 2 of 3, row_softmax: sqrt between softmax and matmul is not linear in the weights\n"));
-  CHECK_THAT(explained(largest), Catch::Contains("\n  Stores queries x keys: stage 2 of 3, gemm: "));
+  CHECK_THAT(explained(running), Catch::Contains("\n  Stores queries x keys: stage 1 of 3, gemm: "));
+  CHECK_THAT(explained(logarithms), Catch::Contains("\n  Stores queries x keys: stage 1 of 4, gemm: "));
   CHECK_THAT(explained(two_caches), Catch::Contains("  Stores queries x past: stage ") && Catch::Contains("  Instead: concat k and v, not scores; "));
-  CHECK_THAT(explained(softpick), Catch::Contains("  Stores queries x keys: stage 1 of 4, gemm: ") && !Catch::Contains("stage 2 of 4, reduce"));
-  for (const char* variant : {"multi_head", "encoder_layer", "linear_attention", "relu_attention", "recurrent_attention", "embedded"})
+  CHECK_THAT(explained(softpick), Catch::Contains("stage 2 of 2: weighted_sum") && !Catch::Contains("Stores "));
+  for (const char* variant : {"late_interaction", "cross_entropy", "multi_head", "encoder_layer", "linear_attention", "relu_attention", "recurrent_attention", "embedded"})
     CHECK_THAT(attune_says({"explain", variant}), !Catch::Contains("Stores "));
   CHECK_THAT(explained(projected), Catch::Contains("stage 4 of 4: online_softmax") && !Catch::Contains("Stores "));
   const json one = json::parse(explained(roots, {"--json", shape[0], shape[1]}));

@@ -23,31 +23,35 @@ bool is_more_than_factor(const AnyOp& op) {
          !std::holds_alternative<Rename>(op) && !std::holds_alternative<Matmul>(op);
 }
 
-/// The weights are made of a product of queries and keys, by way of sums and maxima of rows, too.
-bool are_made_of_scores(const Graph& graph, int weights, int value, Name keys) {
-  bool has_scores = false, has_more = false;
-  look_below(graph, weights, [&](int next) {
+/// The value is made of a product of queries and keys with a batch that is `like` dims', by way of sums and maxima of rows, too; and `has_more` than factors.
+bool is_made_of_scores(const Graph& graph, int value, const Names& like, Name keys, bool has_more) {
+  bool has_scores = false;
+  look_below(graph, value, [&](int next) {
     const Node& node = graph.node(next);
     has_more |= node.type.dims.has(keys) && !node.operands().empty() && is_more_than_factor(node.op);
     const bool is_product = std::holds_alternative<Matmul>(node.op);
     if (!is_product) return true;
     const auto dims_of = [&](int operand) { return graph.node(operand).type.dims; };
-    has_scores |= node.type.dims.has(keys) && share_batch(dims_of(value), node.type.dims, dims_of(node.inputs[0]), dims_of(node.inputs[1]), keys);
+    has_scores |= node.type.dims.has(keys) && share_batch(like, node.type.dims, dims_of(node.inputs[0]), dims_of(node.inputs[1]), keys);
     return false;
   });
   return has_scores && has_more;
 }
 
-/// Softmaxes, weights with masks, and what else a matmul sums over that is made of scores, as a softmax that is written out.
+/// Softmaxes, weights with masks, and what else a matmul sums over that is made of scores, as a softmax that is written out; scores whose greatest is
+/// wanted, or the logarithm of what they sum to.
 std::set<int> weights_in(const Graph& graph) {
   const std::vector<int> masked = nodes_with_masks(graph);
   std::set<int> all(masked.begin(), masked.end());
   for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
-    const auto* matmul = std::get_if<Matmul>(&graph.node(id).op);
+    const Node& node = graph.node(id);
+    const std::span<const int> in = node.operands();
+    const std::optional<Name> reduced = reduced_dim(node);
+    if (reduced && !std::holds_alternative<ReduceSum>(node.op) && is_made_of_scores(graph, in[0], node.type.dims, *reduced, true)) all.insert(in[0]);
+    const auto* matmul = std::get_if<Matmul>(&node.op);
     if (matmul == nullptr || matmul->over.size() != 1) continue;
-    const std::span<const int> in = graph.node(id).operands();
     for (std::size_t side = 0; side < 2; ++side)
-      if (are_made_of_scores(graph, in[side], in[1 - side], matmul->over[0])) all.insert(in[side]);
+      if (is_made_of_scores(graph, in[side], graph.node(in[1 - side]).type.dims, matmul->over[0], false)) all.insert(in[side]);
   }
   return all;
 }

@@ -47,8 +47,9 @@ std::string add_walks(const Graph& graph, bool fuse, std::vector<StageReport>& s
     if (roles == nullptr) continue;
     const auto stage = std::ranges::find_if(stages, [&](const StageReport& s) { return s.kind == plan.kind() && !s.walk; });
     if (stage == stages.end()) return "internal: the stages are not those of the plan";
-    const Names rows = graph.node(roles->matmul >= 0 ? roles->matmul : roles->row_sum).type.dims;
-    stage->walk = KeyWalk{roles->softmax >= 0 ? roles->softmax : roles->weights, roles->queries, rows.without({roles->queries, roles->value_depth})};
+    const Names rows = graph.node(roles->result()).type.dims;
+    const bool has_weights = roles->softmax >= 0 && roles->matmul >= 0;
+    stage->walk = KeyWalk{has_weights ? roles->softmax : roles->score(graph), roles->queries, rows.without({roles->queries, roles->value_depth})};
   }
   return {};
 }

@@ -164,9 +164,9 @@ MaskedScores masked_scores(const Graph& graph, int node) {
     const auto in = user.operands();
     if (std::ranges::find(in, node) == in.end()) continue;
     const auto* matmul = std::get_if<Matmul>(&user.op);
-    const auto* sum = std::get_if<ReduceSum>(&user.op);
-    const Names over = matmul != nullptr ? matmul->over : sum != nullptr ? sum->over : Names{};
-    if (over.size() == 1) return {node, over[0], 0};
+    const std::optional<Name> reduced = matmul != nullptr && matmul->over.size() == 1 ? matmul->over[0] : reduced_dim(user);
+    const bool is_sum = matmul != nullptr || std::holds_alternative<ReduceSum>(user.op);
+    if (reduced) return {node, *reduced, is_sum ? 0 : -std::numeric_limits<double>::infinity()};
   }
   return {node, {}, 0};
 }
@@ -195,6 +195,13 @@ bool are_of_pairs(const Graph& graph, int weights, int value, Name keys, const P
   return queries.size() < own.size() || std::ranges::any_of(peeled.predicates, is_of_both);
 }
 
+/// Scores with masks that a maximum or a log_sum_exp reads, and no softmax.
+bool hides_pairs(const Graph& graph, int score) {
+  const auto is_softmax_of_it = [&](const Node& user) { return std::holds_alternative<Softmax>(user.op) && user.inputs[0] == score; };
+  const PeeledScore peeled = peel_masks(graph, score);
+  return !peeled.predicates.empty() && is_made_of_product(graph, peeled.score) && std::ranges::none_of(graph.nodes(), is_softmax_of_it);
+}
+
 }  // namespace
 
 std::vector<int> nodes_with_masks(const Graph& graph) {
@@ -202,6 +209,7 @@ std::vector<int> nodes_with_masks(const Graph& graph) {
   for (int id = 0; id < static_cast<int>(graph.nodes().size()); ++id) {
     const Node& node = graph.node(id);
     if (std::holds_alternative<Softmax>(node.op)) nodes.insert(id);
+    if (reduced_dim(node) && !std::holds_alternative<ReduceSum>(node.op) && hides_pairs(graph, node.inputs[0])) nodes.insert(node.inputs[0]);
     const auto* matmul = std::get_if<Matmul>(&node.op);
     if (matmul == nullptr || matmul->over.size() != 1) continue;
     for (std::size_t i = 0; i < 2; ++i) {

@@ -40,10 +40,13 @@ struct RowSoftmax {
 /// Without a softmax the weights are the scores, or `weight` of them: there is neither a running maximum nor a division, and the score of what is
 /// hidden is `hidden`, of which weight and term are 0.
 ///   out[batch.., queries, value..] = of_total(sum_j weight(score(i, j)) * value[.., j, ..], sum_j term(score(i, j)))
-/// Without a value, too, the result is the sum of the weights: out[batch.., queries] = sum_j score(i, j).
+/// Without a value the result is a number of each row: out[batch.., queries] = sum_j score(i, j) or max_j score(i, j), as `fold` says; with a softmax
+/// ln sum_j exp(score(i, j)).
 struct OnlineSoftmax {
   static constexpr std::string_view name = "online_softmax";
   bool has_softmax = true;
+  bool is_of_rows = false;           ///< there is no value; templates get a column of ones in its place, which nothing needs
+  enum class Fold { sum, maximum } fold = Fold::sum;  ///< of a row's scores, without a value and a softmax
   std::vector<std::string> batch;    ///< outer dims: all dims of the result but queries and value_depth (keys may lack some: grouped heads)
   std::string queries, keys, value_depth;
   std::vector<std::string> over;     ///< contracted by the scores' product; may be empty

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "codegen/plan/score_masks.h"
 
@@ -116,6 +117,22 @@ void add_total_of_others(const LoweredGraph& values, const AttentionRoles& roles
   if (const auto made = change(values, {roles.shared}, term)) stage.term = [made](const Halide::Expr& score) { return made(score, {}); };
 }
 
+constexpr double nothing = -std::numeric_limits<double>::infinity();  ///< the score of what a softmax or a maximum does not see
+
+/// The stage's dims, and what it makes of scores; `hidden` is what masks put in their place.
+void add_kind(const Graph& graph, const AttentionRoles& roles, OnlineSoftmax& stage) {
+  stage.queries = roles.queries;
+  stage.keys = roles.keys;
+  stage.value_depth = roles.value_depth;
+  for (const std::string& dim : strings(graph.node(roles.result()).type.dims))
+    if (dim != stage.queries && dim != stage.value_depth) stage.batch.push_back(dim);
+  stage.has_softmax = roles.softmax >= 0;
+  stage.is_of_rows = roles.matmul < 0;
+  if (!stage.is_of_rows || !std::holds_alternative<ReduceMax>(graph.node(roles.reduction).op)) return;
+  stage.fold = OnlineSoftmax::Fold::maximum;
+  stage.hidden = static_cast<float>(nothing);
+}
+
 }  // namespace
 
 OnlineSoftmax body_of(const AttentionRoles& roles, const LoweredGraph& values, const ResultDims& results) {
@@ -125,14 +142,8 @@ OnlineSoftmax body_of(const AttentionRoles& roles, const LoweredGraph& values, c
   if (roles.log_sum_exp >= 0) stage.log_sum_exp = RowResult{results[1], {}};
   if (roles.row_maximum >= 0) stage.row_maximum = RowResult{results.back(), {}};
   if (roles.row_total >= 0) stage.row_total = RowResult{results.back(), {}};
-  stage.queries = roles.queries;
-  stage.keys = roles.keys;
-  stage.value_depth = roles.value_depth;
-  const int sum = roles.matmul >= 0 ? roles.matmul : roles.row_sum;
-  for (const std::string& dim : strings(graph.node(sum).type.dims))
-    if (dim != stage.queries && dim != stage.value_depth) stage.batch.push_back(dim);
-  stage.has_softmax = roles.softmax >= 0;
-  const auto [score, predicates] = stage.has_softmax ? peel_masks(graph, roles.score(graph)) : peel_masks(graph, roles.weights, 0);
+  add_kind(graph, roles, stage);
+  const auto [score, predicates] = peel_masks(graph, roles.score(graph), stage.has_softmax ? nothing : stage.hidden);
   const int inner = roles.product >= 0 ? roles.product : roles.sum;
   if (inner >= 0) {
     stage.over = strings(summed_dims(graph.node(inner)));
@@ -144,16 +155,16 @@ OnlineSoftmax body_of(const AttentionRoles& roles, const LoweredGraph& values, c
     stage.score = values.piece(score);
   }
   add_visibility(values, predicates, stage);
-  if (stage.has_softmax) stage.weight = change(values, {roles.softmax}, roles.weights);
+  if (stage.has_softmax && !stage.is_of_rows) stage.weight = change(values, {roles.softmax}, roles.weights);
   if (roles.shared >= 0) add_total_of_others(values, roles, score, stage);
-  if (roles.matmul >= 0) stage.value = values.piece(roles.value);
+  if (!stage.is_of_rows) stage.value = values.piece(roles.value);
   if (roles.last_of_row_sum >= 0)
     stage.of_total = [&values, matmul = roles.matmul, row_sum = roles.row_sum](const Halide::Expr& sum, const Halide::Expr& total,
                                                                                const Coordinates& at) {
       return values.at(result_of(values), at, {{matmul, {sum}}, {row_sum, {total}}}).expr;
     };
   else
-    stage.finish = change(values, {sum}, result_of(values));
+    stage.finish = change(values, {roles.result()}, result_of(values));
   return stage;
 }
 
