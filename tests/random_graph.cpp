@@ -28,15 +28,20 @@ class Drawing : private RandomElementwise, RandomSums, RandomPlaces {
   }
 
  private:
+  /// A step of a base: a pointer to member of Drawing itself would be of another `this`, of which the sanitizer of GCC 12 says that it is no Drawing.
+  template <auto step>
+  static void call(Drawing& drawing) {
+    (drawing.*step)();
+  }
   void step() {
-    using Step = void (Drawing::*)();
-    constexpr std::array<Step, 19> steps = {&Drawing::arithmetic, &Drawing::arithmetic, &Drawing::function,    &Drawing::comparison,
-                                            &Drawing::logic,      &Drawing::selection,  &Drawing::contraction, &Drawing::contraction,
-                                            &Drawing::layer,      &Drawing::reduction,  &Drawing::softmaxed,   &Drawing::joined,
-                                            &Drawing::renamed,    &Drawing::parted,     &Drawing::chosen,      &Drawing::dropped,
-                                            &Drawing::sliced,     &Drawing::carried,    &Drawing::ordered};
+    using Step = void (*)(Drawing&);
+    constexpr std::array<Step, 19> steps = {call<&Drawing::arithmetic>, call<&Drawing::arithmetic>, call<&Drawing::function>, call<&Drawing::comparison>,
+                                            call<&Drawing::logic>, call<&Drawing::selection>, call<&Drawing::contraction>, call<&Drawing::contraction>,
+                                            call<&Drawing::layer>, call<&Drawing::reduction>, call<&Drawing::softmaxed>, call<&Drawing::joined>,
+                                            call<&Drawing::renamed>, call<&Drawing::parted>, call<&Drawing::chosen>, call<&Drawing::dropped>,
+                                            call<&Drawing::sliced>, call<&Drawing::carried>, call<&Drawing::ordered>};
     const bool has_room = g().nodes().size() < Graph::max_nodes / 2 && fresh_count_ + free_names.size() < Graph::max_dims - 4;
-    if (has_room) (this->*steps[below(steps.size())])();
+    if (has_room) steps[below(steps.size())](*this);
   }
   void special() {
     const std::optional<Drawn> found = real_with_dims();

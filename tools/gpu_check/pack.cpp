@@ -13,6 +13,7 @@
 #include "tools/attune/trial.h"
 #include "tools/attune/work.h"
 #include "tools/gpu_check/headlines.h"
+#include "tools/measure/score_mask.h"
 #include "tools/npy.h"
 
 namespace attune {
@@ -123,6 +124,8 @@ std::string pack_row(const Prepared& prepared, const Kernel& kernel, const Kerne
   if (!filled.problem.empty()) return filled.problem;
   const KernelReport report = report_kernel(prepared, *prepared.targets.front());
   if (!report.problem.empty()) return report.problem;
+  if (const std::vector<std::string> inputs = mask_inputs(report.staged); !inputs.empty())
+    return fmt::format("{}: what it computes depends on the input '{}'; a row that is measured has a mask of positions alone", spec.name, inputs[0]);
   const Work work = work_of(report, filled.extents, {});
   PackedRow row{call_of(kernel, filled.extents), work.flops, 0, headline.goal};
   for (const PackedTensor& tensor : row.call.tensors) {
