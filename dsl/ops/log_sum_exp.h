@@ -27,9 +27,10 @@ struct LogSumExp {
     return {type, {}};
   }
 
-  /// Those of its two parts, of which one may be the other's opposite: relative to the larger.
+  /// Those of its two parts, of which one may be the other's opposite: relative to the larger. The first may be the next power of 2, so that the other
+  /// is ln(1/2) at least.
   double rounded_size(const DimExtents& extents, double result) const {
-    return std::abs(result) + std::log(std::fmax(1.0, static_cast<double>(extents.at(over))));
+    return std::abs(result) + std::log(std::fmax(2.0, static_cast<double>(extents.at(over))));
   }
   static constexpr double roundings = 3;
 

@@ -5,8 +5,8 @@
 
 namespace attune {
 
-/// Inputs x [tokens, features], weight [words, features], as nn.Linear has it, and target i64 [tokens]; output out [tokens], the losses, natural logarithms. A token
-/// whose target is below 0, as PyTorch's ignore_index of -100, has a loss of 0; targets from the number of words on are not allowed.
+/// Inputs x [tokens, features], weight [words, features], as nn.Linear has it, and target i64 [tokens]; output out [tokens], the losses, natural
+/// logarithms. A token whose target is below 0, as PyTorch's ignore_index of -100, has a loss of 0; targets from the number of words on are not allowed.
 struct CrossEntropy {
   double cap = 0;    ///< above 0, logits are cap * tanh(logit / cap), as Gemma 2 has them
   bool lse = false;  ///< another output, lse [tokens]: the logarithm of the sum over all words, of which z-losses are made

@@ -168,4 +168,22 @@ TEST_CASE("attention of bf16 whose values have the contracted dim of the scores"
   }
 }
 
+TEST_CASE("reductions of rows of scores by products of bf16", "[bf16_products]") {
+  if (!runs_model()) return skip("this CPU is not of x86-64");
+  Graph g;
+  const auto [queries, keys, depth] = g.dims("queries", "keys", "depth");
+  const Value scores = matmul(g.input("q", {queries, depth}), g.input("k", {keys, depth}), depth), seen = mask(scores * 0.125, index(keys) <= index(queries));
+  g.output("lse", log_sum_exp(seen, keys), {queries});
+  g.output("greatest", max(seen, keys), {queries});
+  Graph of_maximum;
+  const auto [rows, columns, over] = of_maximum.dims("queries", "keys", "depth");
+  of_maximum.output("greatest", max(matmul(of_maximum.input("q", {rows, over}), of_maximum.input("k", {columns, over}), over), columns), {rows});
+  for (const char* target : {"zen4", "sapphirerapids-amx"})
+    for (const Graph* graph : {&g, &of_maximum}) {
+      CAPTURE(target);
+      const KernelCase kernel(*graph, "rows", {.target = target, .types = "bf16", .is_modelled = true});
+      for (const char* shape : {"queries=70,keys=129,depth=37", "queries=129,keys=641,depth=64", "queries=65,keys=1,depth=1"}) CHECK(kernel.difference(shape, 3) == "");
+    }
+}
+
 }  // namespace attune
