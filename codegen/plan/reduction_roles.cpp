@@ -4,7 +4,7 @@
 namespace attune {
 namespace {
 
-/// What the reduction runs over is all that there is of it: a sum of a plain product of factors is one of sums.
+/// The greatest score, or the logarithm, needs each of them. A sum of plain products does not: it is a product with a sum.
 bool needs_pairs(const Graph& graph, const AttentionRoles& roles) {
   return as<ReduceSum>(graph.node(roles.reduction)) == nullptr || between_products_and(graph, roles.weights, roles).changes_pairs;
 }
