@@ -63,7 +63,7 @@ std::optional<SharedScores> shared_with_rows(const Graph& graph, const Users& us
     if (!reduced_dim(graph.node(id)) || match_attention(graph, users, id).roles) continue;
     const std::set<int> cone = cone_of(graph, id);
     const AttentionAnswer answer = match_alone(graph, users, id, cone);
-    if (!answer.roles || answer.roles->result() != id) continue;
+    if (!answer.roles) continue;
     rows.insert(id);
     if (!first) first = SharedScores{id, holding(graph, id, cone, products_of(*answer.roles))};
   }
