@@ -4,11 +4,13 @@
 
 #include <stdint.h>
 
+#include "runtime/abi_hooks.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define ATTUNE_ABI_VERSION 7
+#define ATTUNE_ABI_VERSION 8
 
 /* The most that a kernel has: the compiler refuses what the runtime would. An extent is at most 2^30, for twice as much is the largest
    index of Halide's 32 bits; nor has a tensor more elements than they count. */
@@ -16,7 +18,8 @@ extern "C" {
 #define ATTUNE_MAX_DIMS 64
 #define ATTUNE_MAX_STEPS 320
 #define ATTUNE_MAX_STORED 320
-#define ATTUNE_MAX_VIEWS 16
+#define ATTUNE_MAX_VIEWS 24
+#define ATTUNE_MAX_SWEEPS 16
 #define ATTUNE_MAX_EXTENT (INT64_C(1) << 30)
 #define ATTUNE_MAX_ELEMENTS ((INT64_C(1) << 31) - 1)
 
@@ -37,8 +40,10 @@ enum attune_formula {
   attune_product = 2,  /* value * the product of the operands (rename: one operand, value 1) */
   attune_quotient = 3, /* operand / value, which must divide it */
   attune_sum = 4,      /* the sum of the operands */
-  attune_slice = 5     /* positions of the operand: with B = ATTUNE_SLICE_BITS, from start = value >> 2 B on every step = (value >> B) % 2^B -th,
+  attune_slice = 5,    /* positions of the operand: with B = ATTUNE_SLICE_BITS, from start = value >> 2 B on every step = (value >> B) % 2^B -th,
                           count = value % 2^B of them, or all (0). The operand has the last of them: start + (count - 1) * step; of 0, at least `start` positions */
+  attune_block = 6,    /* so many positions of the first operand as a sweep takes at a time: the call chooses, `value` and the product of the others at least */
+  attune_start = 7     /* of the operand, a block: the position of the swept dim at which it begins */
 };
 
 struct attune_dim_v1 {
@@ -59,7 +64,8 @@ struct attune_tensor_v1 {
   const int32_t* dims; /* numbers of dims, outermost first */
 };
 
-/* An output by the parts of its dims: of [tokens x model] one of [tokens x heads x depth], where model = heads * depth. Who writes it writes the output. */
+/* An output by the parts of its dims: of [tokens x model] one of [tokens x heads x depth], where model = heads * depth. Who writes it writes the output.
+   Or any tensor's elements of the blocks that a sweep is at: a dim of the view is then a block of the tensor's own. */
 struct attune_view_v1 {
   int32_t tensor, rank;
   const int32_t* dims;  /* numbers of dims, outermost first */
@@ -104,7 +110,15 @@ struct attune_step_v1 {
   const struct attune_code_v3* codes; /* best target first, in the same order in each step; small tiles before large ones where conditions tell */
 };
 
-struct attune_kernel_v4 {
+/* Steps that a call repeats for one block after the other, so that what they store for one another is as long as a block and is still in a cache
+   when it is read. Each row of blocks is computed by itself. On a device a block is the whole dim. */
+struct attune_sweep_v1 {
+  int32_t first_step, step_count, dim_count;
+  const int32_t* blocks; /* numbers of dims of attune_block, the outermost loop's first */
+  const int32_t* starts; /* and of attune_start for each of them */
+};
+
+struct attune_kernel_v5 {
   uint32_t abi_version;
   const char* name; /* the name that library.kernel(name) takes */
   const char* variant;
@@ -118,29 +132,15 @@ struct attune_kernel_v4 {
   const struct attune_step_v1* steps;     /* each after those whose results it reads; one writes each output and each stored tensor, and some write what is updated, which they read, too */
   int32_t view_count;
   const struct attune_view_v1* views; /* their numbers follow those of the tensors */
+  int32_t sweep_count;
+  const struct attune_sweep_v1* sweeps; /* in the order of their steps, of which each is in one sweep at most */
 };
 
-struct halide_device_interface_t; /* of HalideRuntime.h */
-
-/* What the opening program asks of the Halide runtime inside a shared file. Setters give the function before: the program puts its own pool,
-   allocator, contexts and queues of devices there. Functions of devices that the file holds no code for are null. */
-struct attune_hooks_v2 {
-  void* (*set_do_par_for)(void*);
-  void* (*set_malloc)(void*);
-  void* (*set_free)(void*);
-  void* (*set_error_handler)(void*);
-  void* (*set_cuda_context)(void*); /* int (void* user_context, void** context, bool is_to_be_made) */
-  void* (*set_cuda_stream)(void*);  /* int (void* user_context, void* context, void** stream) */
-  const struct halide_device_interface_t* (*cuda_interface)(void);
-  void* (*set_opencl_context)(void*); /* int (void* user_context, void** context, void** queue, bool is_to_be_made) */
-  const struct halide_device_interface_t* (*opencl_interface)(void);
-};
-
-/* Symbol "attune_library_v1" of a shared file. A lone object exports only "attune_kernel_v4_<name>". */
+/* Symbol "attune_library_v1" of a shared file. A lone object exports only "attune_kernel_v5_<name>". */
 struct attune_library_v1 {
   uint32_t abi_version; /* first in every version: it says how the rest is laid out */
   int32_t kernel_count;
-  const struct attune_kernel_v4* const* kernels;
+  const struct attune_kernel_v5* const* kernels;
   struct attune_hooks_v2 hooks;
 };
 

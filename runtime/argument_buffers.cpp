@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "runtime/arguments.h"
 
 namespace attune {
@@ -8,7 +10,7 @@ alignas(64) std::array<std::uint8_t, 64> nothing;
 
 }  // namespace
 
-void fill_buffers(const attune_kernel_v4& kernel, Arguments arguments, attune_device device, CallBuffers& call) {
+void fill_buffers(const attune_kernel_v5& kernel, Arguments arguments, attune_device device, CallBuffers& call) {
   for (std::size_t t = 0; t < arguments.size(); ++t) {
     const Tensor& tensor = *arguments[t];
     const auto rank = static_cast<std::size_t>(tensor.rank);
@@ -34,27 +36,43 @@ void fill_buffers(const attune_kernel_v4& kernel, Arguments arguments, attune_de
   }
 }
 
-void fill_views(const attune_kernel_v4& kernel, std::span<const std::int64_t> extents, const CallBuffers& call, ViewBuffers& views) {
+void add_views(const attune_kernel_v5& kernel, ViewBuffers& views) {
   for (const attune_view_v1& view : views_of(kernel)) {
-    const halide_buffer_t& output = call.buffers[static_cast<std::size_t>(view.tensor)];
-    halide_buffer_t& buffer = views.buffers.add();
-    buffer.type = output.type;
-    buffer.dimensions = view.rank;
     const std::size_t first = views.shapes.size();
     for (std::int32_t i = 0; i < view.rank; ++i) views.shapes.add();
+    halide_buffer_t& buffer = views.buffers.add();
+    buffer.dimensions = view.rank;
     buffer.dim = &views.shapes[first];
-    std::size_t part = 0;
-    for (std::size_t axis = 0; axis < static_cast<std::size_t>(output.dimensions); ++axis) {
-      const auto count = static_cast<std::size_t>(view.parts[axis]);
-      std::int32_t stride = output.dim[static_cast<std::size_t>(output.dimensions) - 1 - axis].stride;
-      for (std::size_t i = part + count; i-- > part;) {
-        const auto extent = static_cast<std::int32_t>(extents[static_cast<std::size_t>(dims_of(view)[i])]);
-        buffer.dim[static_cast<std::size_t>(view.rank) - 1 - i] = halide_dimension_t(0, extent, stride);
-        stride *= extent;
-      }
-      part += count;
-    }
   }
+}
+
+void describe_view(const attune_view_v1& view, std::span<const std::int64_t> extents, const halide_buffer_t& whole, halide_buffer_t& buffer) {
+  buffer.type = whole.type;
+  std::size_t part = 0;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(whole.dimensions); ++axis) {
+    const auto count = static_cast<std::size_t>(view.parts[axis]);
+    std::int32_t stride = whole.dim[static_cast<std::size_t>(whole.dimensions) - 1 - axis].stride;
+    for (std::size_t i = part + count; i-- > part;) {
+      const auto extent = static_cast<std::int32_t>(extents[static_cast<std::size_t>(dims_of(view)[i])]);
+      buffer.dim[static_cast<std::size_t>(view.rank) - 1 - i] = halide_dimension_t(0, extent, stride);
+      stride *= extent;
+    }
+    part += count;
+  }
+}
+
+std::int64_t first_of_view(const attune_sweep_v1& sweep, const attune_view_v1& view, std::span<const std::int64_t> extents, const halide_buffer_t& whole) {
+  std::int64_t first = 0;
+  std::size_t part = 0;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(whole.dimensions); ++axis) {
+    const auto block = std::ranges::find(blocks_of(sweep), dims_of(view)[part]);
+    if (block != blocks_of(sweep).end()) {
+      const std::int32_t start = starts_of(sweep)[static_cast<std::size_t>(block - blocks_of(sweep).begin())];
+      first += extents[static_cast<std::size_t>(start)] * whole.dim[static_cast<std::size_t>(whole.dimensions) - 1 - axis].stride;
+    }
+    part += static_cast<std::size_t>(view.parts[axis]);
+  }
+  return first;
 }
 
 }  // namespace attune

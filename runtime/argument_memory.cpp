@@ -11,12 +11,12 @@ namespace {
 /// Halide counts elements in 32 bits, with sign.
 constexpr std::int64_t max_index = ATTUNE_MAX_ELEMENTS;
 
-std::string dim_name(const attune_kernel_v4& kernel, const attune_tensor_v1& tensor, std::size_t axis) {
+std::string dim_name(const attune_kernel_v5& kernel, const attune_tensor_v1& tensor, std::size_t axis) {
   return dims_of(kernel)[static_cast<std::size_t>(tensor.dims[axis])].name;
 }
 
 /// The innermost stride is 1, outputs do not broadcast, and what the strides reach is in Halide's range.
-Result<void> check_strides(const attune_kernel_v4& kernel, const attune_tensor_v1& expected, const Tensor& given) {
+Result<void> check_strides(const attune_kernel_v5& kernel, const attune_tensor_v1& expected, const Tensor& given) {
   const auto rank = static_cast<std::size_t>(given.rank);
   if (const std::int64_t count = given.element_count(); count < 0 || count > max_index)
     return Error{
@@ -40,7 +40,7 @@ Result<void> check_strides(const attune_kernel_v4& kernel, const attune_tensor_v
   return {};
 }
 
-Result<void> check_pointer(const attune_kernel_v4& kernel, const attune_tensor_v1& expected, const Tensor& given, const Reach& reach) {
+Result<void> check_pointer(const attune_kernel_v5& kernel, const attune_tensor_v1& expected, const Tensor& given, const Reach& reach) {
   if (given.data == nullptr)
     return Error{words(who(kernel, expected), " is null, but it is ", text_of(given), "; only a tensor with an extent of 0 may be null")};
   const auto bytes = static_cast<std::uintptr_t>(bytes_of(given.storage));  // a power of two: a division takes as long as the other checks
@@ -56,7 +56,7 @@ Result<void> check_pointer(const attune_kernel_v4& kernel, const attune_tensor_v
 std::string place_text(const CallPlace& place) { return place.kind == attune_cpu ? "the cpu" : words(name_of(place.kind), ":", place.number); }
 
 /// What is on a device is where the call runs.
-Result<void> check_device(const attune_kernel_v4& kernel, const attune_tensor_v1& expected, const Tensor& given, const CallPlace& place) {
+Result<void> check_device(const attune_kernel_v5& kernel, const attune_tensor_v1& expected, const Tensor& given, const CallPlace& place) {
   if (given.device == place.kind && given.device_number == place.number) return {};
   const std::string there = place_text(place);
   return Error{words(who(kernel, expected), " is on ", place_of(given), "; this call runs on ", there, ", which takes memory of ",
@@ -65,7 +65,7 @@ Result<void> check_device(const attune_kernel_v4& kernel, const attune_tensor_v1
 
 }  // namespace
 
-Result<void> check_memory(const attune_kernel_v4& kernel, Arguments arguments, const CallPlace* place) {
+Result<void> check_memory(const attune_kernel_v5& kernel, Arguments arguments, const CallPlace* place) {
   Table<Reach, max_tensors> reaches;
   for (std::size_t t = 0; t < arguments.size(); ++t) {
     const attune_tensor_v1& expected = tensors_of(kernel)[t];
@@ -87,7 +87,7 @@ Result<void> check_memory(const attune_kernel_v4& kernel, Arguments arguments, c
   return check_overlap(kernel, arguments, reaches.elements());
 }
 
-Result<void> check_strides_for(const CallPlace& place, const attune_kernel_v4& kernel, Arguments arguments) {
+Result<void> check_strides_for(const CallPlace& place, const attune_kernel_v5& kernel, Arguments arguments) {
   for (std::size_t t = 0; t < arguments.size(); ++t)
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(arguments[t]->rank); ++axis)
       if (arguments[t]->strides[axis] < 0 && arguments[t]->extents[axis] > 1)

@@ -77,7 +77,7 @@ bool overlap(const Tensor& a, const Tensor& b) {
   return range_of(a, reach_of(a)).meets(range_of(b, reach_of(b))) && may_share(footprint_of(a), footprint_of(b));
 }
 
-Result<void> check_overlap(const attune_kernel_v4& kernel, Arguments arguments, std::span<const Reach> reaches) {
+Result<void> check_overlap(const attune_kernel_v5& kernel, Arguments arguments, std::span<const Reach> reaches) {
   Table<Range, max_tensors> ranges;
   for (std::size_t t = 0; t < arguments.size(); ++t) ranges.add(range_of(*arguments[t], reaches[t]));
   for (std::size_t out = 0; out < arguments.size(); ++out) {

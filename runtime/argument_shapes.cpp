@@ -11,7 +11,7 @@ constexpr std::int64_t unbound = -1;
 std::int64_t extent_at(const Tensor& tensor, std::size_t axis) { return tensor.extents[axis]; }
 
 /// Storage, rank and the range of every extent.
-Result<void> check_form(const attune_kernel_v4& kernel, const attune_tensor_v1& expected, const Tensor& given) {
+Result<void> check_form(const attune_kernel_v5& kernel, const attune_tensor_v1& expected, const Tensor& given) {
   if (given.storage != expected.storage || given.rank != expected.rank) {
     if (!is_known(given.storage))
       return Error{
@@ -29,7 +29,7 @@ Result<void> check_form(const attune_kernel_v4& kernel, const attune_tensor_v1& 
   return {};
 }
 
-void bind_free_dims(const attune_kernel_v4& kernel, Arguments arguments, DimExtents& extents) {
+void bind_free_dims(const attune_kernel_v5& kernel, Arguments arguments, DimExtents& extents) {
   for (std::size_t t = 0; t < arguments.size(); ++t) {
     const attune_tensor_v1& tensor = tensors_of(kernel)[t];
     if (tensor.role == attune_output) continue;
@@ -46,6 +46,8 @@ std::int64_t derive(const attune_dim_v1& dim, const DimExtents& extents) {
   for (const std::int32_t number : operands_of(dim)) {
     const std::int64_t operand = extents[static_cast<std::size_t>(number)];
     if (dim.formula == attune_slice) return operand >= least_sliced(dim) ? slice_extent(dim, operand) : unbound;
+    if (dim.formula == attune_block) return operand;  // the whole, until a call chooses (sweeps.h)
+    if (dim.formula == attune_start) return 0;
     if (dim.formula == attune_quotient) return operand % dim.value == 0 ? operand / dim.value : unbound;
     // Both factors are at most max_extent + 1: neither product nor sum overflows.
     extent = std::min(dim.formula == attune_product ? extent * operand : extent + operand, max_extent + 1);
@@ -53,7 +55,7 @@ std::int64_t derive(const attune_dim_v1& dim, const DimExtents& extents) {
   return extent;
 }
 
-Result<void> bind_dims(const attune_kernel_v4& kernel, Arguments arguments, DimExtents& extents) {
+Result<void> bind_dims(const attune_kernel_v5& kernel, Arguments arguments, DimExtents& extents) {
   const std::span<const attune_dim_v1> dims = dims_of(kernel);
   for (std::size_t d = 0; d < dims.size(); ++d) extents[d] = dims[d].formula == attune_free ? unbound : dims[d].value;
   bind_free_dims(kernel, arguments, extents);
@@ -75,7 +77,7 @@ Result<void> bind_dims(const attune_kernel_v4& kernel, Arguments arguments, DimE
 }
 
 /// The sentence about an axis whose extent is not that of its dim.
-Error mismatch(const attune_kernel_v4& kernel, Arguments arguments, std::size_t tensor, std::size_t axis, const DimExtents& extents) {
+Error mismatch(const attune_kernel_v5& kernel, Arguments arguments, std::size_t tensor, std::size_t axis, const DimExtents& extents) {
   const attune_tensor_v1& expected = tensors_of(kernel)[tensor];
   const std::int32_t number = expected.dims[axis];
   const attune_dim_v1& dim = dims_of(kernel)[static_cast<std::size_t>(number)];
@@ -97,7 +99,7 @@ Error mismatch(const attune_kernel_v4& kernel, Arguments arguments, std::size_t 
 
 }  // namespace
 
-Result<void> check_shapes(const attune_kernel_v4& kernel, Arguments arguments, DimExtents& extents) {
+Result<void> check_shapes(const attune_kernel_v5& kernel, Arguments arguments, DimExtents& extents) {
   for (std::size_t t = 0; t < arguments.size(); ++t)
     if (Result<void> form = check_form(kernel, tensors_of(kernel)[t], *arguments[t]); !form) return form;
   if (Result<void> bound = bind_dims(kernel, arguments, extents); !bound) return bound;

@@ -24,7 +24,7 @@ using Arguments = std::span<const Tensor* const>;
 using DimExtents = std::array<std::int64_t, max_dims>;
 
 /// Checks number, storage, rank and extents, and fills `extents`. `arguments` has one pointer for each tensor of the manifest.
-Result<void> check_shapes(const attune_kernel_v4& kernel, Arguments arguments, DimExtents& extents);
+Result<void> check_shapes(const attune_kernel_v5& kernel, Arguments arguments, DimExtents& extents);
 
 /// Where a call runs: which device of a kind, by its number.
 struct CallPlace {
@@ -34,14 +34,14 @@ struct CallPlace {
 
 /// Checks devices, strides, pointers and overlap of arguments whose shapes are right. What is on a device must be where the call runs; null: nobody
 /// knows where. Whether the device knows the memory is not asked.
-Result<void> check_memory(const attune_kernel_v4& kernel, Arguments arguments, const CallPlace* place);
+Result<void> check_memory(const attune_kernel_v5& kernel, Arguments arguments, const CallPlace* place);
 
 /// Refuses what a device cannot take although the host can: strides below 0, on the host's side of a copy neither.
-Result<void> check_strides_for(const CallPlace& place, const attune_kernel_v4& kernel, Arguments arguments);
+Result<void> check_strides_for(const CallPlace& place, const attune_kernel_v5& kernel, Arguments arguments);
 
 /// Checks that nothing that the call writes, outputs and what is updated, shares an element with another argument; `reaches`: of each argument. Exact
 /// for dense tensors and slices of a common array; others count as overlapping where their address ranges do.
-Result<void> check_overlap(const attune_kernel_v4& kernel, Arguments arguments, std::span<const Reach> reaches);
+Result<void> check_overlap(const attune_kernel_v5& kernel, Arguments arguments, std::span<const Reach> reaches);
 
 /// Whether two tensors may share an element, as check_overlap finds it.
 bool overlap(const Tensor& a, const Tensor& b);
@@ -53,16 +53,22 @@ struct CallBuffers {
 };
 
 /// Describes checked arguments as Halide takes them: innermost dim first, no null pointers but of what is on a device. `call` is empty before.
-void fill_buffers(const attune_kernel_v4& kernel, Arguments arguments, attune_device device, CallBuffers& call);
+void fill_buffers(const attune_kernel_v5& kernel, Arguments arguments, attune_device device, CallBuffers& call);
 
-/// Outputs by the parts of their dims, in the manifest's order of views.
+/// Outputs by the parts of their dims and blocks of tensors, in the manifest's order of views.
 struct ViewBuffers {
   Table<halide_buffer_t, max_views> buffers;
   Table<halide_dimension_t, max_views * max_rank> shapes;
 };
 
-/// Describes the views of a call's buffers. `views` is empty before. Their memory is told step by step: share_memory.
-void fill_views(const attune_kernel_v4& kernel, std::span<const std::int64_t> extents, const CallBuffers& call, ViewBuffers& views);
+/// Room for the views of a kernel, whose dims and memory are told step by step. `views` is empty before.
+void add_views(const attune_kernel_v5& kernel, ViewBuffers& views);
+
+/// Describes `view` as one of `whole`, for these extents of the kernel's dims: its dims, not its memory.
+void describe_view(const attune_view_v1& view, std::span<const std::int64_t> extents, const halide_buffer_t& whole, halide_buffer_t& buffer);
+
+/// The place in `whole` of the view's first element: where the blocks that a sweep is at begin.
+std::int64_t first_of_view(const attune_sweep_v1& sweep, const attune_view_v1& view, std::span<const std::int64_t> extents, const halide_buffer_t& whole);
 
 /// Tells `to` where the elements of `from` are now, on the host and on a device.
 inline void share_memory(const halide_buffer_t& from, halide_buffer_t& to) {

@@ -33,8 +33,8 @@ struct attune_library* attune_open(const char* path);
 /* The same for one certain file: another than that with this SHA-256, 64 hexadecimal digits as `sha256sum FILE` prints them, is refused. */
 struct attune_library* attune_open_expected(const char* path, const char* expected_sha256);
 
-/* A library of one kernel that is linked into the program: attune_link(&attune_kernel_v4_NAME). */
-struct attune_library* attune_link(const struct attune_kernel_v4* manifest);
+/* A library of one kernel that is linked into the program: attune_link(&attune_kernel_v5_NAME). */
+struct attune_library* attune_link(const struct attune_kernel_v5* manifest);
 
 /* Null is allowed. Kernels of the library must not be used afterwards. */
 void attune_close(struct attune_library* library);
@@ -59,7 +59,7 @@ const char* attune_target_name(const struct attune_kernel* kernel, int32_t numbe
 const char* attune_target_problem(const struct attune_kernel* kernel, int32_t number);
 
 /* What the kernel takes, as abi.h lays it out, and in a few lines of text. */
-const struct attune_kernel_v4* attune_manifest(const struct attune_kernel* kernel);
+const struct attune_kernel_v5* attune_manifest(const struct attune_kernel* kernel);
 const char* attune_describe(const struct attune_kernel* kernel);
 
 /* Checks all tensors, then runs. Either all have names, or none has and they stand in the manifest's order. Gives 0 or -1.

@@ -162,7 +162,7 @@ attune_library* attune_open_expected(const char* path, const char* expected_sha2
   });
 }
 
-attune_library* attune_link(const attune_kernel_v4* manifest) {
+attune_library* attune_link(const attune_kernel_v5* manifest) {
   return attune::guarded<attune_library*>(nullptr, [&]() -> Result<attune_library*> {
     if (manifest == nullptr) return Error{"attune_link: the manifest is null"};
     Result<attune::Kernel> kernel = attune::Kernel::from(*manifest);
@@ -213,7 +213,7 @@ const char* attune_target_problem(const struct attune_kernel* kernel, int32_t nu
   return target == nullptr ? nullptr : target->problem.c_str();
 }
 
-const attune_kernel_v4* attune_manifest(const struct attune_kernel* kernel) {
+const attune_kernel_v5* attune_manifest(const struct attune_kernel* kernel) {
   return kernel == nullptr ? nullptr : &kernel->kernel.manifest();
 }
 

@@ -40,7 +40,7 @@ std::span<const attune_code_v3> codes_for(const attune_step_v1& step, std::strin
 
 }  // namespace
 
-std::vector<UsableTarget> usable_targets(const attune_kernel_v4& kernel, const Capabilities& machine) {
+std::vector<UsableTarget> usable_targets(const attune_kernel_v5& kernel, const Capabilities& machine) {
   std::vector<UsableTarget> usable;
   std::vector<KernelTarget> targets = targets_of(kernel, machine);
   std::ranges::stable_partition(targets, [&](const KernelTarget& target) { return is_tuned_for(target.cpus, machine); });
@@ -57,7 +57,7 @@ std::vector<UsableTarget> usable_targets(const attune_kernel_v4& kernel, const C
 
 bool is_for(const UsableTarget& target, std::string_view name) { return is_named(target.name, target.device, name); }
 
-std::vector<KernelTarget> targets_of(const attune_kernel_v4& kernel, const Capabilities& machine) {
+std::vector<KernelTarget> targets_of(const attune_kernel_v5& kernel, const Capabilities& machine) {
   std::vector<KernelTarget> targets;
   for (const attune_step_v1& step : steps_of(kernel))
     for (const attune_code_v3& code : codes_of(step)) {
@@ -68,7 +68,7 @@ std::vector<KernelTarget> targets_of(const attune_kernel_v4& kernel, const Capab
   return targets;
 }
 
-std::string no_code_for(const attune_kernel_v4& kernel, std::string_view name, const Capabilities& machine) {
+std::string no_code_for(const attune_kernel_v5& kernel, std::string_view name, const Capabilities& machine) {
   std::string held, usable, lacking;
   for (const KernelTarget& target : targets_of(kernel, machine)) {
     const std::string text = target.device == attune_cpu ? words(target.name, " (cpu)") : std::string(target.name);
@@ -81,7 +81,7 @@ std::string no_code_for(const attune_kernel_v4& kernel, std::string_view name, c
                usable.empty() ? "nothing" : usable);
 }
 
-std::string no_usable_target(const attune_kernel_v4& kernel, const Capabilities& machine) {
+std::string no_usable_target(const attune_kernel_v5& kernel, const Capabilities& machine) {
   std::string targets;
   for (const KernelTarget& target : targets_of(kernel, machine))
     add_to_list(targets, words(target.name, " (lacking here: ", target.problem, ")"));
@@ -102,7 +102,7 @@ const UsableTarget* choose_target(std::span<const UsableTarget> usable, std::spa
   return nullptr;
 }
 
-Result<void> check_limits(const attune_kernel_v4& kernel, std::span<const UsableTarget> targets, const DriverDevice& device) {
+Result<void> check_limits(const attune_kernel_v5& kernel, std::span<const UsableTarget> targets, const DriverDevice& device) {
   for (const UsableTarget& target : targets) {
     if (target.device != device.kind()) continue;
     for (std::size_t step = 0; step < target.codes.size(); ++step) {
@@ -120,7 +120,7 @@ Result<void> check_limits(const attune_kernel_v4& kernel, std::span<const Usable
   return {};
 }
 
-std::string no_code_for_extents(const attune_kernel_v4& kernel, std::span<const UsableTarget> usable, std::span<const std::int64_t> extents) {
+std::string no_code_for_extents(const attune_kernel_v5& kernel, std::span<const UsableTarget> usable, std::span<const std::int64_t> extents) {
   std::string offers;
   const auto offer = [&](const attune_code_v3& code) {
     for (const attune_condition_v1& condition : conditions_of(code))

@@ -23,10 +23,10 @@ struct UsableTarget {
 };
 
 /// Those of a sound manifest that the machine can run: those that were tuned for its CPU, then others, both in the manifest's order.
-std::vector<UsableTarget> usable_targets(const attune_kernel_v4& kernel, const Capabilities& machine);
+std::vector<UsableTarget> usable_targets(const attune_kernel_v5& kernel, const Capabilities& machine);
 
 /// Why it can run none: what the kernel holds and what the machine lacks.
-std::string no_usable_target(const attune_kernel_v4& kernel, const Capabilities& machine);
+std::string no_usable_target(const attune_kernel_v5& kernel, const Capabilities& machine);
 
 /// Whether `name` is the target's ("x86-64-v3") or its device's ("cpu"), or one of a driver's devices of that kind ("cuda:1").
 bool is_for(const UsableTarget& target, std::string_view name);
@@ -46,10 +46,10 @@ struct KernelTarget {
 };
 
 /// All of them, in the manifest's order.
-std::vector<KernelTarget> targets_of(const attune_kernel_v4& kernel, const Capabilities& machine);
+std::vector<KernelTarget> targets_of(const attune_kernel_v5& kernel, const Capabilities& machine);
 
 /// Why the machine can run no code for `name`: what the kernel holds, or what the machine lacks.
-std::string no_code_for(const attune_kernel_v4& kernel, std::string_view name, const Capabilities& machine);
+std::string no_code_for(const attune_kernel_v5& kernel, std::string_view name, const Capabilities& machine);
 
 /// The first of a step's codes whose conditions hold for the extents of the kernel's dims; null if none.
 const attune_code_v3* choose_code(std::span<const attune_code_v3> codes, std::span<const std::int64_t> extents);
@@ -62,9 +62,9 @@ inline const UsableTarget* first_for_all(std::span<const UsableTarget> usable) {
 
 /// Refuses a device whose blocks of threads share less memory than codes of targets for its kind need, or whose kernels take fewer tensors than a stage
 /// has, before any is launched: drivers need not notice.
-Result<void> check_limits(const attune_kernel_v4& kernel, std::span<const UsableTarget> targets, const DriverDevice& device);
+Result<void> check_limits(const attune_kernel_v5& kernel, std::span<const UsableTarget> targets, const DriverDevice& device);
 
 /// Why none was chosen: the extents, and what each code takes.
-std::string no_code_for_extents(const attune_kernel_v4& kernel, std::span<const UsableTarget> usable, std::span<const std::int64_t> extents);
+std::string no_code_for_extents(const attune_kernel_v5& kernel, std::span<const UsableTarget> usable, std::span<const std::int64_t> extents);
 
 }  // namespace attune

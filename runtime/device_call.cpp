@@ -54,7 +54,7 @@ int wrap_on_device(CallContext& context, const halide_device_interface_t& interf
   return 0;
 }
 
-int finish_on_device(void* user_context, const attune_kernel_v4& kernel, Arguments arguments, CallBuffers& call, int status) {
+int finish_on_device(void* user_context, const attune_kernel_v5& kernel, Arguments arguments, CallBuffers& call, int status) {
   for (std::size_t t = 0; t < arguments.size(); ++t) {
     halide_buffer_t& buffer = call.buffers[t];
     if (buffer.device_interface == nullptr) continue;

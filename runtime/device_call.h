@@ -14,6 +14,6 @@ int wrap_on_device(CallContext& context, const halide_device_interface_t& interf
 
 /// Copies the outputs of a call that ran on a device to their memory if its `status` is 0, and in any case frees what it holds on the device, and
 /// leaves what the caller has there. Gives the first status that is not 0.
-int finish_on_device(void* user_context, const attune_kernel_v4& kernel, Arguments arguments, CallBuffers& call, int status);
+int finish_on_device(void* user_context, const attune_kernel_v5& kernel, Arguments arguments, CallBuffers& call, int status);
 
 }  // namespace attune

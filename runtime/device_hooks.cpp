@@ -93,7 +93,7 @@ void take_over_devices(const attune_hooks_v2& hooks) {
   if (hooks.set_opencl_context != nullptr) hooks.set_opencl_context(reinterpret_cast<void*>(on_opencl_context));
 }
 
-Result<void> check_hooks(const attune_kernel_v4& kernel, const attune_hooks_v2* hooks) {
+Result<void> check_hooks(const attune_kernel_v5& kernel, const attune_hooks_v2* hooks) {
   const bool has_cuda = hooks != nullptr ? hooks->cuda_interface != nullptr : halide_cuda_device_interface != nullptr;
   const bool has_opencl = hooks != nullptr ? hooks->opencl_interface != nullptr : halide_opencl_device_interface != nullptr;
   for (const attune_step_v1& step : steps_of(kernel))

@@ -17,7 +17,7 @@ void take_over_own_devices();
 void take_over_devices(const attune_hooks_v2& hooks);
 
 /// Refuses a manifest with code for a device that its file, or (null) this program, has no Halide runtime for.
-Result<void> check_hooks(const attune_kernel_v4& kernel, const attune_hooks_v2* hooks);
+Result<void> check_hooks(const attune_kernel_v5& kernel, const attune_hooks_v2* hooks);
 
 /// How Halide's runtime works with a device: that of a shared file, or (null) of this program.
 const halide_device_interface_t* interface_of(const attune_hooks_v2* hooks, attune_device device);

@@ -10,19 +10,20 @@
 #include "runtime/run.h"
 #include "runtime/signature.h"
 #include "runtime/stored.h"
+#include "runtime/sweeps.h"
 #include "runtime/words.h"
 
 namespace attune {
 namespace {
 
-std::string tensor_names(const attune_kernel_v4& kernel) {
+std::string tensor_names(const attune_kernel_v5& kernel) {
   std::string names;
   for (const attune_tensor_v1& tensor : tensors_of(kernel)) add_to_list(names, tensor.name);
   return names;
 }
 
 /// All that the call would write is empty.
-bool has_no_result(const attune_kernel_v4& kernel, std::span<const Tensor* const> tensors) {
+bool has_no_result(const attune_kernel_v5& kernel, std::span<const Tensor* const> tensors) {
   for (std::size_t t = 0; t < tensors.size(); ++t)
     if (is_written(tensors_of(kernel)[t]) && !tensors[t]->is_empty()) return false;
   return true;
@@ -31,7 +32,7 @@ bool has_no_result(const attune_kernel_v4& kernel, std::span<const Tensor* const
 }  // namespace
 
 struct Kernel::State {
-  const attune_kernel_v4* manifest;
+  const attune_kernel_v5* manifest;
   std::vector<UsableTarget> usable;
   std::vector<Lifetime> lifetimes;  ///< of what steps store
   std::size_t input_count;
@@ -39,7 +40,7 @@ struct Kernel::State {
   DriverDevice* device;                    ///< of calls on its kind of device; those on another kind take the first there
 };
 
-Result<Kernel> Kernel::open(const attune_kernel_v4& manifest, std::shared_ptr<const KernelFile> file) {
+Result<Kernel> Kernel::open(const attune_kernel_v5& manifest, std::shared_ptr<const KernelFile> file) {
   if (Result<void> sound = check_manifest(manifest); !sound) return sound.error();
   if (Result<void> hooked = check_hooks(manifest, file == nullptr ? nullptr : &file->hooks()); !hooked) return hooked.error();
   const auto inputs = std::ranges::count_if(tensors_of(manifest), [](const attune_tensor_v1& tensor) { return tensor.role != attune_output; });
@@ -47,7 +48,7 @@ Result<Kernel> Kernel::open(const attune_kernel_v4& manifest, std::shared_ptr<co
                                               static_cast<std::size_t>(inputs), std::move(file), nullptr}));
 }
 
-Result<Kernel> Kernel::from(const attune_kernel_v4& manifest) {
+Result<Kernel> Kernel::from(const attune_kernel_v5& manifest) {
   Result<Kernel> kernel = open(manifest, nullptr);
   if (!kernel) return kernel;
   return kernel->usable();
@@ -124,7 +125,7 @@ Result<std::size_t> Kernel::find_tensor(std::string_view name) const {
 Result<void> Kernel::call_checked(std::span<const Tensor* const> tensors, CallOptions options) const {
   DimExtents extents;
   if (Result<void> shapes = check_shapes(manifest(), tensors, extents); !shapes) return shapes;
-  const std::span<const std::int64_t> bound(extents.data(), dims().size());
+  const std::span<std::int64_t> bound(extents.data(), dims().size());
   const UsableTarget* target = state_->usable.empty() ? nullptr : first_for_all(state_->usable);
   if (target == nullptr) target = choose_target(state_->usable, bound);
   if (target != nullptr && target->device != attune_cpu) return call_on_device({manifest(), *target, state_->lifetimes, tensors, bound}, options);
@@ -134,6 +135,7 @@ Result<void> Kernel::call_checked(std::span<const Tensor* const> tensors, CallOp
   if (has_no_result(manifest(), tensors)) return {};
   if (target == nullptr) return Error{no_code_for_extents(manifest(), state_->usable, bound)};
   if (options.stream != nullptr) return Error{words(who(manifest()), ": got a stream, and runs on the cpu; streams are of devices")};
+  choose_blocks(manifest(), *target, bound);
   return run({manifest(), *target, state_->lifetimes, tensors, bound}, options.workspace);
 }
 
@@ -153,7 +155,7 @@ Result<void> Kernel::call_on_device(CheckedCall call, const CallOptions& options
   return run(call, options.workspace);
 }
 
-const attune_kernel_v4& Kernel::manifest() const { return *state_->manifest; }
+const attune_kernel_v5& Kernel::manifest() const { return *state_->manifest; }
 std::span<const attune_tensor_v1> Kernel::inputs() const { return tensors_of(manifest()).first(state_->input_count); }
 std::span<const attune_tensor_v1> Kernel::outputs() const { return tensors_of(manifest()).subspan(state_->input_count); }
 std::span<const attune_dim_v1> Kernel::dims() const { return dims_of(manifest()); }

@@ -44,7 +44,7 @@ struct CallOptions {
 class Kernel {
  public:
   /// The kernel of a manifest that is linked into the program. Refuses a malformed manifest, and a kernel that this machine cannot run.
-  static Result<Kernel> from(const attune_kernel_v4& manifest);
+  static Result<Kernel> from(const attune_kernel_v5& manifest);
 
   /// Checks all arguments, then runs: inputs and outputs in the order of the manifest; kernel.call(tensors, {.stream = stream}).
   /// Any extents from 0 up are right; nothing runs if every output is empty. Takes at most stack_bytes_of_call (`stack.h`) of the thread's
@@ -69,7 +69,7 @@ class Kernel {
   std::span<const attune_tensor_v1> outputs() const;
   std::span<const attune_dim_v1> dims() const;
   /// Everything that is known of the kernel; abi.h explains it.
-  const attune_kernel_v4& manifest() const;
+  const attune_kernel_v5& manifest() const;
 
   /// Tensors, derived dims and the codes of its steps in a few lines.
   std::string describe() const;
@@ -93,7 +93,7 @@ class Kernel {
   struct State;
   explicit Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   /// Of a manifest inside `file`, which the kernel keeps open. It may have no code for this machine: calls then refuse.
-  static Result<Kernel> open(const attune_kernel_v4& manifest, std::shared_ptr<const KernelFile> file);
+  static Result<Kernel> open(const attune_kernel_v5& manifest, std::shared_ptr<const KernelFile> file);
   /// The same kernel, if calls have code that this machine can run. Where that is devices' alone, those that there are.
   Result<Kernel> usable() const;
   Result<void> check_usable() const;

@@ -22,7 +22,7 @@ class KernelFile {
   ~KernelFile();
 
   const attune_hooks_v2& hooks() const { return table_.hooks; }
-  std::span<const attune_kernel_v4* const> kernels() const { return {table_.kernels, static_cast<std::size_t>(table_.kernel_count)}; }
+  std::span<const attune_kernel_v5* const> kernels() const { return {table_.kernels, static_cast<std::size_t>(table_.kernel_count)}; }
 
  private:
   void* handle_;

@@ -34,7 +34,7 @@ Result<Library> Library::open(const std::filesystem::path& path, std::string_vie
 Result<Library> Library::of(const std::filesystem::path& path, const std::shared_ptr<const KernelFile>& file) {
   auto state = std::make_shared<State>();
   state->path = path.string();
-  for (const attune_kernel_v4* manifest : file->kernels()) {
+  for (const attune_kernel_v5* manifest : file->kernels()) {
     Result<Kernel> kernel = Kernel::open(*manifest, file);
     if (!kernel) return Error{words("kernel file '", state->path, "': ", kernel.error().message)};
     state->kernels.push_back(std::move(kernel).value());

@@ -9,12 +9,13 @@
 #include "runtime/device_call.h"
 #include "runtime/device_hooks.h"
 #include "runtime/stack.h"
+#include "runtime/sweeps.h"
 #include "runtime/words.h"
 
 namespace attune {
 namespace {
 
-Error failure(const attune_kernel_v4& kernel, std::string_view target, const CallContext& context, int status) {
+Error failure(const attune_kernel_v5& kernel, std::string_view target, const CallContext& context, int status) {
   if (context.workspace_is_short())
     return {words(who(kernel), ": its workspace is too small: it has ", context.workspace()->size_bytes(),
                   " bytes; this call takes at least ", context.workspace()->peak_bytes(),
@@ -28,7 +29,7 @@ Error failure(const attune_kernel_v4& kernel, std::string_view target, const Cal
 }
 
 /// A sentence that needs no memory where there is none left for another.
-Error said(const attune_kernel_v4& kernel, std::string_view target, const CallContext& context, int status) {
+Error said(const attune_kernel_v5& kernel, std::string_view target, const CallContext& context, int status) {
   try {
     return failure(kernel, target, context, status);
   } catch (const std::bad_alloc&) {
@@ -41,17 +42,19 @@ class Steps {
  public:
   Steps(const CheckedCall& call, CallContext& context, CallBuffers& buffers, const StoredBuffers& stored)
       : call_(call), context_(context), buffers_(buffers), stored_(stored), user_context_(&context) {
-    fill_views(call.kernel, call.extents, buffers, views_);
+    std::ranges::copy(call.extents, all_extents_.begin());
+    add_views(call.kernel, views_);
   }
   Steps(const Steps&) = delete;
 
   /// All of them, up to one that fails. Gives its error code, or 0.
   int run() {
     int status = 0;
-    for (std::size_t number = 0; number < steps_of(call_.kernel).size() && status == 0; ++number) {
-      status = run(number);
-      if (context_.workspace() != nullptr) context_.workspace()->next_step();
-      release_after(static_cast<std::int32_t>(number), status);
+    for (std::int32_t number = 0; number < call_.kernel.step_count && status == 0; ++number) {
+      const attune_sweep_v1* sweep = sweep_at(call_.kernel, number);
+      status = sweep == nullptr ? run_step(number) : run(*sweep);
+      if (sweep != nullptr) number += sweep->step_count - 1;
+      release_after(number, status);
     }
     if (call_.target.device == attune_cpu) return status;
     return finish_on_device(user_context_, call_.kernel, call_.arguments, buffers_, status);
@@ -64,16 +67,40 @@ class Steps {
     return number < arguments ? buffers_.buffers[number] : stored_[number - arguments];
   }
 
-  /// Calls visit with the buffer of each view that the step has, and with that of its output.
+  std::span<const std::int64_t> all_extents() const { return {all_extents_.data(), call_.extents.size()}; }
+
+  /// Calls visit with each view that the step has, its buffer, and that of the whole.
   void for_views(const attune_step_v1& step, auto visit) {
     if (call_.kernel.view_count == 0) return;
     for (const std::int32_t tensor : tensors_of(step))
-      if (const attune_view_v1* view = view_at(call_.kernel, tensor)) visit(buffer(tensor), buffer(view->tensor));
+      if (const attune_view_v1* view = view_at(call_.kernel, tensor)) visit(*view, buffer(tensor), buffer(view->tensor));
   }
 
-  int run(std::size_t number) {
+  /// The steps of a sweep for one block after the other.
+  int run(const attune_sweep_v1& sweep) {
+    int status = 0;
+    for (BlockSweep blocks(call_.kernel, sweep, all_extents_); status == 0 && blocks.next();) {
+      for (std::size_t t = 0; t < stored_of(call_.kernel).size(); ++t)
+        if (is_swept(call_.kernel, stored_of(call_.kernel)[t])) stored_.describe(call_.kernel, t, all_extents_);
+      for (std::int32_t number = sweep.first_step; number < sweep.first_step + sweep.step_count && status == 0; ++number) status = run_step(number);
+    }
+    return status;
+  }
+
+  int run_step(std::int32_t number) {
+    const int status = run_code(static_cast<std::size_t>(number));
+    if (context_.workspace() != nullptr) context_.workspace()->next_step();
+    return status;
+  }
+
+  int run_code(std::size_t number) {
     const attune_step_v1& step = steps_of(call_.kernel)[number];
-    for_views(step, [](halide_buffer_t& view, const halide_buffer_t& output) { share_memory(output, view); });
+    const attune_sweep_v1* sweep = sweep_at(call_.kernel, static_cast<std::int32_t>(number));
+    for_views(step, [&](const attune_view_v1& described, halide_buffer_t& view, const halide_buffer_t& whole) {
+      describe_view(described, all_extents_, whole, view);
+      share_memory(whole, view);
+      if (sweep != nullptr && view.host != nullptr) view.host += first_of_view(*sweep, described, all_extents_, whole) * view.type.bytes();
+    });
     // A call whose outputs are all empty does not come here: of the only step one has elements.
     const auto is_empty = [&](std::int32_t tensor) { return buffer(tensor).number_of_elements() == 0; };
     if (call_.kernel.step_count > 1 && std::ranges::all_of(outputs_of(step), is_empty)) return 0;
@@ -82,12 +109,13 @@ class Steps {
     for (const std::int32_t tensor : inputs_of(step)) *pointer++ = &buffer(tensor);
     std::int32_t* extent = extents_.data();
     for (const std::int32_t dim : dims_of(step)) {
-      *extent = static_cast<std::int32_t>(call_.extents[static_cast<std::size_t>(dim)]);
+      *extent = static_cast<std::int32_t>(all_extents_[static_cast<std::size_t>(dim)]);
       *pointer++ = extent++;
     }
     for (const std::int32_t tensor : outputs_of(step)) *pointer++ = &buffer(tensor);
-    const int status = choose_code(call_.target.codes[number], call_.extents)->run(pointers_.data());
-    for_views(step, [](const halide_buffer_t& view, halide_buffer_t& output) { share_memory(view, output); });
+    const int status = choose_code(call_.target.codes[number], all_extents())->run(pointers_.data());
+    if (call_.target.device != attune_cpu)
+      for_views(step, [](const attune_view_v1&, const halide_buffer_t& view, halide_buffer_t& whole) { share_memory(view, whole); });
     return status;
   }
 
@@ -104,9 +132,10 @@ class Steps {
   const CheckedCall& call_;
   CallContext& context_;
   CallBuffers& buffers_;
-  const StoredBuffers& stored_;
+  StoredBuffers stored_;
   ViewBuffers views_;
   void* user_context_;
+  DimExtents all_extents_;  // of the kernel's dims, in a sweep those of the block that it is at
   std::array<std::int32_t, max_dims> extents_;  // of the step's dims
   std::array<void*, 1 + max_tensors + max_stored + max_views + max_dims> pointers_;
 };
@@ -188,7 +217,7 @@ int run_steps(const CheckedCall& call, CallContext& context, const StoredPlaces&
 
 }  // namespace
 
-Result<void> check_stack(const attune_kernel_v4& kernel) {
+Result<void> check_stack(const attune_kernel_v5& kernel) {
   const std::size_t left = stack_bytes_left();
   if (left >= stack_bytes_of_kernel) return {};
   return Error{words(who(kernel), ": too little is left of this thread's stack: ", left, " bytes; a call takes up to ", stack_bytes_of_call)};

@@ -12,11 +12,11 @@
 namespace attune {
 
 /// Refuses a thread whose stack has no room for what a kernel takes.
-Result<void> check_stack(const attune_kernel_v4& kernel);
+Result<void> check_stack(const attune_kernel_v5& kernel);
 
 /// A call whose arguments are checked.
 struct CheckedCall {
-  const attune_kernel_v4& kernel;
+  const attune_kernel_v5& kernel;
   const UsableTarget& target;  ///< has code for the extents in each step
   std::span<const Lifetime> lifetimes;
   Arguments arguments;

@@ -29,7 +29,7 @@ std::int64_t memory_of(const attune_tensor_v1& tensor, std::int64_t elements) {
 }
 
 /// "[batch x heads x queries x keys] has 3600000000"
-std::string count_text(const attune_kernel_v4& kernel, const attune_tensor_v1& tensor, std::span<const std::int64_t> extents) {
+std::string count_text(const attune_kernel_v5& kernel, const attune_tensor_v1& tensor, std::span<const std::int64_t> extents) {
   std::string shape;
   double count = 1;
   for (const std::int32_t dim : dims_of(tensor)) {
@@ -40,7 +40,7 @@ std::string count_text(const attune_kernel_v4& kernel, const attune_tensor_v1& t
   return words("[", shape, "] has ", is_counted ? words(static_cast<std::int64_t>(count)) : "more than 2^62");
 }
 
-std::size_t description_bytes(const attune_kernel_v4& kernel) {
+std::size_t description_bytes(const attune_kernel_v5& kernel) {
   std::size_t ranks = 0;
   for (const attune_tensor_v1& tensor : stored_of(kernel)) ranks += static_cast<std::size_t>(tensor.rank);
   const std::size_t bytes = stored_of(kernel).size() * sizeof(halide_buffer_t) + ranks * sizeof(halide_dimension_t);
@@ -49,21 +49,25 @@ std::size_t description_bytes(const attune_kernel_v4& kernel) {
 
 }  // namespace
 
-std::vector<Lifetime> lifetimes_of(const attune_kernel_v4& kernel) {
+std::vector<Lifetime> lifetimes_of(const attune_kernel_v5& kernel) {
   std::vector<Lifetime> lifetimes(stored_of(kernel).size());
   const auto of = [&](std::int32_t tensor) {
-    return tensor < kernel.tensor_count || view_at(kernel, tensor) != nullptr ? nullptr : &lifetimes[static_cast<std::size_t>(tensor - kernel.tensor_count)];
+    const std::int32_t stored = memory_at(kernel, tensor) - kernel.tensor_count;
+    return stored < 0 ? nullptr : &lifetimes[static_cast<std::size_t>(stored)];
   };
   for (std::int32_t number = 0; number < kernel.step_count; ++number) {
-    for (const std::int32_t tensor : outputs_of(steps_of(kernel)[static_cast<std::size_t>(number)]))
-      if (Lifetime* stored = of(tensor)) *stored = {number, number};
-    for (const std::int32_t tensor : inputs_of(steps_of(kernel)[static_cast<std::size_t>(number)]))
-      if (Lifetime* stored = of(tensor)) stored->last = number;
+    const attune_step_v1& step = steps_of(kernel)[static_cast<std::size_t>(number)];
+    const attune_sweep_v1* sweep = sweep_at(kernel, number);
+    const auto is_whole = [&](std::int32_t tensor) { return sweep != nullptr && !is_swept(kernel, kernel.tensors[memory_at(kernel, tensor)]); };
+    for (const std::int32_t tensor : outputs_of(step))
+      if (Lifetime* stored = of(tensor)) *stored = {is_whole(tensor) ? sweep->first_step : number, is_whole(tensor) ? sweep->first_step + sweep->step_count - 1 : number};
+    for (const std::int32_t tensor : inputs_of(step))
+      if (Lifetime* stored = of(tensor)) stored->last = std::max(stored->last, is_whole(tensor) ? sweep->first_step + sweep->step_count - 1 : number);
   }
   return lifetimes;
 }
 
-Result<void> place_stored(const attune_kernel_v4& kernel, std::span<const Lifetime> lifetimes, std::span<const std::int64_t> extents,
+Result<void> place_stored(const attune_kernel_v5& kernel, std::span<const Lifetime> lifetimes, std::span<const std::int64_t> extents,
                           StoredPlaces& places) {
   const std::span<const attune_tensor_v1> tensors = stored_of(kernel);
   std::array<std::int64_t, max_stored> sizes;
@@ -98,28 +102,35 @@ Result<void> place_stored(const attune_kernel_v4& kernel, std::span<const Lifeti
   return {};
 }
 
-std::size_t StoredBuffers::block_bytes(const attune_kernel_v4& kernel, const StoredPlaces& places) {
+std::size_t StoredBuffers::block_bytes(const attune_kernel_v5& kernel, const StoredPlaces& places) {
   return kernel.stored_count == 0 ? 0 : description_bytes(kernel) + static_cast<std::size_t>(places.bytes);
 }
 
-StoredBuffers::StoredBuffers(const attune_kernel_v4& kernel, std::span<const std::int64_t> extents, const StoredPlaces& places, std::byte* block)
+StoredBuffers::StoredBuffers(const attune_kernel_v5& kernel, std::span<const std::int64_t> extents, const StoredPlaces& places, std::byte* block)
     : buffers_(reinterpret_cast<halide_buffer_t*>(block)) {
   const std::span<const attune_tensor_v1> tensors = stored_of(kernel);
   auto* shape = reinterpret_cast<halide_dimension_t*>(buffers_ + tensors.size());
   std::byte* elements = block + description_bytes(kernel);
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     halide_buffer_t& buffer = *std::construct_at(buffers_ + t);
-    const bool is_empty = elements_of(tensors[t], extents) == 0;
     buffer.host = reinterpret_cast<std::uint8_t*>(elements + places.begin[t]);
     buffer.type = halide_type_of(static_cast<attune_storage>(tensors[t].storage));
     buffer.dimensions = tensors[t].rank;
     buffer.dim = shape;
-    std::int64_t stride = 1;
-    for (auto dim = dims_of(tensors[t]).rbegin(); dim != dims_of(tensors[t]).rend(); ++dim) {
-      const std::int64_t extent = extents[static_cast<std::size_t>(*dim)];
-      std::construct_at(shape++, 0, static_cast<std::int32_t>(extent), static_cast<std::int32_t>(stride));
-      stride = is_empty ? 0 : stride * extent;
-    }
+    for (std::int32_t i = 0; i < tensors[t].rank; ++i) std::construct_at(shape++);
+    describe(kernel, t, extents);
+  }
+}
+
+void StoredBuffers::describe(const attune_kernel_v5& kernel, std::size_t number, std::span<const std::int64_t> extents) {
+  const attune_tensor_v1& tensor = stored_of(kernel)[number];
+  const bool is_empty = elements_of(tensor, extents) == 0;
+  halide_dimension_t* shape = buffers_[number].dim;
+  std::int64_t stride = 1;
+  for (auto dim = dims_of(tensor).rbegin(); dim != dims_of(tensor).rend(); ++dim) {
+    const std::int64_t extent = extents[static_cast<std::size_t>(*dim)];
+    *shape++ = halide_dimension_t(0, static_cast<std::int32_t>(extent), static_cast<std::int32_t>(stride));
+    stride = is_empty ? 0 : stride * extent;
   }
 }
 

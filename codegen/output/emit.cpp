@@ -58,6 +58,12 @@ class Emission {
     return -1;
   }
 
+  std::vector<int> numbers_of(const std::vector<std::string>& dims) const {
+    std::vector<int> numbers;
+    for (const std::string& dim : dims) numbers.push_back(number_of(dim));
+    return numbers;
+  }
+
   void describe() {
     manifest_.name = options_.name;
     manifest_.variant = options_.variant;
@@ -83,26 +89,39 @@ class Emission {
       }
       manifest_.dims.push_back(std::move(dim));
     }
+    describe_sweeps();
     describe_tensors();
     const std::vector<int> numbers = tensor_numbers();
+    for (const StepTensor& tensor : plan_.tensors)
+      if (tensor.view) manifest_.views.push_back({numbers[tensor.view->of], numbers_of(tensor.dims), tensor.view->parts});
     for (const Step& step : plan_.steps) {
       Manifest::Step& described = manifest_.steps.emplace_back(std::string(step.kind()));
       for (const std::size_t input : step.inputs) described.inputs.push_back(numbers[input]);
       for (const std::size_t output : step.outputs) described.outputs.push_back(numbers[output]);
-      for (const std::string& dim : step.dims) described.dims.push_back(number_of(dim));
+      described.dims = numbers_of(step.dims);
+    }
+  }
+
+  /// Blocks follow from their wholes, and where they begin from blocks: what a call sets.
+  void describe_sweeps() {
+    for (const Sweep& sweep : plan_.sweeps) {
+      Manifest::Sweep& described = manifest_.sweeps.emplace_back(static_cast<int>(sweep.first), static_cast<int>(sweep.count));
+      for (const SweptDim& dim : sweep.dims) {
+        described.blocks.push_back(number_of(dim.block));
+        described.starts.push_back(number_of(dim.start));
+        std::vector<int> operands = numbers_of(dim.least_product);
+        operands.insert(operands.begin(), number_of(dim.whole));
+        manifest_.dims[static_cast<std::size_t>(described.blocks.back())] = {dim.block, attune_block, std::move(operands), dim.least};
+        manifest_.dims[static_cast<std::size_t>(described.starts.back())] = {dim.start, attune_start, {described.blocks.back()}, 1};
+      }
     }
   }
 
   void describe_tensors() {
     for (const StepTensor& tensor : plan_.tensors) {
-      std::vector<int> dims;
-      for (const std::string& dim : tensor.dims) dims.push_back(number_of(dim));
-      if (tensor.view) {
-        manifest_.views.push_back({static_cast<int>(tensor.view->of), std::move(dims), tensor.view->parts});
-        continue;
-      }
+      if (tensor.view) continue;
       const attune_role role = tensor.role == StepTensor::Role::output ? attune_output : tensor.is_updated ? attune_updated : attune_input;
-      (tensor.role == StepTensor::Role::stored ? manifest_.stored : manifest_.tensors).push_back({tensor.name, stored_as(tensor.element), role, std::move(dims)});
+      (tensor.role == StepTensor::Role::stored ? manifest_.stored : manifest_.tensors).push_back({tensor.name, stored_as(tensor.element), role, numbers_of(tensor.dims)});
     }
   }
 

@@ -13,7 +13,7 @@
 namespace attune {
 namespace {
 
-constexpr std::array formula_names = {"free", "fixed", "product", "quotient", "sum", "slice"};
+constexpr std::array formula_names = {"free", "fixed", "product", "quotient", "sum", "slice", "block", "start"};
 
 std::string_view word_for(attune_role role) { return role == attune_output ? "output" : role == attune_updated ? "updated" : "input"; }
 
@@ -39,7 +39,7 @@ std::string description(const Manifest& m, const char* prefix) {
   for (const auto& t : m.tensors)
     text += fmt::format("{}{} {}: {} {}\n", prefix, word_for(t.role), t.name, name_of(static_cast<attune_storage>(t.storage)), shape(m, t));
   for (const auto& d : m.dims) {
-    if (d.formula == static_cast<int>(Formula::free)) continue;
+    if (d.formula == attune_free || d.formula == attune_block || d.formula == attune_start) continue;
     std::string operands;
     for (const int operand : d.operands) operands += (operands.empty() ? "" : ", ") + m.dims[static_cast<std::size_t>(operand)].name;
     if (d.formula == static_cast<int>(Formula::fixed))
@@ -67,7 +67,7 @@ std::string c_header(const Manifest& m) {
   return fmt::format(
       "/* Kernel {0}: {1}, made by attune compile.\n{2}   Tensors are row-major with the last dim innermost; attune_link (runtime/attune.h) makes it callable. */\n"
       "#ifndef ATTUNE_KERNEL_H_{0}\n#define ATTUNE_KERNEL_H_{0}\n\n#include \"runtime/abi.h\"\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
-      "extern const struct attune_kernel_v4 {3};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n",
+      "extern const struct attune_kernel_v5 {3};\n\n#ifdef __cplusplus\n}}\n#endif\n#endif\n",
       m.name, title(m), description(m, "   "), manifest_symbol(m));
 }
 

@@ -17,7 +17,7 @@ namespace {
 class Assembly {
  public:
   std::string of(const Manifest& m, bool is_library) {
-    std::vector<std::string> dims, tensors, views, steps;
+    std::vector<std::string> dims, tensors, views, steps, sweeps;
     for (const auto& d : m.dims)
       dims.push_back(fmt::format("%dim {{ ptr {}, i32 {}, i32 {}, ptr {}, i64 {} }}", text(d.name), d.formula, d.operands.size(),
                                  numbers(d.operands), d.value));
@@ -27,12 +27,13 @@ class Assembly {
                                       static_cast<int>(t.role), t.dims.size(), numbers(t.dims)));
     for (const auto& v : m.views) views.push_back(fmt::format("%view {{ i32 {}, i32 {}, ptr {}, ptr {} }}", v.tensor, v.dims.size(), numbers(v.dims), numbers(v.parts)));
     for (const auto& s : m.steps) steps.push_back(step(s));
+    for (const auto& w : m.sweeps) sweeps.push_back(fmt::format("%sweep {{ i32 {}, i32 {}, i32 {}, ptr {}, ptr {} }}", w.first_step, w.step_count, w.blocks.size(), numbers(w.blocks), numbers(w.starts)));
     const std::string dim_table = array("%dim", dims), tensor_table = array("%tensor", tensors), step_table = array("%step", steps),
-                      view_table = array("%view", views);
+                      view_table = array("%view", views), sweep_table = array("%sweep", sweeps);
     const std::string symbol = manifest_symbol(m);
-    body_ += fmt::format("@{} = constant %kernel {{ i32 {}, ptr {}, ptr {}, ptr {}, ptr {}, i32 {}, i32 {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr {}, i32 {}, ptr {} }}\n",
+    body_ += fmt::format("@{} = constant %kernel {{ i32 {}, ptr {}, ptr {}, ptr {}, ptr {}, i32 {}, i32 {}, i32 {}, i32 {}, ptr {}, ptr {}, ptr {}, i32 {}, ptr {}, i32 {}, ptr {} }}\n",
                          symbol, ATTUNE_ABI_VERSION, text(m.name), text(m.variant), text(m.parameters), text(m.hash), m.dims.size(),
-                         m.tensors.size(), m.stored.size(), m.steps.size(), dim_table, tensor_table, step_table, m.views.size(), view_table);
+                         m.tensors.size(), m.stored.size(), m.steps.size(), dim_table, tensor_table, step_table, m.views.size(), view_table, m.sweeps.size(), sweep_table);
     if (is_library) library(m, symbol);
     std::string declarations;
     for (const std::string& declaration : declarations_) declarations += declaration;
@@ -47,7 +48,8 @@ class Assembly {
            "%condition = type { i32, i64, i64 }\n"
            "%code = type { ptr, ptr, i32, i32, ptr, ptr, ptr, ptr, ptr }\n"
            "%step = type { ptr, i32, i32, ptr, i32, i32, ptr, ptr }\n"
-           "%kernel = type { i32, ptr, ptr, ptr, ptr, i32, i32, i32, i32, ptr, ptr, ptr, i32, ptr }\n"
+           "%kernel = type { i32, ptr, ptr, ptr, ptr, i32, i32, i32, i32, ptr, ptr, ptr, i32, ptr, i32, ptr }\n"
+           "%sweep = type { i32, i32, i32, ptr, ptr }\n"
            "%hooks = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr }\n"
            "%library = type { i32, i32, ptr, %hooks }\n";
   }
@@ -142,7 +144,7 @@ class Assembly {
 
 }  // namespace
 
-std::string manifest_symbol(const Manifest& manifest) { return "attune_kernel_v4_" + manifest.name; }
+std::string manifest_symbol(const Manifest& manifest) { return "attune_kernel_v5_" + manifest.name; }
 
 ManifestObject manifest_object(const Manifest& manifest, const std::string& triple, bool is_library) {
   CodeAnswer made = llvm_object(Assembly().of(manifest, is_library), triple, "the manifest");

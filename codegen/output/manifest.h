@@ -23,7 +23,7 @@ struct Manifest {
     attune_role role = attune_input;
     std::vector<int> dims;
   };
-  /// Of a tensor of the call, by the parts of its dims.
+  /// Of a tensor, by the parts of its dims or by blocks of them.
   struct View {
     int tensor = 0;
     std::vector<int> dims, parts;
@@ -44,12 +44,17 @@ struct Manifest {
     std::vector<int> dims;
     std::vector<Code> codes;
   };
+  struct Sweep {
+    int first_step = 0, step_count = 0;
+    std::vector<int> blocks, starts;
+  };
   std::string name, variant, parameters, hash;
   std::vector<Dim> dims;
   std::vector<Tensor> tensors;  ///< of a call
   std::vector<Tensor> stored;   ///< by steps for one another
   std::vector<View> views;
   std::vector<Step> steps;
+  std::vector<Sweep> sweeps;
 
   /// Tensor `number` of a step; of a view the one that it is of.
   const Tensor& tensor(int number) const {

@@ -44,10 +44,16 @@ class Planner {
     add_arguments();
     add_results();
     for (StageOp stage : function_.getBody().front().getOps<StageOp>()) add_view(stage);
-    for (StageOp stage : function_.getBody().front().getOps<StageOp>())
-      if (!views_.contains(stage.getOperation())) add(stage);
+    const SweptStages stages = swept_stages(function_);
+    for (StageOp stage : stages.order) {
+      if (views_.contains(stage.getOperation())) continue;
+      sweep_ = sweep_of(stages, stage);
+      add(stage);
+    }
+    sweep_ = nullptr;
     for (const Result& result : results_)
       if (tensors_.at(result.value.getAsOpaquePointer()) != result.tensor) add_copy(result);
+    for (const Sweep& sweep : plan_.sweeps) add_dims(sweep);
     return std::move(plan_);
   }
 
@@ -88,23 +94,38 @@ class Planner {
     if (llvm::cast<StageOp>(parts.getOwner()).kind() == llvm::StringRef(WriteRowsRoles::name)) return;  // in the memory of an input
     const StepTensor& whole = plan_.tensors[*output];
     const std::optional<PartsOfDims> apart = taken_apart(whole.dims, merges, plan_.dims);
-    if (!apart || views_.size() == ATTUNE_MAX_VIEWS || (!parts.hasOneUse() && element_of(parts) != whole.element)) return;
+    if (!apart || views_.size() + most_views_of_sweeps == ATTUNE_MAX_VIEWS || (!parts.hasOneUse() && element_of(parts) != whole.element)) return;
     tensors_[parts.getAsOpaquePointer()] = plan_.tensors.size();
     tensors_[merged.getAsOpaquePointer()] = *output;
-    plan_.tensors.push_back({whole.name, apart->dims, whole.element, StepTensor::Role::output, false, OutputView{*output, apart->counts}});
+    plan_.tensors.push_back({whole.name, apart->dims, whole.element, StepTensor::Role::output, false, TensorView{*output, apart->counts}});
     views_.insert(stage.getOperation());
+  }
+
+  static const StageSweep* sweep_of(const SweptStages& stages, StageOp stage) {
+    const auto sweep = std::ranges::find_if(stages.sweeps, [&](const StageSweep& sweep) { return sweep.has(stage); });
+    return sweep == stages.sweeps.end() ? nullptr : &*sweep;
   }
 
   void add(StageOp stage) {
     Step step{{}, to_graph(stage), {}, {}, {}, {}, {}, {}, {}};
+    const Graph whole = step.graph;
+    if (sweep_ != nullptr) {
+      step.graph = in_blocks(step.graph, sweep_->dims, function_.getContext());
+      if (stage == sweep_->stages.front()) plan_.sweeps.push_back({plan_.steps.size(), sweep_->stages.size(), sweep_->dims});
+    }
+    step.place = static_cast<std::size_t>(std::distance(function_.getBody().front().begin(), stage->getIterator()));
     step.roles = *find_roles(stage.kind(), step.graph).roles;  // the verifier has seen that they are there
     if (const auto decisions = stage.decisions())
       if (const auto reason = decisions.getAs<mlir::StringAttr>("reason")) step.reason = reason.getValue().str();
-    for (const mlir::Value operand : stage->getOperands()) step.inputs.push_back(tensors_.at(operand.getAsOpaquePointer()));
+    for (const mlir::Value operand : stage->getOperands()) {
+      const std::size_t tensor = tensors_.at(operand.getAsOpaquePointer());
+      step.inputs.push_back(sweep_ == nullptr ? tensor : in_step(tensor, dims_read_in_blocks(whole, step.inputs.size(), sweep_->dims)));
+    }
     for (const mlir::OpResult result : stage->getResults()) {
       const auto* in_place = std::get_if<WriteRowsRoles>(&step.roles);
-      step.outputs.push_back(in_place != nullptr ? step.inputs[static_cast<std::size_t>(in_place->memory)] : tensor_for(result));
-      tensors_[result.getAsOpaquePointer()] = step.outputs.back();
+      const std::size_t tensor = in_place != nullptr ? step.inputs[static_cast<std::size_t>(in_place->memory)] : tensor_for(result);
+      tensors_[result.getAsOpaquePointer()] = tensor;
+      step.outputs.push_back(sweep_ == nullptr ? tensor : in_step(tensor, sweep_->dims));
     }
     finish(std::move(step), true);
   }
@@ -130,8 +151,36 @@ class Planner {
     if (value.getResultNumber() > 0) name += fmt::format("_{}", value.getResultNumber());
     const bool is_rounded = plan_.products != Element::f32 && element_of(value) == Element::f32 && is_multiplied_alone(value);
     const Element element = is_rounded ? plan_.products : element_of(value);
+    if (sweep_ != nullptr && is_swept_alone(value)) dims = in_blocks(std::move(dims), sweep_->dims);
     plan_.tensors.push_back({std::move(name), std::move(dims), element, StepTensor::Role::stored});
     return plan_.tensors.size() - 1;
+  }
+
+  /// Only steps of the sweep read the value.
+  bool is_swept_alone(mlir::OpResult value) const {
+    return llvm::all_of(value.getUsers(), [&](mlir::Operation* user) { return sweep_->has(user); });
+  }
+
+  /// The tensor as a step of a sweep takes it: of one that has swept dims the part that the sweep is at.
+  std::size_t in_step(std::size_t tensor, const std::vector<SweptDim>& swept) {
+    const StepTensor whole = plan_.tensors[tensor];
+    std::vector<std::string> dims = in_blocks(whole.dims, swept);
+    if (dims == whole.dims) return tensor;
+    const auto [place, is_new] = parts_.try_emplace({tensor, dims}, plan_.tensors.size());
+    if (is_new) {
+      TensorView view = whole.view ? *whole.view : TensorView{tensor, std::vector<int>(whole.dims.size(), 1)};
+      plan_.tensors.push_back({whole.name, std::move(dims), whole.element, whole.role, false, std::move(view)});
+    }
+    return place->second;
+  }
+
+  /// A block is another name of its whole where extents are told from one another, and begins at 0 where nothing is known.
+  void add_dims(const Sweep& sweep) {
+    const auto kept = [&](const std::string& name) -> Name { return mlir::StringAttr::get(function_.getContext(), name).getValue(); };
+    for (const SweptDim& dim : sweep.dims) {
+      plan_.dims.push_back({{kept(dim.block), Formula::product, {kept(dim.whole)}, 1}});
+      plan_.dims.push_back({{kept(dim.start), Formula::fixed, {}, 0}});
+    }
   }
 
   /// Stages read the value as an operand of products alone: stored as these round it, it is what they would round.
@@ -201,6 +250,8 @@ class Planner {
   std::vector<Result> results_;
   std::map<const void*, std::size_t> tensors_;  // that values stand in
   std::set<mlir::Operation*> views_;            // the stages that are no step: what they give is a view
+  const StageSweep* sweep_ = nullptr;           // of the stage that is added
+  std::map<std::pair<std::size_t, std::vector<std::string>>, std::size_t> parts_;  // the views of tensors that sweeps take, by whole and dims
 };
 
 }  // namespace

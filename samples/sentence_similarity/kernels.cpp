@@ -47,9 +47,9 @@ void leave_padding_out(const Batch& batch, std::span<const float> x, std::vector
 
 Result<Kernels> Kernels::of(const Model& model) {
   std::vector<Kernel> kernels;
-  for (const attune_kernel_v4* manifest :
-       {&attune_kernel_v4_minilm_embed, &attune_kernel_v4_minilm_attention, &attune_kernel_v4_minilm_attention_weights,
-        &attune_kernel_v4_minilm_finish_layer, &attune_kernel_v4_minilm_pool}) {
+  for (const attune_kernel_v5* manifest :
+       {&attune_kernel_v5_minilm_embed, &attune_kernel_v5_minilm_attention, &attune_kernel_v5_minilm_attention_weights,
+        &attune_kernel_v5_minilm_finish_layer, &attune_kernel_v5_minilm_pool}) {
     auto kernel = Kernel::from(*manifest);
     if (!kernel) return kernel.error();
     kernels.push_back(std::move(kernel).value());

@@ -27,14 +27,14 @@ constexpr std::int64_t vocabulary_blocks = Sizes::vocabulary / lane;
 constexpr std::int64_t pairs = Sizes::depth / 2, cache_row = Sizes::kv_heads * Sizes::depth;
 
 struct Manifests {
-  const attune_kernel_v4 *embed, *layer, *logits;
+  const attune_kernel_v5 *embed, *layer, *logits;
 };
 /// In the order of WeightForm.
 constexpr std::array<Manifests, 3> manifests = {
-    {{&attune_kernel_v4_text_generation_embed_f32, &attune_kernel_v4_text_generation_layer_f32, &attune_kernel_v4_text_generation_logits_f32},
-     {&attune_kernel_v4_text_generation_embed_bf16, &attune_kernel_v4_text_generation_layer_bf16, &attune_kernel_v4_text_generation_logits_bf16},
-     {&attune_kernel_v4_text_generation_embed_packed, &attune_kernel_v4_text_generation_layer_packed,
-      &attune_kernel_v4_text_generation_logits_packed}}};
+    {{&attune_kernel_v5_text_generation_embed_f32, &attune_kernel_v5_text_generation_layer_f32, &attune_kernel_v5_text_generation_logits_f32},
+     {&attune_kernel_v5_text_generation_embed_bf16, &attune_kernel_v5_text_generation_layer_bf16, &attune_kernel_v5_text_generation_logits_bf16},
+     {&attune_kernel_v5_text_generation_embed_packed, &attune_kernel_v5_text_generation_layer_packed,
+      &attune_kernel_v5_text_generation_logits_packed}}};
 
 /// A view of tokens' rows of the model's width.
 Tensor rows(std::span<const float> x, std::int64_t tokens) { return {x, {tokens, model_blocks, lane}}; }
@@ -61,7 +61,7 @@ void append(std::vector<Tensor>& tensors, const Weight& weight, std::initializer
 Result<Decoder::Compiled> Decoder::compiled_for(WeightForm form) {
   const Manifests& of_form = manifests[static_cast<std::size_t>(form)];
   std::vector<Kernel> kernels;
-  for (const attune_kernel_v4* manifest : {&attune_kernel_v4_text_generation_angles, of_form.embed, of_form.layer, of_form.logits}) {
+  for (const attune_kernel_v5* manifest : {&attune_kernel_v5_text_generation_angles, of_form.embed, of_form.layer, of_form.logits}) {
     auto kernel = Kernel::from(*manifest);
     if (!kernel) return kernel.error();
     kernels.push_back(std::move(kernel).value());

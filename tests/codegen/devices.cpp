@@ -22,7 +22,7 @@ namespace {
 
 /// Why no OpenCL kernel can run here; empty if one can.
 std::string opencl_problem() {
-  const Result<Kernel> kernel = Kernel::from(attune_kernel_v4_device_only);
+  const Result<Kernel> kernel = Kernel::from(attune_kernel_v5_device_only);
   if (!kernel) return kernel.error().message;
   const Graph graph = variant_graph("causal");
   const Shape extents = fill_shape(graph, parse_shape("queries=1,keys=1", "shape").extents).extents;
@@ -49,7 +49,7 @@ void check_codes(const Kernel& kernel, attune_device device) {
   for (const UsableTarget& target : kernel.usable_targets()) CHECK(target.device == device);
 }
 
-std::string schedules_of(const attune_kernel_v4& kernel) {
+std::string schedules_of(const attune_kernel_v5& kernel) {
   std::string schedules;
   for (const attune_step_v1& step : steps_of(kernel))
     for (const attune_code_v3& code : codes_of(step)) schedules += std::string(code.schedule) + "\n";
@@ -60,12 +60,12 @@ std::string schedules_of(const attune_kernel_v4& kernel) {
 
 TEST_CASE("a kernel holds code for CPUs and devices, the CPU's first", "[devices]") {
   std::string names;
-  for (const KernelTarget& target : Kernel::from(attune_kernel_v4_mixed_causal).value().targets()) names += std::string(target.name) + " ";
+  for (const KernelTarget& target : Kernel::from(attune_kernel_v5_mixed_causal).value().targets()) names += std::string(target.name) + " ";
   CHECK(names == "x86-64-v4 x86-64-v3 opencl cuda ");
 }
 
 TEST_CASE("linked code of CPUs and of devices agrees with the interpreter", "[devices]") {
-  const Kernel kernel = Kernel::from(attune_kernel_v4_mixed_causal).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v5_mixed_causal).value();
   check_codes(kernel.on("cpu").value(), attune_cpu);
   check_shapes(kernel.on("cpu").value());
   if (const std::string problem = opencl_problem(); !problem.empty()) return skip(problem);
@@ -84,7 +84,7 @@ TEST_CASE("code of CPUs and of devices in one file agrees with the interpreter",
 
 TEST_CASE("a device of OpenCL is named by its number, and one that there is not is refused", "[devices]") {
   if (const std::string problem = opencl_problem(); !problem.empty()) return skip(problem);
-  const Kernel kernel = Kernel::from(attune_kernel_v4_device_only).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v5_device_only).value();
   const Kernel first = kernel.on("opencl:0").value();
   CHECK(first.device()->text() == "opencl:0");
   CHECK(first.device()->shared_bytes() > 0);
@@ -99,11 +99,11 @@ TEST_CASE("a device of OpenCL is named by its number, and one that there is not 
 
 TEST_CASE("an object for a device alone links and agrees with the interpreter", "[devices]") {
   if (const std::string problem = opencl_problem(); !problem.empty()) return skip(problem);
-  check_shapes(Kernel::from(attune_kernel_v4_device_only).value());
+  check_shapes(Kernel::from(attune_kernel_v5_device_only).value());
 }
 
 TEST_CASE("a device without a driver, and one that there is not, are refused in words", "[devices]") {
-  const Kernel kernel = Kernel::from(attune_kernel_v4_mixed_causal).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v5_mixed_causal).value();
   CHECK(kernel.on("vulkan").error().message ==
         "kernel 'mixed_causal': holds no code for 'vulkan'; it holds x86-64-v4 (cpu), x86-64-v3 (cpu), opencl, cuda");
   CHECK(Library::open(MIXED_FILE).value().kernel("causal", "cpu").error().message.ends_with("has no kernel 'causal'; it holds mixed_causal"));
@@ -116,7 +116,7 @@ TEST_CASE("a device without a driver, and one that there is not, are refused in 
 }
 
 TEST_CASE("programs in C name a linked kernel's device", "[devices]") {
-  attune_library* library = attune_link(&attune_kernel_v4_mixed_causal);
+  attune_library* library = attune_link(&attune_kernel_v5_mixed_causal);
   REQUIRE(library != nullptr);
   const auto* cpu = attune_find_kernel_on(library, "mixed_causal", "cpu");
   REQUIRE(cpu != nullptr);
@@ -131,8 +131,8 @@ TEST_CASE("programs in C name a linked kernel's device", "[devices]") {
 }
 
 TEST_CASE("a project gives its kernels a schedule or tuned files", "[devices]") {
-  CHECK(schedules_of(attune_kernel_v4_other_tiles).find("online_softmax,query_tile=48,") != std::string::npos);
-  CHECK(schedules_of(attune_kernel_v4_tuned_tiles).find("online_softmax,query_tile=96,") != std::string::npos);
+  CHECK(schedules_of(attune_kernel_v5_other_tiles).find("online_softmax,query_tile=48,") != std::string::npos);
+  CHECK(schedules_of(attune_kernel_v5_tuned_tiles).find("online_softmax,query_tile=96,") != std::string::npos);
 }
 
 }  // namespace attune

@@ -11,11 +11,11 @@
 namespace attune {
 namespace {
 
-constexpr std::array manifests = {&attune_kernel_v4_add, &attune_kernel_v4_linear, &attune_kernel_v4_formulas, &attune_kernel_v4_product};
+constexpr std::array manifests = {&attune_kernel_v5_add, &attune_kernel_v5_linear, &attune_kernel_v5_formulas, &attune_kernel_v5_product};
 
 /// What a caller has of one kernel.
 struct Opened {
-  const attune_kernel_v4* manifest;
+  const attune_kernel_v5* manifest;
   attune_library* library;
   const attune_kernel* from_c;
   Kernel from_cpp;
@@ -23,7 +23,7 @@ struct Opened {
 
 std::vector<Opened> opened_kernels() {
   std::vector<Opened> opened;
-  for (const attune_kernel_v4* manifest : manifests) {
+  for (const attune_kernel_v5* manifest : manifests) {
     attune_library* library = attune_link(manifest);
     opened.push_back({manifest, library, attune_find_kernel(library, manifest->name), Kernel::from(*manifest).value()});
   }

@@ -14,7 +14,7 @@ namespace attune {
 namespace {
 
 /// Whether a call with small free extents has tensors of few elements, so that it can be tried.
-bool has_small_calls(const attune_kernel_v4& manifest) {
+bool has_small_calls(const attune_kernel_v5& manifest) {
   std::vector<double> largest;
   for (const attune_dim_v1& dim : dims_of(manifest)) {
     double product = static_cast<double>(dim.value), sum = 0;
@@ -37,7 +37,7 @@ bool has_small_calls(const attune_kernel_v4& manifest) {
 }
 
 /// Opens and calls it; what is wrong, empty if nothing. `opened` counts those that are taken.
-std::string use_problem(const attune_kernel_v4& manifest, Random& random, std::int64_t& opened) {
+std::string use_problem(const attune_kernel_v5& manifest, Random& random, std::int64_t& opened) {
   say_before_faults("a changed manifest is opened");
   const Result<Kernel> kernel = Kernel::from(manifest);
   if (!kernel) return kernel.error().message.rfind("kernel", 0) == 0 ? "" : words("is refused with '", kernel.error().message, "'");

@@ -27,13 +27,17 @@ const char* some_text(Random& random) {
 }  // namespace
 
 void LooseManifest::change(Random& random) {
-  switch (random.below(6)) {
+  switch (random.below(7)) {
     case 0:
       return change_kernel(random);
-    case 4:
-      return change_view(random);
+    case 4: {
+      const std::size_t view = random.below(2);
+      return change_view(views_[view], view, random);
+    }
+    case 5:
+      return change_sweep(random);
     case 1:
-      return change_dim(dims_[random.below(8)], random);
+      return change_dim(dims_[random.below(10)], random);
     case 2:
       return change_tensor(tensors_[random.below(5)], random);
     case 3:
@@ -46,7 +50,7 @@ void LooseManifest::change(Random& random) {
 }
 
 void LooseManifest::change_kernel(Random& random) {
-  std::int32_t* const counts[] = {&kernel_.dim_count, &kernel_.tensor_count, &kernel_.stored_count, &kernel_.step_count, &kernel_.view_count};
+  std::int32_t* const counts[] = {&kernel_.dim_count, &kernel_.tensor_count, &kernel_.stored_count, &kernel_.step_count, &kernel_.view_count, &kernel_.sweep_count};
   const char** const texts[] = {&kernel_.name, &kernel_.variant, &kernel_.parameters, &kernel_.hash};
   switch (random.below(4)) {
     case 0:
@@ -59,7 +63,7 @@ void LooseManifest::change_kernel(Random& random) {
       kernel_.abi_version = static_cast<std::uint32_t>(some_number(random));
       break;
     default:
-      take_table(random.below(4));
+      take_table(random.below(5));
   }
 }
 
@@ -68,6 +72,7 @@ void LooseManifest::take_table(std::size_t number) {
   if (number == 1) kernel_.tensors = nullptr;
   if (number == 2) kernel_.steps = nullptr;
   if (number == 3) kernel_.views = nullptr;
+  if (number == 4) kernel_.sweeps = nullptr;
 }
 
 void LooseManifest::change_dim(attune_dim_v1& dim, Random& random) {
@@ -114,8 +119,7 @@ void LooseManifest::change_tensor(attune_tensor_v1& tensor, Random& random) {
   }
 }
 
-void LooseManifest::change_view(Random& random) {
-  attune_view_v1& view = views_[0];
+void LooseManifest::change_view(attune_view_v1& view, std::size_t number, Random& random) {
   switch (random.below(6)) {
     case 0:
       view.tensor = some_number(random);
@@ -124,16 +128,42 @@ void LooseManifest::change_view(Random& random) {
       view.rank = some_number(random);
       break;
     case 2:
-      view_dims_[0][random.below(3)] = some_number(random);
+      view_dims_[number][random.below(3)] = some_number(random);
       break;
     case 3:
-      view_parts_[0][random.below(2)] = some_number(random);
+      view_parts_[number][random.below(2)] = some_number(random);
       break;
     case 4:
       view.parts = nullptr;
       break;
     default:
       view.dims = nullptr;
+  }
+}
+
+void LooseManifest::change_sweep(Random& random) {
+  attune_sweep_v1& sweep = sweeps_[0];
+  switch (random.below(7)) {
+    case 0:
+      sweep.first_step = some_number(random);
+      break;
+    case 1:
+      sweep.step_count = some_number(random);
+      break;
+    case 2:
+      sweep.dim_count = some_number(random);
+      break;
+    case 3:
+      blocks_[0] = some_number(random);
+      break;
+    case 4:
+      starts_[0] = some_number(random);
+      break;
+    case 5:
+      sweep.blocks = nullptr;
+      break;
+    default:
+      sweep.starts = nullptr;
   }
 }
 

@@ -12,7 +12,7 @@ namespace attune {
 namespace {
 
 /// The manifest that is called: a kernel's code is not told how many arguments it has.
-const attune_kernel_v4* called = nullptr;
+const attune_kernel_v5* called = nullptr;
 
 /// Reads the element, or writes it.
 void touch(const halide_buffer_t& buffer, std::ptrdiff_t offset, bool is_output) {
@@ -44,7 +44,7 @@ int touch_tensors(void** arguments) {
   return 0;
 }
 
-enum { heads, depth, keys, four, model, all, half, joined };
+enum { heads, depth, keys, four, model, all, half, joined, some_heads, first_head };
 
 }  // namespace
 
@@ -56,8 +56,9 @@ LooseManifest::LooseManifest() {
   define_dims();
   define_tensors();
   define_views();
+  define_sweeps();
   define_steps();
-  kernel_ = {ATTUNE_ABI_VERSION, "loose", "loose", "", "0000000000000000", 8, 4, 1, 2, dims_.data(), tensors_.data(), steps_.data(), 1, views_.data()};
+  kernel_ = {ATTUNE_ABI_VERSION, "loose", "loose", "", "0000000000000000", 10, 4, 1, 2, dims_.data(), tensors_.data(), steps_.data(), 2, views_.data(), 1, sweeps_.data()};
   called = &kernel_;
 }
 
@@ -75,6 +76,8 @@ void LooseManifest::define_dims() {
   dim(all, "all", attune_sum, 1, {heads, keys});
   dim(half, "half", attune_quotient, 2, {depth});
   dim(joined, "joined", attune_product, 1, {heads, depth});
+  dim(some_heads, "some_heads", attune_block, 2, {heads, depth});
+  dim(first_head, "first_head", attune_start, 1, {some_heads});
 }
 
 void LooseManifest::define_tensors() {
@@ -98,6 +101,17 @@ void LooseManifest::define_views() {
   view_parts_[0][0] = 1;
   view_parts_[0][1] = 2;
   views_[0] = {2, 3, view_dims_[0].data(), view_parts_[0].data()};
+  view_dims_[1][0] = some_heads;
+  view_dims_[1][1] = depth;
+  view_parts_[1][0] = view_parts_[1][1] = 1;
+  views_[1] = {0, 2, view_dims_[1].data(), view_parts_[1].data()};
+}
+
+void LooseManifest::define_sweeps() {
+  for (attune_sweep_v1& sweep : sweeps_) sweep = {0, 0, 0, blocks_.data(), starts_.data()};
+  blocks_[0] = some_heads;
+  starts_[0] = first_head;
+  sweeps_[0] = {1, 1, 1, blocks_.data(), starts_.data()};
 }
 
 void LooseManifest::define_steps() {
@@ -112,7 +126,8 @@ void LooseManifest::define_steps() {
     steps_[number] = {"touch", inputs, static_cast<std::int32_t>(all.size()) - inputs, tables.tensors.data(), 2, 2, tables.dims.data(), tables.codes.data()};
   };
   step(0, 2, {0, 1, 4}, touch_tensors<0>);
-  step(1, 2, {4, 0, 5, 3}, touch_tensors<1>);
+  step(1, 2, {4, 6, 5, 3}, touch_tensors<1>);
+  tables_[1].dims[1] = first_head;
 }
 
 }  // namespace attune

@@ -19,7 +19,7 @@ class LooseManifest {
   LooseManifest();
   LooseManifest(const LooseManifest&) = delete;
 
-  const attune_kernel_v4& manifest() const { return kernel_; }
+  const attune_kernel_v5& manifest() const { return kernel_; }
   /// Changes one field to a number that is often wrong, or a pointer to null.
   void change(Random& random);
 
@@ -28,12 +28,14 @@ class LooseManifest {
   void define_dims();
   void define_tensors();
   void define_views();
+  void define_sweeps();
   void define_steps();
   void change_kernel(Random& random);
   void take_table(std::size_t number);
   void change_dim(attune_dim_v1& dim, Random& random);
   void change_tensor(attune_tensor_v1& tensor, Random& random);
-  void change_view(Random& random);
+  void change_view(attune_view_v1& view, std::size_t number, Random& random);
+  void change_sweep(Random& random);
   void change_step(std::size_t number, Random& random);
   void change_code(std::size_t step, attune_code_v3& code, Random& random);
 
@@ -53,7 +55,9 @@ class LooseManifest {
   std::array<std::array<std::int32_t, room>, ATTUNE_MAX_VIEWS> view_dims_{};
   std::array<std::array<std::int32_t, room>, ATTUNE_MAX_VIEWS> view_parts_{};
   std::array<attune_view_v1, ATTUNE_MAX_VIEWS> views_{};
-  attune_kernel_v4 kernel_{};
+  std::array<std::int32_t, room> blocks_{}, starts_{};
+  std::array<attune_sweep_v1, ATTUNE_MAX_SWEEPS> sweeps_{};
+  attune_kernel_v5 kernel_{};
 };
 
 }  // namespace attune

@@ -60,7 +60,7 @@ bool is_all(const GuardedMemory& memory, attune_storage storage, double expected
 
 }  // namespace
 
-PreparedCall::PreparedCall(const attune_kernel_v4& manifest, Random& random) : manifest_(&manifest) {
+PreparedCall::PreparedCall(const attune_kernel_v5& manifest, Random& random) : manifest_(&manifest) {
   for (const attune_dim_v1& dim : dims_of(manifest)) extents_.push_back(attune::extent_of(dim, extents_, random));
   for (auto dim = dims_of(manifest).begin(); dim != dims_of(manifest).end(); ++dim)
     if (dim->formula == attune_quotient)  // what it divides has a rest otherwise

@@ -29,10 +29,10 @@ class PreparedCall {
   static constexpr std::byte before{0x5a};
 
   /// With extents of 0 to 9 for free dims; contiguous.
-  PreparedCall(const attune_kernel_v4& manifest, Random& random);
+  PreparedCall(const attune_kernel_v5& manifest, Random& random);
 
   std::vector<CallTensor>& tensors() { return tensors_; }
-  const attune_kernel_v4& manifest() const { return *manifest_; }
+  const attune_kernel_v5& manifest() const { return *manifest_; }
   std::int64_t extent_of(std::string_view dim) const;
 
   /// As the two languages take them; they point to what tensors() holds.
@@ -45,7 +45,7 @@ class PreparedCall {
   std::string written_output() const;
 
  private:
-  const attune_kernel_v4* manifest_;
+  const attune_kernel_v5* manifest_;
   std::vector<std::int64_t> extents_;  ///< of all dims
   std::vector<CallTensor> tensors_;
 };

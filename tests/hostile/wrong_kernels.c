@@ -85,12 +85,12 @@ static const struct attune_code_v3 codes[attune_wrong_count] = {
     {"any", "keeps_scratch", attune_cpu, 0, NULL, "", "", run_keeps_scratch, NULL},
 };
 
-const struct attune_kernel_v4* attune_wrong_kernel(enum attune_wrong wrong) {
+const struct attune_kernel_v5* attune_wrong_kernel(enum attune_wrong wrong) {
   static const int32_t x_out[] = {0, 1};
   static struct attune_step_v1 steps[attune_wrong_count];
-  static struct attune_kernel_v4 kernels[attune_wrong_count];
+  static struct attune_kernel_v5 kernels[attune_wrong_count];
   steps[wrong] = (struct attune_step_v1){"by_hand", 1, 1, x_out, 0, 1, NULL, &codes[wrong]};
-  kernels[wrong] = (struct attune_kernel_v4){
-      ATTUNE_ABI_VERSION, codes[wrong].schedule, "twice", "", "0000000000000007", 2, 2, 0, 1, dims, tensors, &steps[wrong], 0, NULL};
+  kernels[wrong] = (struct attune_kernel_v5){
+      ATTUNE_ABI_VERSION, codes[wrong].schedule, "twice", "", "0000000000000007", 2, 2, 0, 1, dims, tensors, &steps[wrong], 0, NULL, 0, NULL};
   return &kernels[wrong];
 }

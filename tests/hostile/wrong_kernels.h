@@ -29,7 +29,7 @@ enum attune_wrong {
 };
 
 /* The kernel that does this. */
-const struct attune_kernel_v4* attune_wrong_kernel(enum attune_wrong wrong);
+const struct attune_kernel_v5* attune_wrong_kernel(enum attune_wrong wrong);
 
 #ifdef __cplusplus
 }

@@ -210,7 +210,7 @@ TEST_CASE("tensors on a device are allocated and copied, or refused in words", "
 
 TEST_CASE("a call in C takes tensors on a device, and memory there", "[cuda]") {
   load_driver(2);
-  attune_library* library = attune_link(&attune_kernel_v4_mixed_causal);
+  attune_library* library = attune_link(&attune_kernel_v5_mixed_causal);
   REQUIRE(library != nullptr);
   const attune_kernel* kernel = attune_find_kernel_on(library, "mixed_causal", "cuda:1");
   REQUIRE(kernel != nullptr);

@@ -89,7 +89,7 @@ TEST_CASE("two kernels of one file run on two devices, one after the other and a
 
 TEST_CASE("a linked kernel runs on the devices, too", "[cuda]") {
   load_driver(2);
-  const Kernel linked = Kernel::from(attune_kernel_v4_mixed_causal).value();
+  const Kernel linked = Kernel::from(attune_kernel_v5_mixed_causal).value();
   for (const int number : {1, 0}) {
     const Kernel there = linked.on("cuda:" + std::to_string(number)).value();
     const ptx::DriverState& state = fresh_driver_state();
@@ -131,7 +131,7 @@ TEST_CASE("a closed file leaves nothing on the devices", "[cuda]") {
 TEST_CASE("kernels that are kept have machine code beside their PTX, where NVIDIA's assembler is", "[cuda]") {
   load_driver(2);
   if (!std::filesystem::exists(ATTUNE_PTXAS)) return skip("there is no ptxas: scripts/setup installs it");
-  const Kernel kept = Kernel::from(attune_kernel_v4_mixed_causal).value().on("cuda").value();
+  const Kernel kept = Kernel::from(attune_kernel_v5_mixed_causal).value().on("cuda").value();
   CHECK(difference_on(kept, "queries=5,keys=37") == "");
   CHECK(driver_log().machine_codes == 1);
   CHECK(difference_on(causal_case().kernel(), "queries=5,keys=38") == "");

@@ -13,8 +13,8 @@
 namespace attune {
 namespace {
 
-const Kernel add = Kernel::from(attune_kernel_v4_add).value();
-const Kernel formulas = Kernel::from(attune_kernel_v4_formulas).value();
+const Kernel add = Kernel::from(attune_kernel_v5_add).value();
+const Kernel formulas = Kernel::from(attune_kernel_v5_formulas).value();
 
 /// The sentence that refuses a call; empty if it ran.
 std::string refusal(const Result<void>& result) { return result ? "" : result.error().message; }
@@ -30,9 +30,9 @@ struct AddCase {
 /// Why the manifest of `add` is refused whose only step is changed.
 template <class Change>
 std::string with_step(const Change& change) {
-  attune_step_v1 step = attune_kernel_v4_add.steps[0];
+  attune_step_v1 step = attune_kernel_v5_add.steps[0];
   change(step);
-  attune_kernel_v4 wrong = attune_kernel_v4_add;
+  attune_kernel_v5 wrong = attune_kernel_v5_add;
   wrong.steps = &step;
   return Kernel::from(wrong).error().message;
 }
@@ -170,29 +170,29 @@ TEST_CASE("constant memory is an input but no output", "[arguments]") {
 }
 
 TEST_CASE("a manifest that makes no sense is refused", "[arguments]") {
-  attune_kernel_v4 wrong = attune_kernel_v4_add;
+  attune_kernel_v5 wrong = attune_kernel_v5_add;
   wrong.abi_version = ATTUNE_ABI_VERSION + 1;
   CHECK(Kernel::from(wrong).error().message == words("kernel: its manifest is of ABI version ", ATTUNE_ABI_VERSION + 1, "; this runtime reads version ", ATTUNE_ABI_VERSION));
-  wrong = attune_kernel_v4_add;
+  wrong = attune_kernel_v5_add;
   wrong.dim_count = 1;
   CHECK(Kernel::from(wrong).error().message == "kernel 'add': a tensor of its manifest has dim number 1 of 1");
-  std::array<attune_dim_v1, 2> dims{attune_kernel_v4_add.dims[0], attune_kernel_v4_add.dims[1]};
+  std::array<attune_dim_v1, 2> dims{attune_kernel_v5_add.dims[0], attune_kernel_v5_add.dims[1]};
   const std::int32_t later = 1;
   dims[0] = {"rows", attune_product, 1, &later, 1};
-  wrong = attune_kernel_v4_add;
+  wrong = attune_kernel_v5_add;
   wrong.dims = dims.data();
   CHECK(Kernel::from(wrong).error().message ==
         "kernel 'add': dim number 0 of its manifest follows from dim 1, which does not stand before it");
-  std::vector<attune_tensor_v1> tensors{attune_kernel_v4_add.tensors[2], attune_kernel_v4_add.tensors[0], attune_kernel_v4_add.tensors[1]};
-  wrong = attune_kernel_v4_add;
+  std::vector<attune_tensor_v1> tensors{attune_kernel_v5_add.tensors[2], attune_kernel_v5_add.tensors[0], attune_kernel_v5_add.tensors[1]};
+  wrong = attune_kernel_v5_add;
   wrong.tensors = tensors.data();
   CHECK(Kernel::from(wrong).error().message == "kernel 'add': its manifest has inputs after outputs");
   wrong.tensor_count = 1;
   CHECK(Kernel::from(wrong).error().message == "kernel 'add': dim number 0 of its manifest is free but on no input");
-  wrong = attune_kernel_v4_add;
+  wrong = attune_kernel_v5_add;
   wrong.step_count = 0;
   CHECK(Kernel::from(wrong).error().message ==
-        "kernel 'add': its manifest has 2 dims, 3 tensors, 0 stored between steps, 0 views, and 0 steps; expected at most 64, 64, 320 and 16, and 1 to 320");
+        "kernel 'add': its manifest has 2 dims, 3 tensors, 0 stored between steps, 0 views, 0 sweeps, and 0 steps; expected at most 64, 64, 320, 24 and 16, and 1 to 320");
   CHECK(with_step([](attune_step_v1& step) { step.code_count = 0; }) == "kernel 'add': step 0 of its manifest has 0 codes");
   CHECK(with_step([](attune_step_v1& step) { step.output_count = 0; }) == "kernel 'add': step 0 of its manifest has no table of tensors");
   CHECK(with_step([](attune_step_v1& step) { step.input_count = 1, step.output_count = 2; }) ==

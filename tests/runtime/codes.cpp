@@ -35,8 +35,8 @@ struct ThreeTargets {
   std::array<attune_code_v3, 3> codes = {{{"cuda", "s", attune_cuda, 0, nullptr, "", "", run_never, nullptr},
                                           {"x86-64-v4", "s", attune_cpu, 0, nullptr, "avx2 fma avx512f", "", run_never, nullptr},
                                           {"x86-64-v3", "s", attune_cpu, 0, nullptr, "avx2 fma", "", run_never, nullptr}}};
-  attune_step_v1 step = attune_kernel_v4_add.steps[0];
-  attune_kernel_v4 kernel = attune_kernel_v4_add;
+  attune_step_v1 step = attune_kernel_v5_add.steps[0];
+  attune_kernel_v5 kernel = attune_kernel_v5_add;
   ThreeTargets() {
     step.codes = codes.data();
     step.code_count = 3;
@@ -173,7 +173,7 @@ TEST_CASE("a kernel lists its targets, and says why one cannot run", "[codes]") 
 }
 
 TEST_CASE("a caller names the device or the target whose code runs", "[codes]") {
-  const Kernel choice = Kernel::from(attune_kernel_v4_choice).value();
+  const Kernel choice = Kernel::from(attune_kernel_v5_choice).value();
   CHECK(choice.on("cpu").value().usable_targets().size() == 2);
   const Kernel large = choice.on("large").value();
   CHECK(choice.usable_targets().size() == 2);  // which stays as it was
@@ -193,7 +193,7 @@ TEST_CASE("a caller names the device or the target whose code runs", "[codes]") 
 }
 
 TEST_CASE("a kernel for other CPUs is refused when it is asked for", "[codes]") {
-  const Result<Kernel> kernel = Kernel::from(attune_kernel_v4_elsewhere);
+  const Result<Kernel> kernel = Kernel::from(attune_kernel_v5_elsewhere);
   REQUIRE(!kernel);
   CHECK(kernel.error().message ==
         "kernel 'elsewhere': this machine can run none of its targets: warp (lacking here: warp_drive); compile it for a target of this "
@@ -201,7 +201,7 @@ TEST_CASE("a kernel for other CPUs is refused when it is asked for", "[codes]") 
 }
 
 TEST_CASE("a code object runs where its conditions hold", "[codes]") {
-  const Kernel choice = Kernel::from(attune_kernel_v4_choice).value();
+  const Kernel choice = Kernel::from(attune_kernel_v5_choice).value();
   CHECK(choice.usable_targets().size() == 2);
   std::array<float, 32> x{};
   std::int32_t chosen = 0;
@@ -233,14 +233,14 @@ TEST_CASE("features of this CPU are those that Linux shows", "[codes]") {
 }
 
 TEST_CASE("a kernel describes itself", "[codes]") {
-  CHECK(Kernel::from(attune_kernel_v4_choice).value().describe() ==
+  CHECK(Kernel::from(attune_kernel_v5_choice).value().describe() ==
         "kernel 'choice': choice\n"
         "  input  x: f32 [rows]\n"
         "  output out: i32 []\n"
         "  code warp: never\n"
         "  code small where rows <= 8: few rows\n"
         "  code large where 9 <= rows <= 16: more rows\n");
-  const Kernel formulas = Kernel::from(attune_kernel_v4_formulas).value();
+  const Kernel formulas = Kernel::from(attune_kernel_v5_formulas).value();
   CHECK(formulas.describe().find("  input  y: i32 [keys x 4]\n") != std::string::npos);
   CHECK(formulas.describe().find("  model = 2 * heads * depth\n") != std::string::npos);
   CHECK(formulas.inputs().size() == 2);
@@ -250,7 +250,7 @@ TEST_CASE("a kernel describes itself", "[codes]") {
 }
 
 TEST_CASE("each storage reaches a kernel as the Halide type it expects", "[codes]") {
-  const Kernel storages = Kernel::from(attune_kernel_v4_storages).value();
+  const Kernel storages = Kernel::from(attune_kernel_v5_storages).value();
   std::array<double, 9> memory{};
   std::array<std::int32_t, 9> codes{};
   std::vector<Tensor> tensors;

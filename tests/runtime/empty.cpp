@@ -7,7 +7,7 @@
 
 namespace attune {
 namespace {
-const Kernel linear = Kernel::from(attune_kernel_v4_linear).value();
+const Kernel linear = Kernel::from(attune_kernel_v5_linear).value();
 }
 
 TEST_CASE("an empty contraction gives the bias", "[empty]") {

@@ -43,7 +43,7 @@ TEST_CASE("a child made by fork calls kernels while the threads of its parent do
   return skip("the allocator of the address sanitizer may be locked for good in a child of a process whose threads allocate");
 #endif
   set_num_threads(4).value();
-  const Kernel kernel = Kernel::from(attune_kernel_v4_product).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v5_product).value();
   std::atomic<bool> is_over = false;
   std::atomic<int> wrong = 0, right = 0;
   std::vector<std::thread> callers;
@@ -65,7 +65,7 @@ TEST_CASE("a child made by fork has a pool of its own, and so has its child", "[
   return skip("the thread sanitizer has a thread of its own, and this counts threads");
 #endif
   set_num_threads(3).value();
-  const Kernel kernel = Kernel::from(attune_kernel_v4_product).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v5_product).value();
   const auto uses_three_threads = [&] { return num_threads() == 3 && is_right(kernel) && threads_of_this_process() == 3; };
   REQUIRE(is_right(kernel));
   CHECK(status_in_child([&] { return uses_three_threads() && status_in_child(uses_three_threads) == 0; }) == 0);

@@ -15,7 +15,7 @@ TEST_CASE("a call of a kernel with four tensors takes under 5 microseconds", "[o
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
   return skip("sanitizers and assertions take longer");
 #endif
-  const Kernel linear = Kernel::from(attune_kernel_v4_linear).value();
+  const Kernel linear = Kernel::from(attune_kernel_v5_linear).value();
   std::array<float, 1> a{2}, b{3}, bias{1}, out{};
   const Tensor ta(a, {1, 1}), tb(b, {1, 1}), tbias(bias, {1}), tout(out, {1, 1});
   using Clock = std::chrono::steady_clock;

@@ -15,7 +15,7 @@
 namespace attune {
 namespace {
 
-const Kernel sum = Kernel::from(attune_kernel_v4_add).value();
+const Kernel sum = Kernel::from(attune_kernel_v5_add).value();
 
 std::string refusal(const Tensor& a, const Tensor& b, const Tensor& out) {
   const Result<void> result = sum(a, b, out);
@@ -50,7 +50,7 @@ TEST_CASE("columns of one array may be input and output", "[overlap]") {
 }
 
 TEST_CASE("memory that a call updates is no other argument's, whichever stands first, and may be written to", "[overlap]") {
-  const Kernel kernel = Kernel::from(attune_kernel_v4_accumulate).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v5_accumulate).value();
   std::array<float, 9> memory{};
   std::array<float, 4> x{1, 2, 3, 4};
   const auto refusal = [&](const Tensor& total, const Tensor& of_x) {
@@ -74,7 +74,7 @@ TEST_CASE("memory that a call updates is no other argument's, whichever stands f
 }
 
 TEST_CASE("two outputs must not overlap", "[overlap]") {
-  const Kernel formulas = Kernel::from(attune_kernel_v4_formulas).value();
+  const Kernel formulas = Kernel::from(attune_kernel_v5_formulas).value();
   std::array<std::int32_t, 8> memory{}, more{};
   const Result<void> result = formulas(Tensor(more.data(), {1, 2}), Tensor(more.data(), {1, 4}), Tensor(&memory[0], {4}),
                                        Tensor(&memory[3], {2}), Tensor(&memory[5], {1}), Tensor(&memory[6], {1}));

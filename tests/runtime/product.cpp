@@ -33,8 +33,8 @@ void check_shapes(const Kernel& kernel, const Shapes& shapes) {
 }  // namespace
 
 TEST_CASE("a lone object runs on the program's Halide runtime", "[product]") {
-  check_shapes(Kernel::from(attune_kernel_v4_product).value(), full);
-  check_shapes(Kernel::from(attune_kernel_v4_product).value(), empty);
+  check_shapes(Kernel::from(attune_kernel_v5_product).value(), full);
+  check_shapes(Kernel::from(attune_kernel_v5_product).value(), empty);
 }
 
 TEST_CASE("a shared file runs with the program's threads and memory", "[product]") {
@@ -52,7 +52,7 @@ TEST_CASE("a shared file runs with the program's threads and memory", "[product]
 }
 
 TEST_CASE("strides of rows may be anything, also negative or zero", "[product]") {
-  const Kernel kernel = Kernel::from(attune_kernel_v4_product).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v5_product).value();
   std::array<float, 6> a{1, 2, 3, 4, 5, 6};
   std::array<bfloat16, 4> b{bfloat16(1), bfloat16(2), bfloat16(10), bfloat16(20)};
   const std::array<bool, 3> keep{true, true, true};
@@ -74,7 +74,7 @@ TEST_CASE("elements as far apart as the checks allow are reached", "[product]") 
   const std::array<bfloat16, 1> b{bfloat16(1)};
   const std::array<bool, 2> keep{true, true};
   std::array<float, 2> out{};
-  const Kernel kernel = Kernel::from(attune_kernel_v4_product).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v5_product).value();
   kernel(Tensor(a, {2, 1}, {far, 1}), Tensor(b, {1, 1}), Tensor(keep, {2}), Tensor(out, {2, 1})).value();
   CHECK(out == std::array<float, 2>{6, 10});
   const Result<void> result = kernel(Tensor(a, {2, 1}, {far + 1, 1}), Tensor(b, {1, 1}), Tensor(keep, {2}), Tensor(out, {2, 1}));

@@ -26,7 +26,7 @@ void call_linear(const Kernel& linear) {
 
 /// A manifest of one step whose code is another one.
 struct Changed {
-  Changed(const attune_kernel_v4& kernel, int (*run)(void**)) : code(kernel.steps[0].codes[0]), step(kernel.steps[0]), manifest(kernel) {
+  Changed(const attune_kernel_v5& kernel, int (*run)(void**)) : code(kernel.steps[0].codes[0]), step(kernel.steps[0]), manifest(kernel) {
     code.run = run;
     step.codes = &code;
     manifest.steps = &step;
@@ -35,7 +35,7 @@ struct Changed {
 
   attune_code_v3 code;
   attune_step_v1 step;
-  attune_kernel_v4 manifest;
+  attune_kernel_v5 manifest;
 };
 
 // A device whose memory is that of the CPU, to see what the runtime asks of it.
@@ -84,7 +84,7 @@ TEST_CASE("linked kernels and those of files share one thread pool", "[run]") {
   const Kernel second = Library::open(folder / "copy.so").value().kernel("linear").value();
   REQUIRE(&first.manifest() != &second.manifest());
   set_num_threads(6).value();
-  call_linear(Kernel::from(attune_kernel_v4_linear).value());
+  call_linear(Kernel::from(attune_kernel_v5_linear).value());
   const auto threads = threads_of_this_process();
   CHECK(threads >= 6);
   call_linear(first);
@@ -96,10 +96,10 @@ TEST_CASE("a kernel's error becomes a sentence, whatever it says itself", "[run]
   std::array<float, 2> x{1, -1};
   float out = 0;
   const Tensor tx(x, {2}), tout(&out, {});
-  const Kernel refuses = Kernel::from(attune_kernel_v4_refuses).value();
+  const Kernel refuses = Kernel::from(attune_kernel_v5_refuses).value();
   CHECK(refuses(tx, tout).error().message == "kernel 'refuses': its code for any stopped with Halide's error -1: row 1 is negative");
   const auto said_for = [&](int (*code)(void**)) {
-    const Changed kernel(attune_kernel_v4_refuses, code);
+    const Changed kernel(attune_kernel_v5_refuses, code);
     return Kernel::from(kernel.manifest).value()(tx, tout).error().message;
   };
   CHECK(said_for([](void**) -> int { return -27; }) == "kernel 'refuses': its code for any stopped with Halide's error -27: no reason was given");
@@ -116,7 +116,7 @@ TEST_CASE("results are fetched from a device, and its memory is released", "[run
   const attune_code_v3 code{"cuda", "s", attune_cuda, 0, nullptr, "", "", increment_on_device, nullptr};
   const std::array<std::int32_t, 2> x_out{0, 1};
   const attune_step_v1 step{"increment", 1, 1, x_out.data(), 0, 1, nullptr, &code};
-  const attune_kernel_v4 kernel{ATTUNE_ABI_VERSION, "increment", "increment", "", "0", 1, 2, 0, 1, &dims, tensors.data(), &step, 0, nullptr};
+  const attune_kernel_v5 kernel{ATTUNE_ABI_VERSION, "increment", "increment", "", "0", 1, 2, 0, 1, &dims, tensors.data(), &step, 0, nullptr, 0, nullptr};
   const UsableTarget target{"cuda", attune_cuda, {{&code, 1}}};
   const std::array<std::int64_t, 1> extents{4};
   const CheckedCall call{kernel, target, {}, arguments, extents};
@@ -138,7 +138,7 @@ TEST_CASE("manifests at random are refused, or their calls end in a result or a 
   const auto pick = [&](std::int32_t bound) { return static_cast<std::int32_t>(random() % static_cast<unsigned>(bound + 2)) - 1; };
   int refused = 0, ran = 0, told = 0;
   for (int trial = 0; trial < 20000; ++trial) {
-    attune_kernel_v4 kernel = attune_kernel_v4_formulas;
+    attune_kernel_v5 kernel = attune_kernel_v5_formulas;
     std::vector<attune_dim_v1> dims(kernel.dims, kernel.dims + kernel.dim_count);
     std::vector<attune_tensor_v1> tensors(kernel.tensors, kernel.tensors + kernel.tensor_count);
     std::vector<std::int32_t> operands{pick(8), pick(8)}, axes{pick(8), pick(8)};

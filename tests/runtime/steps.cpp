@@ -57,7 +57,7 @@ StoredPlaces placed(const std::vector<Life>& lives) {
     lifetimes.push_back(lives[i].steps);
   }
   const auto count = static_cast<std::int32_t>(lives.size());
-  const attune_kernel_v4 kernel{ATTUNE_ABI_VERSION, "k", "k", "", "0", count, 0, count, 0, dims.data(), tensors.data(), nullptr, 0, nullptr};
+  const attune_kernel_v5 kernel{ATTUNE_ABI_VERSION, "k", "k", "", "0", count, 0, count, 0, dims.data(), tensors.data(), nullptr, 0, nullptr, 0, nullptr};
   StoredPlaces places;
   place_stored(kernel, lifetimes, extents, places).value();
   return places;
@@ -66,7 +66,7 @@ StoredPlaces placed(const std::vector<Life>& lives) {
 }  // namespace
 
 TEST_CASE("steps run in their order, each with its tensors and the extents of its dims", "[steps]") {
-  const Kernel kernel = Kernel::from(attune_kernel_v4_steps).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v5_steps).value();
   for (const auto& [rows, columns] : std::vector<std::pair<std::int32_t, std::int32_t>>{{1, 1}, {5, 37}, {129, 64}}) {
     std::vector<float> x = numbers(std::int64_t{rows} * columns);
     CHECK(call(kernel, x, rows, columns, nullptr) == expected(x, rows, columns));
@@ -74,14 +74,14 @@ TEST_CASE("steps run in their order, each with its tensors and the extents of it
 }
 
 TEST_CASE("a step whose results have no elements does not run, and those after it see none", "[steps]") {
-  const Kernel kernel = Kernel::from(attune_kernel_v4_steps).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v5_steps).value();
   std::vector<float> x;
   CHECK(call(kernel, x, 0, 37, nullptr) == expected(x, 0, 37));
   CHECK(call(kernel, x, 5, 0, nullptr) == expected(x, 5, 0));
 }
 
 TEST_CASE("a workspace serves what steps store and what each takes, and is used again by the next", "[steps]") {
-  const Kernel kernel = Kernel::from(attune_kernel_v4_steps).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v5_steps).value();
   std::vector<float> x = numbers(129 * 64);
   Workspace measure;
   CHECK(call(kernel, x, 129, 64, &measure) == expected(x, 129, 64));
@@ -99,7 +99,7 @@ TEST_CASE("a workspace serves what steps store and what each takes, and is used 
 
 TEST_CASE("stored tensors that are too large are refused by their dims", "[steps]") {
   // 2 x 2^30 elements, which no argument has
-  attune_kernel_v4 kernel = attune_kernel_v4_steps;
+  attune_kernel_v5 kernel = attune_kernel_v5_steps;
   std::vector<attune_dim_v1> dims(kernel.dims, kernel.dims + kernel.dim_count);
   dims[0] = {"rows", attune_fixed, 0, nullptr, ATTUNE_MAX_EXTENT};
   kernel.dims = dims.data();
@@ -127,7 +127,7 @@ TEST_CASE("memory of tensors that are read no longer is used again", "[steps]") 
 }
 
 TEST_CASE("a step writes and reads an output by the parts of its dims, wherever its rows lie", "[steps]") {
-  const Kernel kernel = Kernel::from(attune_kernel_v4_parts).value();
+  const Kernel kernel = Kernel::from(attune_kernel_v5_parts).value();
   CHECK(kernel.describe().find("step add_up: joined -> totals") != std::string::npos);
   constexpr std::int64_t heads = 3, depth = 5, model = heads * depth;
   for (const std::int64_t rows : {0, 1, 4})
@@ -150,12 +150,12 @@ TEST_CASE("a step writes and reads an output by the parts of its dims, wherever 
 
 TEST_CASE("a view that an output's dims are not the products of is refused", "[steps]") {
   const auto refusal = [](attune_view_v1 view) {
-    attune_kernel_v4 kernel = attune_kernel_v4_parts;
+    attune_kernel_v5 kernel = attune_kernel_v5_parts;
     kernel.views = &view;
     const Result<Kernel> opened = Kernel::from(kernel);
     return opened ? std::string() : opened.error().message;
   };
-  constexpr std::int32_t dims[] = {0, 1, 2, 1}, turned[] = {0, 2, 1}, beyond[] = {0, 1, 4}, parts[] = {1, 2}, few[] = {1, 1}, many[] = {1, 3};
+  constexpr std::int32_t dims[] = {0, 1, 2, 1}, turned[] = {0, 2, 1}, beyond[] = {0, 1, 4}, parts[] = {1, 2}, few[] = {1, 1}, many[] = {1, 3}, three[] = {1, 1, 1};
   CHECK(refusal({1, 3, dims, parts}) == "");
   CHECK(refusal({1, 4, dims, parts}) == "kernel 'parts': view number 0 of its manifest has 1 dims more than 'joined' is made of");
   CHECK(refusal({1, 3, dims, many}) == "kernel 'parts': view number 0 of its manifest has 3 parts of a dim where 2 dims are left");
@@ -164,7 +164,7 @@ TEST_CASE("a view that an output's dims are not the products of is refused", "[s
   CHECK(refusal({1, 3, beyond, parts}) == "kernel 'parts': view number 0 of its manifest has dim number 4 of 4");
   CHECK(refusal({1, 9, dims, parts}) == "kernel 'parts': view number 0 of its manifest has 9 dims; at most 8");
   CHECK(refusal({1, 3, dims, nullptr}) == "kernel 'parts': view number 0 of its manifest has no table of the parts of 'joined'");
-  CHECK(refusal({0, 3, dims, parts}) == "kernel 'parts': view number 0 of its manifest is of 'x', which is no output");
+  CHECK(refusal({0, 3, dims, three}) == "kernel 'parts': view number 0 of its manifest has parts whose product dim number 1 is not");
   CHECK(refusal({3, 3, dims, parts}) == "kernel 'parts': view number 0 of its manifest is of tensor number 3 of 3");
 }
 

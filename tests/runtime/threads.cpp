@@ -63,7 +63,7 @@ TEST_CASE("eight callers at once get right results", "[threads]") {
   set_num_threads(4).value();
   const Folder folder;
   const Kernel from_file = Library::open(kernel_file(folder, "kernels")).value().kernel("linear").value();
-  const Kernel linked = Kernel::from(attune_kernel_v4_linear).value();
+  const Kernel linked = Kernel::from(attune_kernel_v5_linear).value();
   std::atomic<int> wrong = 0;
   on_all_callers([&](int caller) { wrong += wrong_results(caller % 2 == 0 ? from_file : linked, caller); });
   CHECK(wrong == 0);
@@ -74,7 +74,7 @@ TEST_CASE("eight callers at once of Halide's kernels in two files get right resu
   const Folder folder;
   const Kernel product = Library::open(kernel_file(folder, "product")).value().kernel("product").value();
   const Kernel linear = Library::open(kernel_file(folder, "kernels")).value().kernel("linear").value();
-  const Kernel linked = Kernel::from(attune_kernel_v4_product).value();
+  const Kernel linked = Kernel::from(attune_kernel_v5_product).value();
   std::atomic<int> wrong = 0;
   on_all_callers([&](int caller) {
     for (int call = 0; call < calls; ++call) {

@@ -18,7 +18,7 @@ namespace {
 struct LinearCase {
   std::int64_t rows, columns;
   std::vector<float> a, b, bias, out;
-  const Kernel linear = Kernel::from(attune_kernel_v4_linear).value();
+  const Kernel linear = Kernel::from(attune_kernel_v5_linear).value();
 
   LinearCase(std::int64_t rows, std::int64_t columns)
       : rows(rows),

@@ -55,7 +55,7 @@ Result single_head(const Example& e) {
   const Values wq = transposed(e.wq, e.model), wk = transposed(e.wk, e.model), wv = transposed(e.wv, e.model);
   const auto width = static_cast<std::int64_t>(wv.size()) / e.model, depth = static_cast<std::int64_t>(wq.size()) / e.model;
   Result result{Values(static_cast<std::size_t>(e.tokens * e.tokens)), Values(static_cast<std::size_t>(e.tokens * width))};
-  const auto kernel = attune::Kernel::from(attune_kernel_v4_worked_single_head);
+  const auto kernel = attune::Kernel::from(attune_kernel_v5_worked_single_head);
   REQUIRE(kernel);
   const auto done = (*kernel)({{"x", Tensor(e.x, {e.tokens, e.model})},
                                {"wq", Tensor(wq, {depth, e.model})},

@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
     tensors[i] = (struct attune_tensor){.data = elements, .storage = attune_f32, .rank = 4, .extents = extents[i]};
     if (i < 3 && !transfer(argv[6 + i], "rb", elements, size_of(extents[i]))) return 2;
   }
-  struct attune_library* library = attune_link(&attune_kernel_v4_causal);
+  struct attune_library* library = attune_link(&attune_kernel_v5_causal);
   const struct attune_kernel* kernel = library ? attune_find_kernel(library, "causal") : NULL;
   if (!kernel || attune_call(kernel, tensors, 4) != 0) {
     fprintf(stderr, "%s\n", attune_last_error());

@@ -128,22 +128,31 @@ const char* const strided =
 }  // namespace
 
 TEST_CASE("explain begins with the stages that store scores", "[command line]") {
-  const Words shape = {"--shape", "batch=1,heads=2,queries=1000,keys=500,depth=8"};
-  const std::string stored = explained(roots, shape);
+  const Words shape = {"--shape", "batch=1,heads=2,queries=1000,keys=500,depth=8"}, device = {"--target", "cuda"};
+  const std::string stored = explained(roots, {device[0], device[1], shape[0], shape[1]});
   // 4 bytes of 2 x 1000 x 500, of scores and of weights
-  CHECK_THAT(stored, Catch::Contains(" (stride=8) for ") && Catch::Contains(
+  CHECK_THAT(stored, Catch::Contains(" (stride=8) for cuda") && Catch::Contains(
       ", f32\n  Stores queries x keys, 4 MB: stage 1 of 3, gemm: no operand is the result of a softmax\n"
       "  Stores queries x keys, 4 MB: stage 2 of 3, row_softmax: sqrt between softmax and matmul is not linear in the weights\n"));
-  CHECK_THAT(explained(running), Catch::Contains("\n  Stores queries x keys: stage 1 of 3, gemm: "));
-  CHECK_THAT(explained(logarithms), Catch::Contains("\n  Stores queries x keys: stage 1 of 4, gemm: "));
+  CHECK_THAT(explained(running, device), Catch::Contains("\n  Stores queries x keys: stage 1 of 3, gemm: "));
+  CHECK_THAT(explained(logarithms, device), Catch::Contains("\n  Stores queries x keys: stage 1 of 4, gemm: "));
   CHECK_THAT(explained(two_caches), Catch::Contains("  Stores queries x past: stage ") && Catch::Contains("  Instead: concat k and v, not scores; "));
   CHECK_THAT(explained(softpick), Catch::Contains("stage 2 of 2: weighted_sum") && !Catch::Contains("Stores "));
   for (const char* variant : {"late_interaction", "cross_entropy", "multi_head", "encoder_layer", "linear_attention", "relu_attention", "recurrent_attention", "embedded"})
     CHECK_THAT(attune_says({"explain", variant}), !Catch::Contains("Stores "));
   CHECK_THAT(explained(projected), Catch::Contains("stage 4 of 4: online_softmax") && !Catch::Contains("Stores "));
-  const json one = json::parse(explained(roots, {"--json", shape[0], shape[1]}));
+  const json one = json::parse(explained(roots, {"--json", device[0], device[1], shape[0], shape[1]}));
+  CHECK(one["sweeps"].empty());
   REQUIRE(one["stored_scores"].size() == 2);
   CHECK(one["stored_scores"][1] == json{{"stage", 1}, {"dims", {"queries", "keys"}}, {"is_part", false}, {"bytes", 4e6}});
+}
+
+TEST_CASE("explain says which stages a call on the CPU repeats for one block of rows after the other", "[command line]") {
+  for (const char* body : {roots, running})
+    CHECK_THAT(explained(body), Catch::Contains("\n  Sweeps stages 1 to 3 over blocks of batch, heads, queries: ") && !Catch::Contains("Stores "));
+  const json one = json::parse(explained(roots, {"--json"}));
+  CHECK(one["stored_scores"].empty());
+  CHECK(one["sweeps"] == json::array({{{"first_stage", 0}, {"stages", 3}, {"dims", {"batch", "heads", "queries"}}}}));
 }
 
 TEST_CASE("explain counts the pairs of masked scores that a concat lays one behind the other", "[command line]") {

@@ -65,7 +65,7 @@ TEST_CASE("no text of a graph becomes code of its headers", "[hostile graphs]") 
     CHECK(code == expected);
     names.push_back(name);
   }
-  CHECK(expected.find("attune_kernel_v4_f") != std::string::npos);
+  CHECK(expected.find("attune_kernel_v5_f") != std::string::npos);
   check_headers(folder, names);
 }
 

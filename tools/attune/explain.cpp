@@ -102,10 +102,27 @@ void print_stored(const KernelReport& report, const Call* call) {
   if (has_part) fmt::print("  Instead: concat k and v, not scores; one product of the queries and all keys is computed in tiles.\n");
 }
 
+/// Which stages are called block by block, and what that is good for.
+void print_sweeps(const KernelReport& report) {
+  for (const Sweep& sweep : report.sweeps) {
+    std::vector<std::string> dims;
+    for (const SweptDim& dim : sweep.dims) dims.push_back(dim.whole);
+    fmt::print("  Sweeps stages {} to {} over blocks of {}: what they store for one another is as long as a block.\n", sweep.first + 1, sweep.first + sweep.count,
+               fmt::join(dims, ", "));
+  }
+}
+
+Json json_of(const Sweep& sweep) {
+  Json json = {{"first_stage", sweep.first}, {"stages", sweep.count}, {"dims", Json::array()}};
+  for (const SweptDim& dim : sweep.dims) json["dims"].push_back(dim.whole);
+  return json;
+}
+
 void explain_in_text(const Prepared& prepared, const std::string& types, const KernelReport& report, const Call* call) {
   const std::string& parameters = prepared.graph.parameters;
   fmt::print("{}{} for {}, {}\n", prepared.graph.name, parameters.empty() ? "" : " (" + parameters + ")", prepared.targets[0]->name, types);
   print_stored(report, call);
+  print_sweeps(report);
   for (std::size_t i = 0; i < report.stages.size(); ++i) print_stage(report, i, call);
   if (call != nullptr) print_call(prepared, *call);
 }
@@ -170,11 +187,14 @@ void explain_in_json(const Prepared& prepared, const std::string& types, const K
     stored.push_back({{"stage", scores.stage}, {"dims", {scores.queries, scores.keys}}, {"is_part", scores.is_part},
                       {"bytes", call != nullptr ? Json(stored_bytes(stage, extents_in(report, call->extents))) : Json()}});
   }
+  Json sweeps = Json::array();
+  for (const Sweep& sweep : report.sweeps) sweeps.push_back(json_of(sweep));
   const Json root = {{"variant", prepared.graph.name},
                      {"parameters", prepared.graph.parameters},
                      {"target", prepared.targets[0]->name},
                      {"type", types},
                      {"stored_scores", stored},
+                     {"sweeps", sweeps},
                      {"stages", stages},
                      {"call", call != nullptr ? json_of(*call) : Json()}};
   fmt::print("{}\n", root.dump(2));

@@ -23,15 +23,23 @@ bool is_leaf(const Node& node) {
 }
 
 /// What the step is and holds; its schedules are found for a target.
-StageReport stage_of(const KernelSteps& plan, std::size_t number) {
+/// With the whole dims that blocks are of: what a sweep writes block by block is there whole at its end, and on a device a block is the whole.
+std::vector<std::string> whole_dims(const KernelSteps& plan, std::vector<std::string> dims) {
+  for (const Sweep& sweep : plan.sweeps)
+    for (const SweptDim& swept : sweep.dims) std::ranges::replace(dims, swept.block, swept.whole);
+  return dims;
+}
+
+StageReport stage_of(const KernelSteps& plan, std::size_t number, bool is_on_device) {
   const Step& step = plan.steps[number];
   StageReport report;
   report.kind = step.kind();
   report.reason = step.reason;
+  report.place = step.place;
   for (const std::size_t input : step.inputs) report.reads.push_back(plan.tensors[input].name);
   for (const std::size_t output : step.outputs) {
     const StepTensor& written = plan.tensors[output];
-    report.writes.push_back({written.name, written.dims, static_cast<int>(bytes_of(stored_as(written.element)))});
+    report.writes.push_back({written.name, written.view || is_on_device ? whole_dims(plan, written.dims) : written.dims, static_cast<int>(bytes_of(stored_as(written.element)))});
   }
   for (const Node& node : step.graph.nodes())
     if (!is_leaf(node)) report.operations.emplace_back(operation_name(node.op));
@@ -40,16 +48,19 @@ StageReport stage_of(const KernelSteps& plan, std::size_t number) {
   return report;
 }
 
-/// Of the graph that the stages were formed of; the stages of each kind are in the order of its plan.
+/// Of the graph that the stages were formed of; the stages of each kind are formed in the order of its plan.
 std::string add_walks(const Graph& graph, bool fuse, std::vector<StageReport>& stages) {
+  std::vector<StageReport*> formed;
+  for (StageReport& stage : stages) formed.push_back(&stage);
+  std::ranges::sort(formed, {}, &StageReport::place);
   for (const StagePlan& plan : plan_stages(graph, fuse)) {
     const AttentionRoles* roles = attention_in(plan.roles);
     if (roles == nullptr) continue;
-    const auto stage = std::ranges::find_if(stages, [&](const StageReport& s) { return s.kind == plan.kind() && !s.walk; });
-    if (stage == stages.end()) return "internal: the stages are not those of the plan";
+    const auto found = std::ranges::find_if(formed, [&](const StageReport* s) { return s->kind == plan.kind() && !s->walk; });
+    if (found == formed.end()) return "internal: the stages are not those of the plan";
     const Names rows = graph.node(roles->result()).type.dims;
     const bool has_weights = roles->softmax >= 0 && roles->matmul >= 0;
-    stage->walk = KeyWalk{has_weights ? roles->softmax : roles->score(graph), roles->queries, rows.without({roles->queries, roles->value_depth})};
+    (*found)->walk = KeyWalk{has_weights ? roles->softmax : roles->score(graph), roles->queries, rows.without({roles->queries, roles->value_depth})};
   }
   return {};
 }
@@ -75,14 +86,16 @@ KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target) {
   if (!staged.problem.empty()) return fail(staged.problem);
   mlir::func::FuncOp function = function_of(*staged.module);
   const KernelSteps plan = kernel_steps(function);
+  const bool is_on_device = target.device != Device::cpu;
   KernelReport report;
   for (std::size_t number = 0; number < plan.steps.size(); ++number) {
     StepSchedules schedules = schedules_of(plan, plan.steps[number], target, prepared.schedule);
     if (!schedules.problem.empty()) return fail(std::move(schedules.problem));
-    StageReport& stage = report.stages.emplace_back(stage_of(plan, number));
+    StageReport& stage = report.stages.emplace_back(stage_of(plan, number, is_on_device));
     stage.schedules = std::move(schedules.of);
     stage.sizes = std::move(schedules.rule);
   }
+  if (!is_on_device) report.sweeps = plan.sweeps;
   report.staged = to_graph(function);
   report.owner = context;
   if (std::string problem = add_walks(report.staged, prepared.staging.fuse, report.stages); !problem.empty()) return fail(std::move(problem));

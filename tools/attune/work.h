@@ -7,6 +7,7 @@
 
 #include "codegen/steps/size_rule.h"
 #include "codegen/steps/step_schedule.h"
+#include "codegen/steps/steps.h"
 #include "tools/attune/options.h"
 #include "tools/measure/visible.h"
 
@@ -28,6 +29,7 @@ struct StageReport {
   StageKey key;                         ///< of its records; of a copy none
   std::map<SizeClass, StepSchedule> schedules;
   SizeRule sizes;                       ///< which of them a call takes
+  std::size_t place = 0;                ///< of the stage among those that were formed
   std::size_t code = 0;                 ///< the first stage whose code is this one's, too: its own number, or an earlier one's
 
   /// The schedule for the extents of all dims.
@@ -37,6 +39,7 @@ struct StageReport {
 
 struct KernelReport {
   std::vector<StageReport> stages;
+  std::vector<Sweep> sweeps;   ///< which stages are called block by block; their steps' numbers are those of stages
   Graph staged;                ///< the nodes of walks are its
   std::shared_ptr<void> owner; ///< names in it live as long
   std::string problem;

@@ -31,7 +31,7 @@ Answer call(const Result<Kernel>& kernel) {
   return {out, done ? std::string() : done.error().message};
 }
 
-Result<Kernel> linked(const attune_kernel_v4& manifest, const char* device) {
+Result<Kernel> linked(const attune_kernel_v5& manifest, const char* device) {
   const Result<Kernel> kernel = Kernel::from(manifest);
   return kernel ? kernel->on(device) : kernel;
 }
@@ -39,11 +39,11 @@ Result<Kernel> linked(const attune_kernel_v4& manifest, const char* device) {
 }  // namespace
 
 int main() {
-  const Answer expected = call(linked(attune_kernel_v4_mixed, "cpu"));
+  const Answer expected = call(linked(attune_kernel_v5_mixed, "cpu"));
   if (!expected.problem.empty()) return std::fprintf(stderr, "%s\n", expected.problem.c_str()), 1;
   const auto library = attune::Library::open(MIXED_FILE);
   if (!library) return std::fprintf(stderr, "%s\n", library.error().message.c_str()), 1;
-  const Result<Kernel> others[] = {linked(attune_kernel_v4_mixed, "opencl"), linked(attune_kernel_v4_device_only, "opencl"),
+  const Result<Kernel> others[] = {linked(attune_kernel_v5_mixed, "opencl"), linked(attune_kernel_v5_device_only, "opencl"),
                                    library->kernel("mixed", "cpu"), library->kernel("mixed", "opencl")};
   for (const Result<Kernel>& kernel : others) {
     const Answer answer = call(kernel);

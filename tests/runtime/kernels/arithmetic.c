@@ -65,15 +65,15 @@ static const struct attune_tensor_v1 add_tensors[] = {
     {"a", attune_f32, 0, 2, numbers}, {"b", attune_f32, 0, 2, numbers}, {"out", attune_f32, 1, 2, numbers}};
 static const struct attune_code_v3 add_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", add, NULL}};
 ATTUNE_ONE_STEP(add_step, 2, 1, add_codes, 1);
-const struct attune_kernel_v4 attune_kernel_v4_add = {
-    ATTUNE_ABI_VERSION, "add", "sum_of_two", "", "0123456789abcdef", 2, 3, 0, 1, add_dims, add_tensors, &add_step, 0, NULL};
+const struct attune_kernel_v5 attune_kernel_v5_add = {
+    ATTUNE_ABI_VERSION, "add", "sum_of_two", "", "0123456789abcdef", 2, 3, 0, 1, add_dims, add_tensors, &add_step, 0, NULL, 0, NULL};
 
 static const struct attune_tensor_v1 accumulate_tensors[] = {{"total", attune_f32, attune_updated, 2, numbers}, {"x", attune_f32, attune_input, 2, numbers}};
 static const struct attune_code_v3 accumulate_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", accumulate, NULL}};
 static const int32_t accumulate_order[] = {0, 1, 0};
 static const struct attune_step_v1 accumulate_step = {"by_hand", 2, 1, accumulate_order, 0, 1, NULL, accumulate_codes};
-const struct attune_kernel_v4 attune_kernel_v4_accumulate = {
-    ATTUNE_ABI_VERSION, "accumulate", "accumulate", "", "00000000000000fe", 2, 2, 0, 1, add_dims, accumulate_tensors, &accumulate_step, 0, NULL};
+const struct attune_kernel_v5 attune_kernel_v5_accumulate = {
+    ATTUNE_ABI_VERSION, "accumulate", "accumulate", "", "00000000000000fe", 2, 2, 0, 1, add_dims, accumulate_tensors, &accumulate_step, 0, NULL, 0, NULL};
 
 static const struct attune_dim_v1 linear_dims[] = {
     {"rows", attune_free, 0, NULL, 1}, {"inner", attune_free, 0, NULL, 1}, {"columns", attune_free, 0, NULL, 1}};
@@ -83,11 +83,11 @@ static const struct attune_tensor_v1 linear_tensors[] = {{"a", attune_f32, 0, 2,
                                                          {"out", attune_f32, 1, 2, rows_columns}};
 static const struct attune_code_v3 linear_codes[] = {{"any", "a task for each row", attune_cpu, 0, NULL, "", "", linear, NULL}};
 ATTUNE_ONE_STEP(linear_step, 3, 1, linear_codes, 1);
-const struct attune_kernel_v4 attune_kernel_v4_linear = {
-    ATTUNE_ABI_VERSION, "linear", "linear", "bias=1", "fedcba9876543210", 3, 4, 0, 1, linear_dims, linear_tensors, &linear_step, 0, NULL};
+const struct attune_kernel_v5 attune_kernel_v5_linear = {
+    ATTUNE_ABI_VERSION, "linear", "linear", "bias=1", "fedcba9876543210", 3, 4, 0, 1, linear_dims, linear_tensors, &linear_step, 0, NULL, 0, NULL};
 
 static const struct attune_tensor_v1 refuses_tensors[] = {{"x", attune_f32, 0, 1, numbers}, {"out", attune_f32, 1, 0, NULL}};
 static const struct attune_code_v3 refuses_codes[] = {{"any", "a task for each element", attune_cpu, 0, NULL, "", "", refuses, NULL}};
 ATTUNE_ONE_STEP(refuses_step, 1, 1, refuses_codes, 1);
-const struct attune_kernel_v4 attune_kernel_v4_refuses = {
-    ATTUNE_ABI_VERSION, "refuses", "refuses", "", "00000000000000ff", 1, 2, 0, 1, add_dims, refuses_tensors, &refuses_step, 0, NULL};
+const struct attune_kernel_v5 attune_kernel_v5_refuses = {
+    ATTUNE_ABI_VERSION, "refuses", "refuses", "", "00000000000000ff", 1, 2, 0, 1, add_dims, refuses_tensors, &refuses_step, 0, NULL, 0, NULL};

@@ -30,11 +30,11 @@ static void* set_opencl_context(void* function) {
 #endif
 
 #ifdef ONLY_PRODUCT
-static const struct attune_kernel_v4* const kernels[] = {&attune_kernel_v4_product};
+static const struct attune_kernel_v5* const kernels[] = {&attune_kernel_v5_product};
 #else
-static const struct attune_kernel_v4* const kernels[] = {&attune_kernel_v4_add,      &attune_kernel_v4_linear, &attune_kernel_v4_formulas,
-                                                         &attune_kernel_v4_storages, &attune_kernel_v4_choice, &attune_kernel_v4_elsewhere,
-                                                         &attune_kernel_v4_refuses,  &attune_kernel_v4_steps};
+static const struct attune_kernel_v5* const kernels[] = {&attune_kernel_v5_add,      &attune_kernel_v5_linear, &attune_kernel_v5_formulas,
+                                                         &attune_kernel_v5_storages, &attune_kernel_v5_choice, &attune_kernel_v5_elsewhere,
+                                                         &attune_kernel_v5_refuses,  &attune_kernel_v5_steps};
 #endif
 const struct attune_library_v1 attune_library_v1 = {
     ATTUNE_ABI_VERSION, sizeof kernels / sizeof kernels[0], kernels, {set_do_par_for, set_malloc, set_free, set_error_handler, NULL, NULL, NULL, OPENCL_HOOKS}};

@@ -18,5 +18,5 @@ static const struct attune_tensor_v1 tensors[] = {{"a", attune_f32, 0, 2, rows_i
                                                   {"out", attune_f32, 1, 2, rows_columns}};
 static const struct attune_code_v3 codes[] = {{"any", "Halide's", PRODUCT_DEVICE, 0, NULL, "", "", product_argv, NULL}};
 ATTUNE_ONE_STEP(step, 3, 1, codes, 1);
-const struct attune_kernel_v4 attune_kernel_v4_product = {
-    ATTUNE_ABI_VERSION, "product", "product", "", "0000000000000005", 3, 4, 0, 1, dims, tensors, &step, 0, NULL};
+const struct attune_kernel_v5 attune_kernel_v5_product = {
+    ATTUNE_ABI_VERSION, "product", "product", "", "0000000000000005", 3, 4, 0, 1, dims, tensors, &step, 0, NULL, 0, NULL};

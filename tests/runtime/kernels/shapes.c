@@ -45,8 +45,8 @@ static const struct attune_tensor_v1 formula_tensors[] = {
     {"all", attune_i32, 1, 1, &one_dim[all]}, {"half", attune_i32, 1, 1, &one_dim[half]}, {"alias", attune_i32, 1, 1, &one_dim[renamed]}};
 static const struct attune_code_v3 formula_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", formulas, NULL}};
 ATTUNE_ONE_STEP(formula_step, 2, 4, formula_codes, 1);
-const struct attune_kernel_v4 attune_kernel_v4_formulas = {
-    ATTUNE_ABI_VERSION, "formulas", "formulas", "", "0000000000000001", 8, 6, 0, 1, formula_dims, formula_tensors, &formula_step, 0, NULL};
+const struct attune_kernel_v5 attune_kernel_v5_formulas = {
+    ATTUNE_ABI_VERSION, "formulas", "formulas", "", "0000000000000001", 8, 6, 0, 1, formula_dims, formula_tensors, &formula_step, 0, NULL, 0, NULL};
 
 static const struct attune_dim_v1 nine[] = {{"nine", attune_fixed, 0, NULL, 9}};
 static const struct attune_tensor_v1 storage_tensors[] = {{"f32", attune_f32, 0, 0, NULL},         {"bf16", attune_bf16, 0, 0, NULL},
@@ -56,8 +56,8 @@ static const struct attune_tensor_v1 storage_tensors[] = {{"f32", attune_f32, 0,
                                                           {"boolean", attune_boolean, 0, 0, NULL}, {"codes", attune_i32, 1, 1, one_dim}};
 static const struct attune_code_v3 storage_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", storages, NULL}};
 ATTUNE_ONE_STEP(storage_step, 9, 1, storage_codes, 1);
-const struct attune_kernel_v4 attune_kernel_v4_storages = {
-    ATTUNE_ABI_VERSION, "storages", "storages", "", "0000000000000002", 1, 10, 0, 1, nine, storage_tensors, &storage_step, 0, NULL};
+const struct attune_kernel_v5 attune_kernel_v5_storages = {
+    ATTUNE_ABI_VERSION, "storages", "storages", "", "0000000000000002", 1, 10, 0, 1, nine, storage_tensors, &storage_step, 0, NULL, 0, NULL};
 
 static const struct attune_dim_v1 rows[] = {{"rows", attune_free, 0, NULL, 1}};
 static const struct attune_condition_v1 few = {0, 0, 8}, more = {0, 9, 16};
@@ -66,8 +66,8 @@ static const struct attune_code_v3 choice_codes[] = {{"warp", "never", attune_cp
                                                      {"small", "few rows", attune_cpu, 1, &few, "", "", second, NULL},
                                                      {"large", "more rows", attune_cpu, 1, &more, "", "", third, NULL}};
 ATTUNE_ONE_STEP(choice_step, 1, 1, choice_codes, 3);
-const struct attune_kernel_v4 attune_kernel_v4_choice = {
-    ATTUNE_ABI_VERSION, "choice", "choice", "", "0000000000000003", 1, 2, 0, 1, rows, choice_tensors, &choice_step, 0, NULL};
+const struct attune_kernel_v5 attune_kernel_v5_choice = {
+    ATTUNE_ABI_VERSION, "choice", "choice", "", "0000000000000003", 1, 2, 0, 1, rows, choice_tensors, &choice_step, 0, NULL, 0, NULL};
 ATTUNE_ONE_STEP(elsewhere_step, 1, 1, choice_codes, 1);
-const struct attune_kernel_v4 attune_kernel_v4_elsewhere = {
-    ATTUNE_ABI_VERSION, "elsewhere", "choice", "", "0000000000000004", 1, 2, 0, 1, rows, choice_tensors, &elsewhere_step, 0, NULL};
+const struct attune_kernel_v5 attune_kernel_v5_elsewhere = {
+    ATTUNE_ABI_VERSION, "elsewhere", "choice", "", "0000000000000004", 1, 2, 0, 1, rows, choice_tensors, &elsewhere_step, 0, NULL, 0, NULL};

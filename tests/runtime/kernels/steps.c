@@ -56,7 +56,7 @@ static const int32_t x_raised[] = {0, 3}, raised_total[] = {3, 4}, raised_total_
 static const struct attune_step_v1 steps[] = {{"raise", 1, 1, x_raised, 2, 1, rows_columns, raise_codes},
                                               {"add_up", 1, 1, raised_total, 2, 1, rows_columns, add_up_codes},
                                               {"multiply", 2, 2, raised_total_out_extents, 2, 1, rows_columns, multiply_codes}};
-const struct attune_kernel_v4 attune_kernel_v4_steps = {ATTUNE_ABI_VERSION, "steps", "steps", "", "0000000000000008", 3, 3, 2, 3, dims, tensors, steps, 0, NULL};
+const struct attune_kernel_v5 attune_kernel_v5_steps = {ATTUNE_ABI_VERSION, "steps", "steps", "", "0000000000000008", 3, 3, 2, 3, dims, tensors, steps, 0, NULL, 0, NULL};
 
 /* joined and x have [rows x heads x depth] and [heads x rows x depth]. */
 static float* part(const halide_buffer_t* buffer, int outer, int middle, int inner) {
@@ -97,5 +97,55 @@ static const struct attune_code_v3 join_codes[] = {{"any", "loops", attune_cpu, 
 static const int32_t x_parts[] = {0, 3}, parts_totals[] = {3, 2};
 static const struct attune_step_v1 parts_steps[] = {{"join", 1, 1, x_parts, 0, 1, NULL, join_codes},
                                                     {"add_up", 1, 1, parts_totals, 0, 1, NULL, add_up_parts_codes}};
-const struct attune_kernel_v4 attune_kernel_v4_parts = {
-    ATTUNE_ABI_VERSION, "parts", "parts", "", "0000000000000009", 4, 3, 0, 2, parts_dims, parts_tensors, parts_steps, 1, parts_views};
+const struct attune_kernel_v5 attune_kernel_v5_parts = {
+    ATTUNE_ABI_VERSION, "parts", "parts", "", "0000000000000009", 4, 3, 0, 2, parts_dims, parts_tensors, parts_steps, 1, parts_views, 0, NULL};
+
+/* out[b, r, c] = 2 x[b, r, c] + the number of the row, in blocks of batch and rows. */
+int swept_calls = 0;
+
+static float* element(const halide_buffer_t* buffer, int b, int r, int c) {
+  return (float*)buffer->host + (ptrdiff_t)b * buffer->dim[2].stride + (ptrdiff_t)r * buffer->dim[1].stride + (ptrdiff_t)c * buffer->dim[0].stride;
+}
+
+static int double_rows(void** arguments) {
+  const halide_buffer_t *x = arguments[1], *doubled = arguments[4];
+  const int batch = extent(arguments, 2), rows = extent(arguments, 3);
+  if (x->dim[2].extent != batch || doubled->dim[2].extent != batch || x->dim[1].extent != rows || doubled->dim[1].extent != rows) return -1;
+  for (int b = 0; b < batch; ++b)
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < x->dim[0].extent; ++c) *element(doubled, b, r, c) = 2 * *element(x, b, r, c);
+  return 0;
+}
+
+static int number_rows(void** arguments) {
+  const halide_buffer_t *doubled = arguments[1], *out = arguments[3];
+  const int start = extent(arguments, 2);
+  ++swept_calls;
+  for (int b = 0; b < out->dim[2].extent; ++b)
+    for (int r = 0; r < out->dim[1].extent; ++r)
+      for (int c = 0; c < out->dim[0].extent; ++c) *element(out, b, r, c) = *element(doubled, b, r, c) + (float)(start + r);
+  return 0;
+}
+
+enum { batch, rows, columns, batch_block, batch_start, rows_block, rows_start };
+static const int32_t of_batch[] = {batch}, of_rows[] = {rows}, of_batch_block[] = {batch_block}, of_rows_block[] = {rows_block},
+                     batch_rows_columns[] = {batch, rows, columns}, in_blocks[] = {batch_block, rows_block, columns}, one_each[] = {1, 1, 1},
+                     blocks[] = {batch_block, rows_block}, starts[] = {batch_start, rows_start}, row_start[] = {rows_start};
+static const struct attune_dim_v1 swept_dims[] = {{"batch", attune_free, 0, NULL, 1},
+                                                  {"rows", attune_free, 0, NULL, 1},
+                                                  {"columns", attune_free, 0, NULL, 1},
+                                                  {"batch_block", attune_block, 1, of_batch, 1},
+                                                  {"batch_start", attune_start, 1, of_batch_block, 1},
+                                                  {"rows_block", attune_block, 1, of_rows, 64},
+                                                  {"rows_start", attune_start, 1, of_rows_block, 1}};
+static const struct attune_tensor_v1 swept_tensors[] = {
+    {"x", attune_f32, 0, 3, batch_rows_columns}, {"out", attune_f32, 1, 3, batch_rows_columns}, {"doubled", attune_f32, 0, 3, in_blocks}};
+static const struct attune_view_v1 swept_views[] = {{0, 3, in_blocks, one_each}, {1, 3, in_blocks, one_each}};
+static const struct attune_code_v3 double_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", double_rows, NULL}},
+                                   number_codes[] = {{"any", "loops", attune_cpu, 0, NULL, "", "", number_rows, NULL}};
+static const int32_t x_doubled[] = {3, 2}, doubled_out[] = {2, 4};
+static const struct attune_step_v1 swept_steps[] = {{"double", 1, 1, x_doubled, 2, 1, blocks, double_codes},
+                                                    {"number", 1, 1, doubled_out, 1, 1, row_start, number_codes}};
+static const struct attune_sweep_v1 sweeps[] = {{0, 2, 2, blocks, starts}};
+const struct attune_kernel_v5 attune_kernel_v5_swept = {
+    ATTUNE_ABI_VERSION, "swept", "swept", "", "000000000000000a", 7, 2, 1, 2, swept_dims, swept_tensors, swept_steps, 2, swept_views, 1, sweeps};

@@ -1,0 +1,104 @@
+#include "runtime/sweeps.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "runtime/signature.h"
+#include "runtime/storage.h"
+#include "runtime/threads.h"
+
+namespace attune {
+namespace {
+
+/// What the sweep's steps store for one another, in bytes.
+double bytes_of_blocks(const attune_kernel_v5& kernel, const attune_sweep_v1& sweep, std::span<const std::int64_t> extents) {
+  double bytes = 0;
+  for (const attune_tensor_v1& tensor : stored_of(kernel)) {
+    double count = static_cast<double>(bytes_of(static_cast<attune_storage>(tensor.storage)));
+    bool is_its = false;
+    for (const std::int32_t dim : dims_of(tensor)) {
+      count *= static_cast<double>(extents[static_cast<std::size_t>(dim)]);
+      is_its = is_its || std::ranges::find(blocks_of(sweep), dim) != blocks_of(sweep).end();
+    }
+    if (is_its) bytes += count;
+  }
+  return bytes;
+}
+
+/// Positions of the block, if there are so many.
+std::int64_t least_of(const attune_dim_v1& block, std::span<const std::int64_t> extents) {
+  std::int64_t product = 1;
+  for (const std::int32_t dim : operands_of(block).subspan(1)) product = std::min(product * std::max<std::int64_t>(extents[static_cast<std::size_t>(dim)], 1), max_extent);
+  return std::max(block.value, product);
+}
+
+constexpr std::int64_t rounded_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+bool has_codes(const attune_sweep_v1& sweep, const UsableTarget& target, std::span<const std::int64_t> extents) {
+  const auto codes = std::span(target.codes).subspan(static_cast<std::size_t>(sweep.first_step), static_cast<std::size_t>(sweep.step_count));
+  return std::ranges::all_of(codes, [&](std::span<const attune_code_v3> of_step) { return choose_code(of_step, extents) != nullptr; });
+}
+
+/// The same for all blocks: of each dim some have a position less than the largest.
+bool has_codes_for_all(const attune_sweep_v1& sweep, const UsableTarget& target, std::span<std::int64_t> extents) {
+  const std::span<const std::int32_t> blocks = blocks_of(sweep);
+  bool has_all = true;
+  for (unsigned smaller = 0; smaller < 1U << blocks.size(); ++smaller) {
+    for (std::size_t i = 0; i < blocks.size(); ++i) extents[static_cast<std::size_t>(blocks[i])] -= smaller >> i & 1U;
+    has_all = has_all && has_codes(sweep, target, extents);
+    for (std::size_t i = 0; i < blocks.size(); ++i) extents[static_cast<std::size_t>(blocks[i])] += smaller >> i & 1U;
+  }
+  return has_all;
+}
+
+}  // namespace
+
+void choose_blocks(const attune_kernel_v5& kernel, const UsableTarget& target, std::span<std::int64_t> extents) {
+  for (const attune_sweep_v1& sweep : sweeps_of(kernel)) {
+    const std::span<const std::int32_t> blocks = blocks_of(sweep);
+    const auto whole_of = [&](std::int32_t block) { return extents[static_cast<std::size_t>(kernel.dims[block].operands[0])]; };
+    for (const std::int32_t block : blocks) extents[static_cast<std::size_t>(block)] = std::min<std::int64_t>(whole_of(block), 1);
+    double room = static_cast<double>(swept_bytes) / std::max(bytes_of_blocks(kernel, sweep, extents), 1.0);  // for so many positions
+    for (const std::int32_t block : std::views::reverse(blocks)) {
+      const std::int64_t whole = whole_of(block), least = std::min(least_of(kernel.dims[block], extents), whole);
+      if (whole == 0) continue;
+      std::int64_t& extent = extents[static_cast<std::size_t>(block)];
+      extent = rounded_up(whole, rounded_up(whole, std::clamp(static_cast<std::int64_t>(std::min(room, 1e15)), least, whole)));
+      if (block == blocks.back()) room *= num_threads();
+      room /= static_cast<double>(extent);
+    }
+    const bool is_cut = std::ranges::any_of(blocks, [&](std::int32_t block) { return extents[static_cast<std::size_t>(block)] < whole_of(block); });
+    if (!is_cut || has_codes_for_all(sweep, target, extents)) continue;
+    for (const std::int32_t block : blocks) extents[static_cast<std::size_t>(block)] = whole_of(block);
+  }
+}
+
+BlockSweep::BlockSweep(const attune_kernel_v5& kernel, const attune_sweep_v1& sweep, std::span<std::int64_t> extents)
+    : extents_(extents), size_(blocks_of(sweep).size()) {
+  for (std::size_t i = 0; i < size_; ++i) {
+    const std::int32_t block = sweep.blocks[i];
+    const std::int64_t whole = extents[static_cast<std::size_t>(kernel.dims[block].operands[0])], largest = extents[static_cast<std::size_t>(block)];
+    loops_[i] = {block, sweep.starts[i], whole, largest == 0 ? 1 : rounded_up(whole, largest), 0};
+  }
+}
+
+bool BlockSweep::next() {
+  std::size_t changed = 0;
+  if (has_begun_) {
+    changed = size_;
+    while (changed > 0 && ++loops_[changed - 1].at == loops_[changed - 1].count) loops_[--changed].at = 0;
+    if (changed == 0) return false;
+    --changed;
+  }
+  has_begun_ = true;
+  for (std::size_t i = changed; i < size_; ++i) set(loops_[i]);
+  return true;
+}
+
+void BlockSweep::set(const Loop& loop) const {
+  const std::int64_t begin = loop.whole * loop.at / loop.count, end = loop.whole * (loop.at + 1) / loop.count;
+  extents_[static_cast<std::size_t>(loop.start)] = begin;
+  extents_[static_cast<std::size_t>(loop.block)] = end - begin;
+}
+
+}  // namespace attune

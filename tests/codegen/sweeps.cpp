@@ -1,0 +1,195 @@
+/// Steps that are swept over blocks of rows: which graphs have them, and that kernels of several blocks give the interpreter's results in little memory.
+#include "codegen/steps/sweeps.h"
+
+#include <catch2/catch.hpp>
+
+#include "dsl/variants/attention.h"
+#include "runtime/sweeps.h"
+#include "runtime/threads.h"
+#include "tests/codegen/kernel_call.h"
+#include "tests/codegen/planned.h"
+
+namespace attune {
+namespace {
+
+void output_rows(Graph& g, const Attention& a, Value x) { g.output("out", x, {a.batch, a.heads, a.queries, a.value_depth}); }
+
+/// Weights of what later keys leave over (Tan et al. 2024, stick-breaking attention).
+void stick_breaking(Graph& g, const Attention& a) {
+  const Value scores = a.scores(), is_seen = index(a.keys) < index(a.queries) + (extent(a.keys) - extent(a.queries));
+  const Value taken = select(is_seen, softplus(scores), 0.0);
+  const Value weights = select(is_seen, exp(scores - reverse_cumulative_sum(taken, a.keys)), 0.0);
+  output_rows(g, a, matmul(weights, a.v, a.keys));
+}
+/// Scores and weights that heads exchange (Shazeer et al. 2020).
+void talking_heads(Graph& g, const Attention& a) {
+  const Dim mixed = g.dim("mixed"), last = g.dim("last");
+  const Value to_mixed = g.input("to_mixed", {a.heads, mixed}), to_last = g.input("to_last", {mixed, last});
+  const Value weights = softmax(matmul(a.scores(), to_mixed, a.heads), a.keys);
+  const Value v = g.input("values", {a.batch, last, a.keys, a.value_depth});
+  g.output("out", matmul(matmul(weights, to_last, mixed), v, a.keys), {a.batch, last, a.queries, a.value_depth});
+}
+/// The weights are a result, too, in an order of its own.
+void greatest_keys(Graph& g, const Attention& a) {
+  const Value scores = a.scores(), weights = softmax(mask(scores, top_k(scores, a.keys, 5)), a.keys);
+  output_rows(g, a, matmul(weights, a.v, a.keys));
+  g.output("weights", weights, {a.batch, a.heads, a.keys, a.queries});
+}
+/// How far a key is behind the row's position among those that count (Golovneva et al. 2024, CoPE): a step of attention reads what is stored.
+void counted_positions(Graph& g, const Attention& a) {
+  const Value scores = a.scores(), place = reverse_cumulative_sum(sigmoid(scores), a.keys);
+  const Value others = g.input("others", {a.batch, a.heads, a.keys, a.depth});
+  output_rows(g, a, matmul(softmax(matmul(a.q, others, a.depth) - 0.01 * place, a.keys), a.v, a.keys));
+}
+/// A column's sum needs all rows.
+void column_sums(Graph& g, const Attention& a) {
+  const Value weights = cumulative_sum(a.scores(), a.keys);
+  output_rows(g, a, matmul(weights, a.v, a.keys));
+  g.output("columns", sum(weights, a.queries), {a.batch, a.heads, a.keys});
+}
+/// The hidden layer is stored, and nothing runs along it but products.
+void hidden_layer(Graph& g, const Attention& a) {
+  const Dim hidden = g.dim("hidden");
+  const Value up = g.input("up", {hidden, a.depth}), down = g.input("down", {hidden, a.value_depth});
+  output_rows(g, a, matmul(gelu(matmul(a.q, up, a.depth)), down, hidden));
+}
+/// A norm of what a product gives, and another product of that.
+void normed_layer(Graph& g, const Attention& a) {
+  const auto [model, features] = g.dims("model", "features");
+  const Value up = g.input("up", {model, a.depth}), down = g.input("down", {features, model});
+  const Value x = matmul(a.q, up, a.depth), normed = x * rsqrt(mean(x * x, model) + 1e-6);
+  g.output("out", matmul(normed, down, model), {a.batch, a.heads, a.queries, features});
+}
+/// Queries and keys are tokens: keys are read whole, under another name.
+void tokens_twice(Graph& g, const Attention&) {
+  const auto [tokens, depth, keys] = g.dims("tokens", "depth", "keys");
+  const Value q = g.input("queries", {tokens, depth}), k = g.input("keys", {tokens, depth});
+  const Value is_before = index(keys) <= index(tokens) + 0 * extent(tokens);
+  const Value scores = matmul(q, rename(k * 0.5, tokens, keys), depth);
+  g.output("out", cumulative_sum(select(is_before, scores, 0.0), keys), {tokens, keys});
+}
+/// Keys are half of what they were, and half of the same rows.
+void tokens_mixed(Graph& g, const Attention&) {
+  const auto [tokens, depth, keys] = g.dims("tokens", "depth", "keys");
+  const Value q = g.input("queries", {tokens, depth}), k = g.input("keys", {tokens, depth});
+  const Value scores = matmul(q, rename(k + q, tokens, keys), depth);
+  g.output("out", cumulative_sum(scores, keys), {tokens, keys});
+}
+/// The old rows of a cache are read where they lie, and new ones written there.
+void written_cache(Graph& g, const Attention& a) {
+  const Dim rows = g.dim("rows");
+  const Value cache = g.input("cache", {a.batch, a.heads, a.keys, a.depth}), row = g.input("row", {a.batch, a.heads, rows, a.depth});
+  const Value scores = matmul(a.q, cache, a.depth);
+  output_rows(g, a, matmul(cumulative_sum(scores, a.keys), a.v, a.keys));
+  g.output_in_place(cache, write_rows(cache, a.keys, row, rows, g.input("position", {}, Kind::i64)));
+}
+/// Rows are columns by another name.
+void tokens_alone(Graph& g, const Attention&) {
+  const auto [tokens, depth, others] = g.dims("tokens", "depth", "others");
+  const Value x = g.input("x", {tokens, depth});
+  const Value scores = matmul(x, rename(x, tokens, others), depth);
+  g.output("out", cumulative_sum(scores, others), {tokens, others});
+}
+
+Graph graph_of(void (*make)(Graph&, const Attention&)) {
+  Graph g;
+  make(g, Attention(g));
+  g.finish();
+  REQUIRE(std::string(g.problem().view()) == "");
+  return g;
+}
+
+/// "1 to 3: heads, queries" of each sweep.
+std::vector<std::string> sweeps_of(void (*make)(Graph&, const Attention&)) {
+  const Graph graph = graph_of(make);
+  const Planned planned(graph);
+  std::vector<std::string> texts;
+  for (const Sweep& sweep : planned.plan.sweeps) {
+    std::string text = std::to_string(sweep.first + 1) + " to " + std::to_string(sweep.first + sweep.count) + ":";
+    for (const SweptDim& dim : sweep.dims) text += " " + dim.whole;
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+struct OneThread {
+  OneThread() : before(num_threads()) { set_num_threads(1).value(); }
+  OneThread(const OneThread&) = delete;
+  ~OneThread() { set_num_threads(before).value(); }
+  int before;
+};
+
+}  // namespace
+
+TEST_CASE("stages that store pairs are swept over rows and what else each has", "[sweeps]") {
+  CHECK(sweeps_of(stick_breaking) == Texts{"1 to 3: batch heads queries"});
+  CHECK(sweeps_of(talking_heads) == Texts{"1 to 5: batch queries"});
+  CHECK(sweeps_of(greatest_keys) == Texts{"1 to 4: batch heads queries"});
+  CHECK(sweeps_of(counted_positions) == Texts{"1 to 3: batch heads queries"});
+  CHECK(sweeps_of(tokens_twice) == Texts{"1 to 2: tokens"});
+}
+
+TEST_CASE("nothing is swept where a row is not computed by itself, or where products and norms alone read what is stored", "[sweeps]") {
+  CHECK(sweeps_of(column_sums) == Texts{});
+  CHECK(sweeps_of(hidden_layer) == Texts{});
+  CHECK(sweeps_of(normed_layer) == Texts{});
+  CHECK(sweeps_of(tokens_alone) == Texts{});
+  CHECK(sweeps_of(tokens_mixed) == Texts{});
+}
+
+TEST_CASE("rows are written behind the sweep that reads what was there", "[sweeps]") {
+  CHECK(sweeps_of(written_cache) == Texts{"1 to 3: batch heads queries"});
+  const Graph graph = graph_of(written_cache);
+  CHECK(Planned(graph).plan.steps.back().kind() == WriteRowsRoles::name);
+}
+
+TEST_CASE("what only a sweep reads has blocks for dims, and what it shares with others is a view", "[sweeps]") {
+  const Graph graph = graph_of(greatest_keys);
+  const KernelSteps plan = Planned(graph).plan;
+  std::size_t in_blocks = 0, views = 0;
+  for (const StepTensor& tensor : plan.tensors) {
+    const bool has_block = std::ranges::find(tensor.dims, "queries_block") != tensor.dims.end();
+    in_blocks += has_block && !tensor.view;
+    views += has_block && tensor.view;
+    CHECK((tensor.role == StepTensor::Role::stored || !has_block || tensor.view));
+  }
+  CHECK(in_blocks == 2);  // scores and which of them are great; the weights are a result in another order, copied at the end
+  CHECK(views == 3);      // q, weights as they are stored, out
+  for (std::size_t number = plan.sweeps[0].first; number < plan.sweeps[0].first + plan.sweeps[0].count; ++number)
+    CHECK(std::ranges::find(plan.steps[number].dims, "queries") == plan.steps[number].dims.end());
+}
+
+TEST_CASE("kernels of several blocks give the interpreter's results, and store no more than blocks", "[sweeps]") {
+  const OneThread one;
+  struct Case {
+    const char* name;
+    void (*make)(Graph&, const Attention&);
+    const char* shape;
+    double pairs, stored;  ///< of all rows, and how many tensors of them there would be
+  };
+  const Case cases[] = {{"stick_breaking", stick_breaking, "batch=1,heads=3,queries=350,keys=701,depth=5,value_depth=3", 3 * 350 * 701, 2},
+                        {"talking_heads", talking_heads, "batch=2,heads=2,queries=193,keys=1201,depth=5,value_depth=3,mixed=3,last=2", 2 * 2 * 193 * 1201, 4},
+                        {"counted_positions", counted_positions, "batch=1,heads=1,queries=513,keys=1301,depth=5,value_depth=3", 513 * 1301, 2},
+                        {"tokens_twice", tokens_twice, "tokens=1301,depth=5", 1301 * 1301, 1}};
+  for (const Case& tried : cases) {
+    const Graph graph = graph_of(tried.make);
+    KernelCall call(graph, tried.name, tried.shape);
+    INFO(call.name());
+    Workspace workspace;
+    CHECK(call(&workspace) == "");
+    CHECK(call.difference() == "");
+    CHECK(static_cast<double>(workspace.peak_bytes()) < static_cast<double>(swept_bytes) + 0.5 * tried.stored * tried.pairs * sizeof(float));
+  }
+}
+
+TEST_CASE("a result of pairs is written block by block into any memory", "[sweeps]") {
+  const OneThread one;
+  const Graph graph = graph_of(greatest_keys);
+  KernelCall call(graph, "greatest_keys", "batch=1,heads=2,queries=321,keys=901,depth=5,value_depth=3");
+  CHECK(call() == "");
+  CHECK(call.difference() == "");
+}
+
+}  // namespace attune
