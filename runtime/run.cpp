@@ -52,7 +52,7 @@ class Steps {
     int status = 0;
     for (std::int32_t number = 0; number < call_.kernel.step_count && status == 0; ++number) {
       const attune_sweep_v1* sweep = sweep_at(call_.kernel, number);
-      status = sweep == nullptr ? run_step(number) : run(*sweep);
+      status = sweep == nullptr ? run_step(number, nullptr) : run(*sweep);
       if (sweep != nullptr) number += sweep->step_count - 1;
       release_after(number, status);
     }
@@ -82,20 +82,20 @@ class Steps {
     for (BlockSweep blocks(call_.kernel, sweep, all_extents_); status == 0 && blocks.next();) {
       for (std::size_t t = 0; t < stored_of(call_.kernel).size(); ++t)
         if (is_swept(call_.kernel, stored_of(call_.kernel)[t])) stored_.describe(call_.kernel, t, all_extents_);
-      for (std::int32_t number = sweep.first_step; number < sweep.first_step + sweep.step_count && status == 0; ++number) status = run_step(number);
+      for (std::int32_t number = sweep.first_step; number < sweep.first_step + sweep.step_count && status == 0; ++number) status = run_step(number, &sweep);
     }
     return status;
   }
 
-  int run_step(std::int32_t number) {
-    const int status = run_code(static_cast<std::size_t>(number));
+  /// `sweep`: that the step is in, or null.
+  int run_step(std::int32_t number, const attune_sweep_v1* sweep) {
+    const int status = run_code(static_cast<std::size_t>(number), sweep);
     if (context_.workspace() != nullptr) context_.workspace()->next_step();
     return status;
   }
 
-  int run_code(std::size_t number) {
+  int run_code(std::size_t number, const attune_sweep_v1* sweep) {
     const attune_step_v1& step = steps_of(call_.kernel)[number];
-    const attune_sweep_v1* sweep = sweep_at(call_.kernel, static_cast<std::int32_t>(number));
     for_views(step, [&](const attune_view_v1& described, halide_buffer_t& view, const halide_buffer_t& whole) {
       describe_view(described, all_extents_, whole, view);
       share_memory(whole, view);

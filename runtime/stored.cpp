@@ -58,11 +58,14 @@ std::vector<Lifetime> lifetimes_of(const attune_kernel_v5& kernel) {
   for (std::int32_t number = 0; number < kernel.step_count; ++number) {
     const attune_step_v1& step = steps_of(kernel)[static_cast<std::size_t>(number)];
     const attune_sweep_v1* sweep = sweep_at(kernel, number);
-    const auto is_whole = [&](std::int32_t tensor) { return sweep != nullptr && !is_swept(kernel, kernel.tensors[memory_at(kernel, tensor)]); };
+    const auto use_of = [&](std::int32_t tensor) {
+      const bool is_whole = sweep != nullptr && !is_swept(kernel, kernel.tensors[memory_at(kernel, tensor)]);
+      return is_whole ? Lifetime{sweep->first_step, sweep->first_step + sweep->step_count - 1} : Lifetime{number, number};
+    };
     for (const std::int32_t tensor : outputs_of(step))
-      if (Lifetime* stored = of(tensor)) *stored = {is_whole(tensor) ? sweep->first_step : number, is_whole(tensor) ? sweep->first_step + sweep->step_count - 1 : number};
+      if (Lifetime* stored = of(tensor)) *stored = use_of(tensor);
     for (const std::int32_t tensor : inputs_of(step))
-      if (Lifetime* stored = of(tensor)) stored->last = std::max(stored->last, is_whole(tensor) ? sweep->first_step + sweep->step_count - 1 : number);
+      if (Lifetime* stored = of(tensor)) stored->last = std::max(stored->last, use_of(tensor).last);
   }
   return lifetimes;
 }

@@ -22,10 +22,7 @@ constexpr std::int64_t least_rows = 64;
 
 using Group = llvm::SetVector<mlir::Operation*>;
 
-bool has(mlir::Value value, std::string_view dim) {
-  const std::vector<std::string> dims = dims_of(llvm::cast<TensorType>(value.getType()));
-  return std::ranges::find(dims, dim) != dims.end();
-}
+bool has(mlir::Value value, std::string_view dim) { return type_of(value.getType()).dims.has(dim); }
 
 /// The rows and the columns of a product of both, and what it sums over.
 struct Pair {
@@ -105,9 +102,10 @@ class SweepFinder {
     for (StageOp member : *order)
       if (group.contains(member.getOperation())) sweep.stages.push_back(member);
     sweep.dims = dims_of_sweep(group, stage, pair);
-    if (!fits(sweep)) return;
+    const std::size_t views = views_of(sweep);
+    if (!fits(sweep, views)) return;
     dims_left_ -= 2 * sweep.dims.size();
-    views_ += views_of(sweep);
+    views_ += views;
     order_ = *order;
     sweeps_.push_back(std::move(sweep));
   }
@@ -200,9 +198,9 @@ class SweepFinder {
   }
 
   /// A kernel has room for the dims and for a view of each tensor.
-  bool fits(const StageSweep& sweep) const {
+  bool fits(const StageSweep& sweep, std::size_t views) const {
     const bool has_graphs = std::ranges::all_of(sweep.stages, [&](StageOp stage) { return in_blocks(to_graph(stage), sweep.dims, context_).problem().empty(); });
-    return has_graphs && sweeps_.size() < ATTUNE_MAX_SWEEPS && 2 * sweep.dims.size() <= dims_left_ && views_ + views_of(sweep) <= most_views_of_sweeps;
+    return has_graphs && sweeps_.size() < ATTUNE_MAX_SWEEPS && 2 * sweep.dims.size() <= dims_left_ && views_ + views <= most_views_of_sweeps;
   }
 
   /// One of each value with swept dims that others make or read, too; of one that is read whole along some of them and not along others, two.
