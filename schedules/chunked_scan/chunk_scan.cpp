@@ -1,5 +1,7 @@
 #include "schedules/chunked_scan/chunk_scan.h"
 
+#include <algorithm>
+
 #include "codegen/halide/numbers/strict.h"
 #include "codegen/halide/rewrites/store_beside.h"
 
@@ -10,8 +12,9 @@ using Halide::select;
 
 namespace attune {
 
-ChunkScan::ChunkScan(const RecurrenceBody& of, const Extents& extents, const ScanTile& cut, PrefetchInto cache)
-    : StateScan(of, extents, cut), padded_width(Halide::Internal::simplify(tiles_of(width, tile.rows) * tile.rows)) {
+ChunkScan::ChunkScan(const RecurrenceBody& of, const Extents& extents, const ScanTile& cut, int lanes, PrefetchInto cache)
+    : StateScan(of, extents, cut), padded_width(Halide::Internal::simplify(tiles_of(width, tile.rows) * tile.rows)),
+      turned_edge(fixed_value(padded_width % lanes) == 0 ? std::min(lanes, tile.tokens()) : tile.rows) {
   define_operands();
   define_ahead(cache);
   if (body.log_decay) define_decays();
@@ -25,8 +28,8 @@ void ChunkScan::define_operands() {
   Coordinates place = at(n, 0, token(j));
   place[body.over] = clamped(d, width, false);
   key(d, j, m, n) = select(is_token(j) && d < width, Halide::cast<float>(body.key.at(place)), 0.f);
-  key_rows(d, j, m, n) = key(d, j, m, n);
-  key_by_token(j, d, m, n) = key_rows(d, j, m, n);
+  turned_keys = TurnedSquares(turned_edge, d, j, {d, j, m, n}, key(d, j, m, n));
+  key_by_token(j, d, m, n) = turned_keys.element();
   if (has_delta()) beta(j, m, n) = select(is_token(j), Halide::cast<float>(body.beta.at(place)), 0.f);
   if (!body.query) return;
   Coordinates of_row = at(n, 0, token(row()));
@@ -40,22 +43,24 @@ void ChunkScan::define_operands() {
 void ChunkScan::define_ahead(PrefetchInto cache) {
   constexpr int elements_of_line = cache_line_bytes / static_cast<int>(sizeof(float));
   const Expr each = tiles_of(tile.tokens(), Halide::max(state_blocks(), 1));
-  const auto add = [&](const Piece& piece, const std::string& last, const Expr& extent, const Expr& readers, const char* name) {
-    if (!lies_along(piece, last)) return;
+  const auto add = [&](const Piece& piece, const Expr& extent, const Expr& readers, const char* name) {
     const RDom near({{0, tiles_of(extent, elements_of_line)}, {0, each}, {0, readers}}, name);
     Coordinates there = at(n, near.x * elements_of_line);
     there[body.over] = near.x * elements_of_line;
     there[body.along] = token(tile.tokens() + p * each + near.y);
     group.place(near.z, there);
-    const Expr line = prefetch_all(piece.at(there), {.along = near.x}, cache);
+    const Expr line = prefetch_all(piece.at(there), {.along = is_const_one(extent) ? near.y : near.x}, cache);
     if (!line.defined()) return;
     if (!ahead.defined()) ahead(p, m, n) = 0;
     ahead(p, m, n) += line;
     ahead_rows.push_back(near);
   };
-  add(body.key, body.over, width, 1, "later_keys");
-  if (!body.columns.empty()) add(body.value, body.columns.back(), used_columns, 1, "later_values");
-  if (body.query) add(body.query, body.over, width, group.extent(), "later_queries");
+  if (lies_along(body.key, body.over)) add(body.key, width, 1, "later_keys");
+  if (!body.columns.empty() && lies_along(body.value, body.columns.back())) add(body.value, used_columns, 1, "later_values");
+  if (body.query && lies_along(body.query, body.over)) add(body.query, width, group.extent(), "later_queries");
+  // of numbers by token a line, which each of its tokens asks for
+  if (body.log_decay) add(body.log_decay, 1, 1, "later_decays");
+  if (has_delta()) add(body.beta, 1, 1, "later_betas");
 }
 
 void ChunkScan::define_decays() {
@@ -97,8 +102,10 @@ void ChunkScan::define_written() {
   const Halide::Var i("i-");
   inverse(j, i, m, n) = select(j == i, 1.f, 0.f);
   erased = RDom({{0, tile.tokens()}, {0, tile.tokens()}}, "erased");
-  erased.where(erased.x < erased.y);
-  inverse(j, erased.y, m, n) -= erase(erased.x, erased.y % tile.rows, erased.y / tile.rows, m, n) * inverse(j, erased.x, m, n);
+  if (!is_inverse_straight()) erased.where(erased.x < erased.y);
+  const Expr before = inverse(j, erased.y, m, n);
+  const Expr less = before - erase(erased.x, erased.y % tile.rows, erased.y / tile.rows, m, n) * inverse(j, erased.x, m, n);
+  inverse(j, erased.y, m, n) = is_inverse_straight() ? select(erased.x < erased.y, less, before) : less;
 
   const RDom held_over(0, width, "held_over");
   held(c, r, b, m, n) = 0.f;

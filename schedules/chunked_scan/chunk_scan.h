@@ -3,6 +3,7 @@
 
 #include "schedules/common/prefetch.h"
 #include "schedules/common/state_scan.h"
+#include "schedules/common/turned_squares.h"
 
 namespace attune {
 
@@ -16,12 +17,13 @@ namespace attune {
 /// none overflows that the recurrence's own would not, and a decay of 0 is exact.
 /// A sum over j <= i leaves later tokens out altogether: their infinities and NaN reach no earlier token.
 struct ChunkScan : StateScan {
-  ChunkScan(const RecurrenceBody& body, const Extents& extents, const ScanTile& tile, PrefetchInto cache);
+  ChunkScan(const RecurrenceBody& body, const Extents& extents, const ScanTile& tile, int lanes, PrefetchInto cache);
 
   const Halide::Expr padded_width;  ///< whole blocks of rows of the state
+  const int turned_edge;            ///< of the squares of keys that are turned
   const Halide::Var j{"past_token-"}, p{"state_block-"};
   Halide::Func key{"key"}, key_by_token{"key_by_token"}, query{"query"};  // [d, j, m, n], [j, d, m, n], [d, r, b, g, m, n]
-  Halide::Func key_rows{"key_rows"};                                      // [d, j, m, n], of key: loaded along d, to be turned
+  TurnedSquares turned_keys;
   Halide::Func decay{"decay"}, fade{"fade"}, fading_key{"fading_key"};    // [j, m, n], [j, i, m, n], [d, j, m, n]; of no decay undefined
   Halide::Func beta{"beta"}, overlap{"overlap"}, erase{"erase"};          // [j, m, n], [j, r, b, m, n], the same
   Halide::Func inverse{"inverse"};                                        // [j, i, m, n]
@@ -33,6 +35,8 @@ struct ChunkScan : StateScan {
   Halide::Func ahead{"ahead"};                                            // [p, m, n]: 0; prefetches rows of the next chunk; of nothing to prefetch undefined
   std::vector<Halide::RDom> ahead_rows;                                   ///< of its updates: lines, tokens, readers
   Halide::RDom erased, carried_over;                                      ///< pairs of tokens, the earlier one first; channels
+  /// Whether all pairs are straight code: each row of the inverse waits for the one before, and is in a register then.
+  bool is_inverse_straight() const { return tile.tokens() <= 16; }
 
  private:
   bool has_delta() const { return static_cast<bool>(body.beta); }

@@ -118,13 +118,12 @@ class ChunkSchedule {
     scan_.fade.update().reorder(scan_.j, scan_.fade.rvars()[0]).vectorize(scan_.j, lanes_);
   }
 
-  /// Squares of keys are turned in registers.
   void schedule_turned_keys() const {
-    const int edge = fixed_value(scan_.padded_width % lanes_) == 0 ? std::min(lanes_, 8) : scan_.tile.rows;
+    const int edge = scan_.turned_edge;
     const Var tokens, token, square, in_square;
     scan_.key_by_token.bound(scan_.d, 0, scan_.padded_width).split(scan_.j, tokens, token, edge).split(scan_.d, square, in_square, edge);
     scan_.key_by_token.reorder(token, in_square, square, tokens).vectorize(token).unroll(in_square);
-    scan_.key_rows.compute_at(scan_.key_by_token, square).vectorize(scan_.d, edge).unroll(scan_.j);
+    scan_.turned_keys.schedule(scan_.key_by_token, square);
   }
 
   void schedule_inverse() {
@@ -135,10 +134,10 @@ class ChunkSchedule {
     by_tokens(scan_.erase, scan_.overlap);
     scan_.inverse.bound(scan_.j, 0, scan_.tile.tokens()).vectorize(scan_.j, lanes_);
     const Var vector, lane;
-    scan_.inverse.update()
-        .split(scan_.j, vector, lane, lanes_)
-        .reorder(lane, vector, RVar(scan_.erased.x.name()), RVar(scan_.erased.y.name()))
-        .vectorize(lane);
+    const RVar earlier(scan_.erased.x.name()), later(scan_.erased.y.name());
+    Stage update = scan_.inverse.update();
+    update.split(scan_.j, vector, lane, lanes_).reorder(lane, vector, earlier, later).vectorize(lane);
+    if (scan_.is_inverse_straight()) update.unroll(vector).unroll(earlier).unroll(later);
   }
 
   void schedule_columns() {
@@ -215,7 +214,7 @@ Stored chunked_scan(const RecurrenceBody& body, const Extents& extents, const Ma
     schedule_tokens(scan, lanes);
     return scan.stored();
   }
-  ChunkScan scan(body, extents, {columns, rows, chunk / rows, false, lanes * value("register_vectors")},
+  ChunkScan scan(body, extents, {columns, rows, chunk / rows, false, lanes * value("register_vectors")}, lanes,
                  static_cast<PrefetchInto>(value("prefetch")));
   schedule_states(scan, lanes);
   ChunkSchedule(scan, lanes, value("register_vectors")).apply();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "schedules/common/prefetch.h"
+#include "schedules/common/turned_squares.h"
 #include "schedules/gemm/gemm_cut.h"
 #include "schedules/gemm/gemm_product.h"
 
@@ -78,7 +79,7 @@ class PackedGemm {
   Halide::Var k_{"k-"}, kb_{"kb-"}, ko_{"ko-"}, i_{"i-"}, io_{"io-"}, j_{"j-"}, jo_{"jo-"};
   Halide::Func row_panel_{"row_panel"};          // [batch.., row tile, outer over, block, row, lane]
   Halide::Func column_panel_{"column_panel"};    // [batch.., column tile, outer over, block, lane, column]
-  Halide::Func column_source_{"column_source"};  // the same with column and lane exchanged: a transposition in registers
+  TurnedSquares turned_columns_;                 // the same, loaded along the lanes
   Halide::Func matrix_sums_{"matrix_sums"};      // the same as sums, in tile registers
   Halide::Func sums_{"sums"};                    // [batch.., row tile, column tile, row, column]
   Halide::Func ahead_{"ahead"};                  // prefetches later elements: [batch.., column tile, outer over, block, column], or lane for the column

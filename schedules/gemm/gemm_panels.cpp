@@ -61,9 +61,9 @@ void PackedGemm::define_column_panel() {
   columns_.place(jo_, clamped(columns_.first(jo_) + j_, columns_.extent(), !p_.b_along_over), at);
   const Expr element = packed(body_.b, ko_, kb_ * tile_.lanes + k_, p_.b_along_over, at);
   if (p_.b_along_over) {
-    column_source_(with_batch(std::vector<Var>{k_, j_, kb_, ko_, jo_}, body_.b)) = after(prefetch_ahead(), element);
-    column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) =
-        column_source_(with_batch(std::vector<Expr>{k_, j_, kb_, ko_, jo_}, body_.b));
+    const std::vector<Expr> place = with_batch(std::vector<Expr>{k_, j_, kb_, ko_, jo_}, body_.b);
+    turned_columns_ = TurnedSquares(rows_at_once(), k_, j_, place, after(prefetch_ahead(), element));
+    column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = turned_columns_.element();
   } else {
     column_panel_(with_batch(std::vector<Var>{j_, k_, kb_, ko_, jo_}, body_.b)) = after(prefetch_rows_ahead(), element);
   }
@@ -143,7 +143,7 @@ void PackedGemm::schedule_column_panel() {
     ahead_.compute_at(column_panel_, kb_).unroll(j_);
     ahead_.update().unroll(j_);
   }
-  column_source_.compute_at(column_panel_, kv).reorder_storage(j_, k_).vectorize(k_).unroll(j_);
+  turned_columns_.schedule(column_panel_, kv);
 }
 
 }  // namespace attune

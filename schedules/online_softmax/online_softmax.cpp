@@ -88,8 +88,8 @@ void SoftmaxStage::define_panels() {
   const std::string& last = body_.over.back();
   Coordinates in_row = at;
   in_row[last] = clamped(Var(last), extents_.at(last), true);
-  key_rows_(panel) = after(prefetch_key(panel), body_.key.at(in_row));
-  key_panel_(panel) = key_rows_(panel);
+  turned_keys_ = TurnedSquares(square_of_keys(), Var(last), column_, panel, after(prefetch_key(panel), body_.key.at(in_row)));
+  key_panel_(panel) = turned_keys_.element();
 }
 
 Span SoftmaxStage::rows_of_tile() const {

@@ -141,7 +141,7 @@ void SoftmaxStage::schedule_key_panel() {
   for (auto dim = body_.over.rbegin() + 1; dim != body_.over.rend(); ++dim) order.emplace_back(Var(*dim));
   order.insert(order.end(), {columns, panel_});
   key_panel_.reorder(order).vectorize(in_columns).unroll(in_square);
-  key_rows_.compute_at(key_panel_, square).vectorize(last, edge).unroll(column_);
+  turned_keys_.schedule(key_panel_, square);
   schedule_prefetched_keys(square);
 }
 

@@ -10,6 +10,7 @@
 #include "schedules/common/row_result.h"
 #include "schedules/common/scores.h"
 #include "schedules/common/softmax_math.h"
+#include "schedules/common/turned_squares.h"
 #include "schedules/online_softmax/bf16_operands.h"
 #include "schedules/online_softmax/online_softmax_pass.h"
 #include "schedules/online_softmax/softmax_tiles.h"
@@ -132,7 +133,7 @@ class SoftmaxStage {
   const std::optional<Bf16Operands> bf16_;   ///< not there: the arithmetic is f32
   Halide::Func query_panel_{"query_panel"};  ///< [over.., row, row_group, query_tile, batch..]
   Halide::Func key_panel_{"key_panel"};      ///< [column, over.., panel, key's batch..]
-  Halide::Func key_rows_{"key_rows"};        ///< the same elements, loaded along the last of over
+  TurnedSquares turned_keys_;                ///< the same elements, loaded along the last of over
   Halide::Func later_keys_{"asked_keys"};    ///< [column, square along the last of over, ..] prefetches a later key
   Halide::Func value_panel_{"value_panel"};  ///< [lane, vector of group, key, vector group, value's batch..] where all values are copied
   Halide::Func query_pairs_{"query_pairs"};  ///< [pair, pair of over, row, row_group, query_tile, batch..] bf16
