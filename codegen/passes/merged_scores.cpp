@@ -100,6 +100,20 @@ struct MergedChange : mlir::OpRewritePattern<GraphOp<Merge>> {
   }
 };
 
+/// Attention computes the weights with their product: a loop that is no product gives them along the keys, or one whose operands share a dim with the
+/// values, or a mask of queries and keys is between (codegen/plan/weighted_sum_roles.cpp). Others are a hidden layer, which is stored and read in parts
+/// as it lies, while a weight that is computed, as blocks of integers with scales are, would be read at other places than it is computed at.
+bool are_of_attention(mlir::Value weights, mlir::Value value, Name keys) {
+  return is_computed_along(weights, keys) && llvm::any_of(made_of(weights, keys), [&](mlir::Value part) {
+    mlir::Operation* op = part.getDefiningOp();
+    if (op == nullptr || !dims_of(part).has(keys)) return false;
+    auto product = llvm::dyn_cast<GraphOp<Matmul>>(op);
+    if (!product) return has_loop(op) || (type_of(part.getType()).kind == Kind::boolean && dims_of(part).size() > 1);
+    const Names query = dims_of(product->getOperand(0)), key = dims_of(product->getOperand(1));
+    return llvm::any_of(dims_of(value), [&](Name dim) { return dim != keys && query.has(dim) && key.has(dim) && dims_of(part).has(dim); });
+  });
+}
+
 struct ProductOfSplitWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
   using OpRewritePattern::OpRewritePattern;
   mlir::LogicalResult matchAndRewrite(GraphOp<Matmul> op, PatternRewriter& rewriter) const override {
@@ -113,7 +127,7 @@ struct ProductOfSplitWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
     const Merge merge{split.definition().into, split.definition().from};
     const Names over = op.definition().over;
     const mlir::Value weights = split->getOperand(0), value = op->getOperand(1 - side);
-    if (!merge.from.without(over).empty() || count_in(value, merge.from) != merge.from.size() || !is_computed_along(weights, merge.into)) return false;
+    if (!merge.from.without(over).empty() || count_in(value, merge.from) != merge.from.size() || !are_of_attention(weights, value, merge.into)) return false;
     Matmul product{over.without(merge.from)};
     product.over.add(merge.into);
     std::array<Type, 2> types{type_of(weights.getType()), type_of(weights.getType())};

@@ -66,3 +66,29 @@ func.func @pages(%s: !attn.tensor<tokens, keys, real> {attn.name = "s"}, %g: !at
   %3 = attn.matmul %1, %2 {over = ["keys"]} : (!attn.tensor<tokens, keys, real>, !attn.tensor<keys, depth, real>) -> !attn.tensor<tokens, depth, real>
   attn.return %3 {names = ["out"], dims = [["tokens", "depth"]]} : !attn.tensor<tokens, depth, real>
 }
+
+// Weights of a softmax that are taken apart for values are whole again, with the values merged.
+// CHECK-LABEL: func.func @taken_apart
+// CHECK: %[[P:.*]] = attn.softmax
+// CHECK: %[[V:.*]] = attn.merge
+// CHECK: attn.matmul %[[P]], %[[V]] {over = ["keys"]}
+func.func @taken_apart(%s: !attn.tensor<tokens, keys, real> {attn.name = "s"}, %v: !attn.tensor<slots, page=8, depth, real> {attn.name = "v"}) -> !attn.tensor<tokens, depth, real> {
+  %0 = attn.softmax %s {over = "keys"} : (!attn.tensor<tokens, keys, real>) -> !attn.tensor<tokens, keys, real>
+  %1 = attn.split %0 {from = "keys", into = ["slots", "page"], extents = [0, 8, 0, 0]} : (!attn.tensor<tokens, keys, real>) -> !attn.tensor<tokens, slots, page=8, real>
+  %2 = attn.matmul %1, %v {over = ["slots", "page"]} : (!attn.tensor<tokens, slots, page=8, real>, !attn.tensor<slots, page=8, depth, real>) -> !attn.tensor<tokens, depth, real>
+  attn.return %2 {names = ["out"], dims = [["tokens", "depth"]]} : !attn.tensor<tokens, depth, real>
+}
+
+// A hidden layer is read in parts as it lies: its weight, of blocks with a scale each, is computed in parts.
+// CHECK-LABEL: func.func @blocks
+// CHECK-NOT: attn.merge
+// CHECK: attn.split
+// CHECK-NOT: attn.merge
+func.func @blocks(%x: !attn.tensor<tokens, model, real> {attn.name = "x"}, %h: !attn.tensor<hidden, model, real> {attn.name = "h"}, %w: !attn.tensor<out, part, inside=4, real> {attn.name = "w"}, %s: !attn.tensor<out, part, real> {attn.name = "s"}) -> !attn.tensor<tokens, out, real> {
+  %0 = attn.matmul %x, %h {over = ["model"]} : (!attn.tensor<tokens, model, real>, !attn.tensor<hidden, model, real>) -> !attn.tensor<tokens, hidden, real>
+  %1 = attn.sigmoid %0 : (!attn.tensor<tokens, hidden, real>) -> !attn.tensor<tokens, hidden, real>
+  %2 = attn.split %1 {from = "hidden", into = ["part", "inside"], extents = [0, 4, 0, 0]} : (!attn.tensor<tokens, hidden, real>) -> !attn.tensor<tokens, part, inside=4, real>
+  %3 = attn.multiply %w, %s : (!attn.tensor<out, part, inside=4, real>, !attn.tensor<out, part, real>) -> !attn.tensor<out, part, inside=4, real>
+  %4 = attn.matmul %2, %3 {over = ["part", "inside"]} : (!attn.tensor<tokens, part, inside=4, real>, !attn.tensor<out, part, inside=4, real>) -> !attn.tensor<tokens, out, real>
+  attn.return %4 {names = ["out"], dims = [["tokens", "out"]]} : !attn.tensor<tokens, out, real>
+}
