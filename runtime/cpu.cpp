@@ -83,16 +83,27 @@ std::uint64_t saved_state() {
   return static_cast<std::uint64_t>(high) << 32U | low;
 }
 
-bool cpu_has(std::string_view name) {
-  for (const Feature& feature : features) {
-    if (feature.name != name) continue;
-    std::array<unsigned, 4> regs{};
-    // A CPU without the subleaf answers with zeros.
-    if (__get_cpuid_count(feature.leaf, feature.subleaf, &regs[eax], &regs[ebx], &regs[ecx], &regs[edx]) == 0) return false;
-    if ((regs[feature.reg] >> feature.bit & 1U) == 0 || (saved_state() & feature.state) != feature.state) return false;
-    return (feature.state & tile_data) == 0 || is_given_tiles();
+/// Which features the CPU has and the operating system saves the registers of. Asked once: it never changes, and of a virtual machine
+/// each question takes microseconds.
+std::array<bool, features.size()> asked_features() {
+  std::array<bool, features.size()> has{};
+  const std::uint64_t saved = saved_state();
+  std::array<unsigned, 4> regs{};
+  for (std::size_t n = 0; n < features.size(); ++n) {
+    const Feature& feature = features[n];
+    const bool is_asked = n > 0 && feature.leaf == features[n - 1].leaf && feature.subleaf == features[n - 1].subleaf;
+    // A CPU without the leaf has none of it; one without the subleaf answers with zeros.
+    if (!is_asked && __get_cpuid_count(feature.leaf, feature.subleaf, &regs[eax], &regs[ebx], &regs[ecx], &regs[edx]) == 0) regs = {};
+    has[n] = (regs[feature.reg] >> feature.bit & 1U) != 0 && (saved & feature.state) == feature.state;
   }
-  return false;
+  return has;
+}
+
+bool cpu_has(std::string_view name) {
+  static const std::array<bool, features.size()> has = asked_features();
+  const auto* const feature = std::ranges::find(features, name, &Feature::name);
+  if (feature == features.end() || !has[static_cast<std::size_t>(feature - features.begin())]) return false;
+  return (feature->state & tile_data) == 0 || is_given_tiles();
 }
 
 /// The names of vendors as kinds of CPUs have them, by what CPUID calls them (its leaf 0, in ebx, edx, ecx).

@@ -141,8 +141,7 @@ class SoftmaxStage {
   Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys
   Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] vectors of o, then one of l, by lane, if it is
                                              ///< kept, and before a softmax one of m and one of the greatest score, if it is wanted
-  Halide::Func total_{"total"};              ///< [row, row_group, query_tile, batch..] l
-  Halide::Func kept_total_{"kept_total"};    ///< the same, where something is stored of its row
+  Halide::Func total_{"total"}, kept_total_{"kept_total"};  ///< [row, row_group, query_tile, batch..] l, the latter where something is stored of its row
   const StoredRows stored_rows_;
   std::vector<SoftmaxPass> passes_;
   Halide::Func out_{"online_softmax"};
