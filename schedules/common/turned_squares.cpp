@@ -20,7 +20,7 @@ std::vector<Var> vars(const std::vector<Expr>& place) {
 }  // namespace
 
 TurnedSquares::TurnedSquares(int edge, const Var& column, const Var& row, const std::vector<Expr>& place, const Expr& element)
-    : edge_(edge), column_(column), row_(row), loaded_("rows_to_turn") {
+    : edge_(edge), column_(column), row_(row) {
   for (const Expr& index : place)
     if (!is(index, column) && !is(index, row)) others_.push_back(index);
   loaded_(vars(joined({column_, row_}, others_))) = element;

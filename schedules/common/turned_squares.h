@@ -25,7 +25,7 @@ class TurnedSquares {
   int edge_ = 1;
   Halide::Var column_, row_, along_{"along-"}, pair_{"pair-"}, column_square_{"column_square-"}, row_square_{"row_square-"};
   std::vector<Halide::Expr> others_;  ///< of the place
-  Halide::Func loaded_;
+  Halide::Func loaded_{"rows_to_turn"};
   std::vector<Halide::Func> steps_;  // [.., square, square, pair of rows, along both]
 };
 

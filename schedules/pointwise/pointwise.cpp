@@ -1,6 +1,7 @@
 #include "schedules/pointwise/pointwise.h"
 
 #include "schedules/common/placed_rows.h"
+#include "schedules/pointwise/summed_rows.h"
 #include "schedules/pointwise/walked_rows.h"
 #include "schedules/records/tuned.h"
 
@@ -37,18 +38,42 @@ Stored written_rows(const Pointwise& body, const Extents& extents, const Machine
   return {written.func, body.out};
 }
 
+/// Elements that are made of sums, one after the other; a task takes as many as have so many terms.
+Stored summed_rows(const SummedRows& rows, const std::vector<std::string>& out, int task_elements) {
+  Func result("pointwise");
+  const std::vector<Var> vars(out.rbegin(), out.rend());
+  result(vars) = rows.element();
+  result.compute_root();
+  if (vars.empty()) {
+    rows.schedule(Halide::LoopLevel::root());
+    return {result, out};
+  }
+  Var all = vars[0], task("task-"), row("row-");
+  for (std::size_t n = 1; n < vars.size(); ++n) {
+    Var both;
+    result.fuse(all, vars[n], both);
+    all = both;
+  }
+  result.split(all, task, row, Halide::max(task_elements / Halide::max(rows.terms(), 1), 1), TailStrategy::GuardWithIf).parallel(task);
+  rows.schedule({result, row});
+  return {result, out};
+}
+
 }  // namespace
 
 Stored pointwise(const Pointwise& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
   if (body.places) return written_rows(body, extents, machine, static_cast<int>(value_of(values, "task_elements")));
   if (body.walk) return walked_rows(body, extents, machine.vector_bytes / 4, static_cast<int>(value_of(values, "task_elements")));
+  const int lanes = machine.vector_bytes / 4, task_elements = static_cast<int>(value_of(values, "task_elements"));
+  const Expr element = body.x.at(vars_at(body.out));
+  if (const SummedRows rows(element, body.out.empty() ? std::string() : body.out.back(), lanes); !rows.empty())
+    return summed_rows(rows, body.out, task_elements);
   Func result("pointwise");
   const std::vector<Var> vars(body.out.rbegin(), body.out.rend());
-  result(vars) = body.x.at(vars_at(body.out));
+  result(vars) = element;
   result.compute_root();
   if (vars.empty()) return {result, body.out};
 
-  const int lanes = machine.vector_bytes / 4, task_elements = static_cast<int>(value_of(values, "task_elements"));
   const Expr length = extents.at(body.out.back());
   for (const std::string& dim : body.out) result.bound(Var(dim), 0, extents.at(dim));
   // No dim's name has a hyphen: a loop of the name of one that is still there would be taken for it.
