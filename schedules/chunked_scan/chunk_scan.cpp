@@ -58,7 +58,7 @@ void ChunkScan::define_ahead(PrefetchInto cache) {
   if (lies_along(body.key, body.over)) add(body.key, width, 1, "later_keys");
   if (!body.columns.empty() && lies_along(body.value, body.columns.back())) add(body.value, used_columns, 1, "later_values");
   if (body.query && lies_along(body.query, body.over)) add(body.query, width, group.extent(), "later_queries");
-  // of numbers by token a line, which each of its tokens asks for
+  // Numbers by token share lines, which each of their tokens asks for.
   if (body.log_decay) add(body.log_decay, 1, 1, "later_decays");
   if (has_delta()) add(body.beta, 1, 1, "later_betas");
 }
