@@ -2,6 +2,7 @@
 be prepared is prepared before. What a peer cannot do raises Skipped."""
 
 import logging
+import types
 import warnings
 
 import numpy
@@ -38,8 +39,9 @@ class Torch:
         return self.torch.from_numpy(numpy.ascontiguousarray(x))
 
     def compiled(self, function):
-        self.torch._dynamo.reset()
-        return self.torch.compile(function, dynamic=False)
+        # torch keeps what it compiles, eight calls at most, with a code: with one of its own none is compiled again at a later visit, or not at all.
+        own = types.FunctionType(function.__code__.replace(), function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+        return self.torch.compile(own, dynamic=False)
 
     def attention(self, row, inputs):
         functional = self.torch.nn.functional
