@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/output/kernel_files.h"
+#include "codegen/targets/element.h"
 #include "codegen/targets/targets.h"
 #include "schedules/records/choice.h"
 

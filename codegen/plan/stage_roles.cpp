@@ -36,7 +36,10 @@ StageRolesAnswer find_roles(std::string_view kind, const Graph& stage) {
   for_each_kind([&]<class Roles>(std::type_identity<Roles>) {
     if (kind != Roles::name) return;
     answer.problem = "stage '" + std::string(kind) + "': its body is no " + std::string(kind);
-    if (std::optional<Roles> found = Roles::find(stage)) answer = {std::move(found), {}};
+    if (const std::optional<Roles> found = Roles::find(stage)) {
+      answer.roles.emplace(*found);
+      answer.problem.clear();
+    }
   });
   return answer;
 }

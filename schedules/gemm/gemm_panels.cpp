@@ -4,6 +4,7 @@
 
 #include "codegen/halide/rewrites/bf16_dots.h"
 #include "schedules/common/bf16_operand.h"
+#include "schedules/common/softmax_math.h"
 #include "schedules/gemm/gemm_packed.h"
 
 using Halide::Expr;

@@ -6,6 +6,7 @@
 #include "schedules/common/opaque_condition.h"
 #include "schedules/common/softmax_math.h"
 #include "schedules/common/tiles.h"
+#include "schedules/gpu/devices.h"
 #include "schedules/gpu/gpu.h"
 #include "schedules/gpu/gpu_block.h"
 #include "schedules/records/tuned.h"

@@ -12,6 +12,7 @@
 #include "schedules/common/tiles.h"
 #include "schedules/gpu/devices.h"
 #include "schedules/gpu/gpu_block.h"
+#include "schedules/records/parameters.h"
 
 namespace attune {
 

@@ -3,6 +3,7 @@
 #include "schedules/split_keys/split_keys_stage.h"
 
 using Halide::Expr;
+using Halide::RDom;
 
 namespace attune {
 

@@ -3,10 +3,12 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "dsl/variants/attention.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/codegen/odd_shapes.h"
+#include "tests/codegen/stage_kinds.h"
 
 namespace attune {
 
@@ -23,6 +25,14 @@ inline void check_kernel(const std::string& name, void (*make)(Graph&, const Att
                                 "batch=2,heads=2,depth=5,value_depth=5,queries=37,keys=5", "batch=2,heads=2,depth=5,value_depth=5,queries=129,keys=129",
                                 "batch=2,heads=2,depth=5,value_depth=5,queries=1,keys=129", "batch=2,heads=2,depth=5,value_depth=5,queries=5,keys=0"};
   check_part(KernelCase(g, "scores", options), shapes, tried, row);
+}
+
+/// The kinds of the stages that the whole compiler makes.
+inline std::vector<std::string> kinds_of(void (*make)(Graph&, const Attention&)) {
+  Graph g;
+  make(g, Attention(g));
+  g.finish();
+  return kinds_of(g);
 }
 
 }  // namespace attune

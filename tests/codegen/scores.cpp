@@ -94,14 +94,6 @@ void check_concats(Tried tried) {
   check_kernel("two parts", two_parts, tried, row++);
 }
 
-/// The kinds of the stages that the whole compiler makes.
-std::vector<std::string> kinds_of(void (*make)(Graph&, const Attention&)) {
-  Graph g;
-  make(g, Attention(g));
-  g.finish();
-  return kinds_of(g);
-}
-
 }  // namespace
 
 TEST_CASE("kernels of scores with readers beside the softmax are right", "[scores]") { check_readers(Tried::part); }

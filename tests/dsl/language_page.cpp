@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "dsl/parameters.h"
 #include "dsl/variants.h"
 #include "tests/dsl/values.h"
 #include "tests/operation_examples.h"

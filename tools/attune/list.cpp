@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "dsl/parameters.h"
 #include "dsl/variants.h"
 #include "runtime/cpu.h"
 #include "tools/attune/commands.h"

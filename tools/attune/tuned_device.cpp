@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "runtime/driver_device.h"
+#include "runtime/storage.h"
 #include "tools/tune/child.h"
 
 namespace attune {
