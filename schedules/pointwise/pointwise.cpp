@@ -38,6 +38,19 @@ Stored written_rows(const Pointwise& body, const Extents& extents, const Machine
   return {written.func, body.out};
 }
 
+/// The loop over rows, or over parts of rows, and those over all vars but the innermost as one, of which a task takes as many as have so many
+/// elements of this length each. Gives the loop over a task's.
+Var in_tasks(Halide::Stage stage, Var all, const std::vector<Var>& vars, int task_elements, const Expr& length) {
+  const Var task("task-"), rows("rows-");
+  for (std::size_t n = 1; n < vars.size(); ++n) {
+    const Var both;
+    stage.fuse(all, vars[n], both);
+    all = both;
+  }
+  stage.split(all, task, rows, Halide::max(task_elements / Halide::max(length, 1), 1), TailStrategy::GuardWithIf).parallel(task);
+  return rows;
+}
+
 /// Elements that are made of sums, one after the other; a task takes as many as have so many terms.
 Stored summed_rows(const SummedRows& rows, const std::vector<std::string>& out, int task_elements) {
   Func result("pointwise");
@@ -48,14 +61,7 @@ Stored summed_rows(const SummedRows& rows, const std::vector<std::string>& out, 
     rows.schedule(Halide::LoopLevel::root());
     return {result, out};
   }
-  Var all = vars[0], task("task-"), row("row-");
-  for (std::size_t n = 1; n < vars.size(); ++n) {
-    Var both;
-    result.fuse(all, vars[n], both);
-    all = both;
-  }
-  result.split(all, task, row, Halide::max(task_elements / Halide::max(rows.terms(), 1), 1), TailStrategy::GuardWithIf).parallel(task);
-  rows.schedule({result, row});
+  rows.schedule({result, in_tasks(result, vars[0], vars, task_elements, rows.terms())});
   return {result, out};
 }
 
@@ -77,18 +83,11 @@ Stored pointwise(const Pointwise& body, const Extents& extents, const Machine& m
   const Expr length = extents.at(body.out.back());
   for (const std::string& dim : body.out) result.bound(Var(dim), 0, extents.at(dim));
   // No dim's name has a hyphen: a loop of the name of one that is still there would be taken for it.
-  Var part("part-"), vector("vector-"), vectors("vectors-"), lane("lane-"), rows("rows-"), task("task-");
+  Var part("part-"), vector("vector-"), vectors("vectors-"), lane("lane-");
   const auto schedule = [&](Halide::Stage stage, TailStrategy tail) {
     stage.split(vars[0], vectors, lane, lanes, tail).split(vectors, part, vector, task_elements / lanes, TailStrategy::GuardWithIf);
-    // Rows and parts of rows as one loop, of which a task takes as many as it has elements.
-    Var all = part;
-    for (std::size_t n = 1; n < vars.size(); ++n) {
-      Var both;
-      stage.fuse(all, vars[n], both);
-      all = both;
-    }
-    stage.split(all, task, rows, Halide::max(task_elements / Halide::max(length, 1), 1), TailStrategy::GuardWithIf);
-    stage.vectorize(lane).parallel(task);
+    in_tasks(stage, part, vars, task_elements, length);
+    stage.vectorize(lane);
   };
   // The last vector of a row is moved back over the one before it; rows shorter than a vector have none.
   schedule(result.specialize(length >= lanes), TailStrategy::ShiftInwards);

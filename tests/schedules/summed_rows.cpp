@@ -13,14 +13,14 @@ using Halide::ImageParam;
 using Halide::RDom;
 using Halide::Var;
 
-/// How many sums of rows an element is made of.
+/// The element is made of sums of rows.
 bool has_rows(const Expr& element, const std::string& innermost = "row") { return !SummedRows(element, innermost, 8).empty(); }
 
 }  // namespace
 
 TEST_CASE("a sum whose terms are neighbours is one of a row", "[summed_rows]") {
   const ImageParam x(Halide::Float(32), 2), w(Halide::Float(32), 1), whole(Halide::Int(32), 2);
-  const Var row("row"), other("other");
+  const Var row("row");
   const RDom k(0, x.dim(0).extent()), few(0, 5), both({{0, 9}, {0, x.dim(0).extent()}});
   CHECK(has_rows(Halide::sum(x(k, row) * x(k, row))));
   CHECK(has_rows(Halide::sum(x(k, row) * w(k)) / 3 + Halide::sum(x(k, row + 1))));
