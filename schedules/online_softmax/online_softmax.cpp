@@ -88,7 +88,7 @@ void SoftmaxStage::define_panels() {
   const std::string& last = body_.over.back();
   Coordinates in_row = at;
   in_row[last] = clamped(Var(last), extents_.at(last), true);
-  turned_keys_ = TurnedSquares(square_of_keys(), Var(last), column_, panel, after(prefetch_key(panel), body_.key.at(in_row)));
+  turned_keys_ = TurnedSquares(tiles_.square_of_keys(), Var(last), column_, panel, after(prefetch_key(panel), body_.key.at(in_row)));
   key_panel_(panel) = turned_keys_.element();
 }
 
@@ -146,12 +146,6 @@ bool SoftmaxStage::takes_all_whole_blocks(int key_tile) const {
 /// Something is known of whole blocks under the mask.
 bool SoftmaxStage::has_visibility() const { return body_.visible && body_.visibility; }
 
-/// Says which are the finest blocks whose visibility the passes ask for, before they ask for any: what is known of a tensor's larger blocks is
-/// made of those of its finer ones that were looked up first (codegen/halide/bodies/block_ranges.h), otherwise of all their elements.
-void SoftmaxStage::look_up_finest_blocks() const {
-  if (has_visibility()) visibility(rows_of_group(), Var("block-"), tiles_.edge_tile);
-}
-
 TileOrder SoftmaxStage::tile_order() const {
   if (!has_visibility()) return TileOrder::first_to_last;
   return order_of_tiles(visibility(rows_of_tile(), key_block_, tiles_.edge_tile).possibly, query_tile_, key_block_);
@@ -165,8 +159,10 @@ Expr SoftmaxStage::block_predicate(const Expr& condition) const { return bf16_ ?
 /// to be wholly visible, the blocks of key_tile keys have the mask, too. A product in matrix tiles takes so little time that scores of a whole tile of
 /// queries, which the first-level cache does not hold, would cost more than reading keys again for each group of rows.
 void SoftmaxStage::define_passes() {
-  const Expr none = body_.has_softmax ? select(vector_ >= vectors_ + 1, std::numeric_limits<float>::lowest(), 0.f) : total_of_nothing(body_);
+  constexpr float lowest = std::numeric_limits<float>::lowest();
+  const Expr none = body_.has_softmax ? select(vector_ >= vectors_ + 1, lowest, 0.f) : total_of_nothing(body_);
   state_(joined({lane_, vector_, row_, row_group_, query_tile_}, batch_)) = none;
+  if (body_.has_softmax) reference_(per_row_of_tile()) = lowest;
   const bool has_mask_everywhere = !knows_visible_blocks(), judges_groups = has_visibility() && !has_mask_everywhere;
   std::vector<int> whole_tiles = {tiles_.key_tile};
   if (tiles_.edge_tile <= tiles_.middle_tile && tiles_.middle_tile < tiles_.key_tile && !has_mask_everywhere)
@@ -206,8 +202,8 @@ void SoftmaxStage::define_out() {
   if (stored_rows_.are_wanted()) {
     Coordinates at = batch_coordinates();
     at[body_.queries] = clamped_row();
-    const auto beside = [&](int vector, bool is_there) { return is_there ? state_(joined({0, vectors_ + vector}, rows)) * ln_2 : Expr(0.f); };
-    kept_total_(rows) = stored_rows_.storing(total_(rows), beside(1, body_.has_softmax), beside(2, stored_rows_.maximum.is_wanted()), at);
+    const Expr greatest = stored_rows_.maximum.is_wanted() ? state_(joined({0, vectors_ + 1}, rows)) * ln_2 : Expr(0.f);
+    kept_total_(rows) = stored_rows_.storing(total_(rows), body_.has_softmax ? reference_(rows) * ln_2 : Expr(0.f), greatest, at);
   }
 
   // A difference, not a remainder, so that bounds inference sees how many row groups the last tile has.
@@ -221,7 +217,8 @@ void SoftmaxStage::define_out() {
     // One division per row.
     return body_.has_softmax ? select(strict_equal(total, 0.f), 0.f, sum * (1.f / total)) : sum;
   };
-  const Expr result = body_.is_of_rows ? number_of_row(body_, total, body_.has_softmax ? state(0, vectors_ + 1) : Expr(0.f)) : sum_of_values();
+  const auto number = [&] { return number_of_row(body_, total, body_.has_softmax ? Expr(reference_(row)) : Expr(0.f)); };
+  const Expr result = body_.is_of_rows ? number() : sum_of_values();
   Coordinates at = batch_coordinates();
   at[body_.queries] = query;
   at[body_.value_depth] = depth;
@@ -229,7 +226,9 @@ void SoftmaxStage::define_out() {
 }
 
 Stored SoftmaxStage::build() {
-  look_up_finest_blocks();
+  // Says which are the finest blocks whose visibility the passes ask for, before they ask for any: what is known of a tensor's larger blocks is
+  // made of those of its finer ones that were looked up first (codegen/halide/bodies/block_ranges.h), otherwise of all their elements.
+  if (has_visibility()) visibility(rows_of_group(), Var("block-"), tiles_.edge_tile);
   tile_order_ = tile_order();
   define_panels();
   define_passes();

@@ -14,14 +14,14 @@ namespace attune {
 Expr SoftmaxStage::prefetch_key(const Exprs& panel) {
   const std::string& last = body_.over.back();
   Coordinates at = panel_coordinates();
-  at[last] = Var(last) * square_of_keys();
+  at[last] = Var(last) * tiles_.square_of_keys();
   at[body_.keys] = panel_ * tiles_.panel() + column_ + Halide::max(rows_ahead(extents_.at(last)), 1);
   const Expr line = prefetch(body_.key.load(at), tiles_.prefetch_keys);
   if (!line.defined()) return {};
   define_prefetch(later_keys_, panel, line);
   Exprs place = panel;
   for (Expr& index : place)
-    if (const auto* var = index.as<Halide::Internal::Variable>(); var != nullptr && var->name == last) index = index / square_of_keys();
+    if (const auto* var = index.as<Halide::Internal::Variable>(); var != nullptr && var->name == last) index = index / tiles_.square_of_keys();
   return later_keys_(place);
 }
 

@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <limits>
 
 #include "codegen/halide/numbers/bf16.h"
 #include "codegen/halide/numbers/strict.h"
 #include "codegen/halide/numbers/vector_math.h"
-#include "schedules/common/online_state.h"
+#include "codegen/halide/rewrites/store_beside.h"
 #include "schedules/common/tiles.h"
 #include "schedules/online_softmax/online_softmax_stage.h"
 
@@ -14,11 +13,6 @@ using Halide::RDom;
 using Halide::Internal::Call;
 
 namespace attune {
-namespace {
-
-constexpr float lowest = std::numeric_limits<float>::lowest();
-
-}  // namespace
 
 /// The arguments of a pass's Func: `inner`, then the dims that all of them have.
 Exprs SoftmaxStage::per_row(Exprs inner) const {
@@ -142,21 +136,9 @@ void SoftmaxStage::define_changed_weights(SoftmaxPass& pass, const std::function
 }
 
 void SoftmaxStage::define_powers(SoftmaxPass& pass) {
-  const bool has_panel_maxima = pass.panel_maximum.defined();
-  pass.maximum_vectors = RDom(0, has_panel_maxima ? 1 : tiles_.vectors, 0, pass.key_tile / tiles_.panel(), "maximum_vectors");
-  const Func of_row = has_panel_maxima ? pass.panel_maximum : pass.scores;
-  pass.maximum_by_lane = Func(pass.named("maximum_by_lane"));
-  pass.maximum_by_lane(per_row({lane_})) = lowest;
-  pass.maximum_by_lane(per_row({lane_})) = max(pass.maximum_by_lane(per_row({lane_})), of_row(lane_of(pass.maximum_vectors)));
-  pass.maximum = Func(pass.named("maximum"));
-  pass.across = RDom(0, tiles_.lanes, "across");
-  pass.maximum(per_row({})) = lowest;
-  pass.maximum(per_row({})) = max(pass.maximum(per_row({})), pass.maximum_by_lane(per_row({pass.across.x})));
-  pass.reference = Func(pass.named("reference"));
-  pass.reference(per_row({})) = after(prefetch_query(pass), ceil(pass.maximum(per_row({}))));
-
+  define_reference(pass);
   pass.weights = Func(pass.named("weights"));
-  const Expr score = pass.scores(per_row({column_, panel_})), reference = pass.reference(per_row({}));
+  const Expr score = pass.scores(per_row({column_, panel_})), reference = behind(pass.raised(per_row({})), reference_(per_row_of_tile()));
   // The logarithm of the total is wanted to f32: it is not that of weights rounded to bf16.
   if (rounds_weights() && stored_rows_.log_sum_exp.is_wanted()) {
     pass.exact_weights = Func(pass.named("exact_weights"));
@@ -235,8 +217,7 @@ void SoftmaxStage::define_partial(SoftmaxPass& pass) {
   add({vectors_ / group, pass.rest[2], pass.rest[0], pass.rest[1]});
 }
 
-/// Once for all vectors of the state, of which the reference is the last to change. (As a tuple of o, m and l the state would hold m and l,
-/// and change them, once for each vector of o.) Without a softmax sums are added.
+/// Once for all vectors of the state. (As a tuple of o and l the state would hold l, and change it, once for each vector of o.)
 void SoftmaxStage::define_update(const SoftmaxPass& pass) {
   const Exprs inner = {row_, row_group_}, outer = joined({query_tile_}, batch_), row = joined(joined(inner, {pass.block()}), outer);
   const auto state = [&](const Expr& vector) { return state_(joined(joined({lane_, vector}, inner), outer)); };
@@ -253,14 +234,13 @@ void SoftmaxStage::define_update(const SoftmaxPass& pass) {
       state(vector) += partial(vector);
     return;
   }
-  const Expr reference = state(vectors_ + 1), block_reference = pass.reference(row);
-  const StateMerge merge(reference, block_reference);
   const Expr total = pass.sum_by_lane(joined({lane_}, row));
   const auto partial = [&] { return pass.partial(joined({lane_, max(min(likely(vector), vectors_ - 1), 0)}, row)); };
-  const Expr sum = merge.of(state(vector), body_.is_of_rows ? total : select(likely(vector < vectors_), partial(), total));
-  Expr last = merge.reference;
-  if (stored_rows_.maximum.is_wanted()) last = select(vector < vectors_ + 2, last, max(state(vector), pass.maximum(row)));
-  state(vector) = select(likely(vector < vectors_ + 1), sum, last);
+  const Expr added = body_.is_of_rows ? total : select(likely(vector < vectors_), partial(), total), sum = state(vector) * pass.scale(row) + added;
+  if (stored_rows_.maximum.is_wanted())
+    state(vector) = select(likely(vector < vectors_ + 1), sum, max(state(vector), pass.maximum(row)));
+  else
+    state(vector) = sum;
 }
 
 }  // namespace attune

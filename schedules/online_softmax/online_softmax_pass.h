@@ -37,7 +37,8 @@ struct SoftmaxPass : KeyBlocks {
   Halide::Func panel_maximum;    ///< [lane, panel, ..] of scores, taken while these are in registers; only where they are the product
   Halide::Func maximum_by_lane;  ///< [lane, ..]
   Halide::Func maximum;          ///< [..]
-  Halide::Func reference;        ///< [..] maximum, rounded up to a whole number
+  Halide::Func scale;            ///< [..] 2^(reference before the block - reference), which the state is multiplied by
+  Halide::Func raised;           ///< [..] stores nothing itself: where a reference changes, it is stored
   Halide::Func asked_scores;     ///< [panel, ..] prefetches what scores read by query and key
   Halide::Func later_queries;    ///< [..] prefetches the next tile's query
   Halide::Func exact_weights;    ///< [column, panel, ..] 2^(scores - reference), where weights are bf16 and the total's logarithm is wanted
@@ -51,7 +52,7 @@ struct SoftmaxPass : KeyBlocks {
   const Halide::Func& summed_weights() const { return changed_weights.defined() ? changed_weights : weights.defined() ? weights : scores; }
   RowLines lines;                ///< of the next tile's query
   RowLines read_lines;           ///< of what a panel's scores read
-  Halide::RDom over, row_vectors, maximum_vectors, across, whole, rest;
+  Halide::RDom over, row_vectors, maximum_vectors, across, whole, rest, raising;
 };
 
 }  // namespace attune

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include "schedules/online_softmax/online_softmax_stage.h"
 
@@ -16,6 +15,10 @@ namespace {
 constexpr int most_unrolled_vectors = 8;
 /// So many rows take a value while it is in a register, and the second-level cache brings the next one in time.
 constexpr int rows_that_hide_loads = 6;
+
+/// Rows of weights are a panel further apart than they are long:
+/// at distances of 1 or 2 kB their elements would share few sets of the first-level cache.
+void keep_rows_apart(Func& f, const Var& panel, int panels) { f.bound_extent(panel, panels).bound_storage(panel, panels + 1); }
 
 bool contains(const std::vector<std::string>& dims, const std::string& dim) { return std::ranges::find(dims, dim) != dims.end(); }
 
@@ -41,13 +44,14 @@ void SoftmaxStage::schedule_out() {
 
   per_tile(state_).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   if (is_state_unrolled()) state_.bound_extent(vector_, vectors_ + state_vectors_beside()).unroll(vector_);
+  if (reference_.defined()) per_tile(reference_).vectorize(row_);
   if (total_.defined()) per_tile(total_);
   if (kept_total_.defined()) per_tile(kept_total_);
 }
 
-/// Those of the total, of the reference and of the greatest score.
+/// Those of the total and of the greatest score.
 int SoftmaxStage::state_vectors_beside() const {
-  if (body_.has_softmax) return stored_rows_.maximum.is_wanted() ? 3 : 2;
+  if (body_.has_softmax) return stored_rows_.maximum.is_wanted() ? 2 : 1;
   return keeps_total(body_) ? 1 : 0;
 }
 
@@ -89,7 +93,10 @@ bool SoftmaxStage::has_sums_of_groups(const SoftmaxPass& pass) const {
 }
 
 void SoftmaxStage::schedule_panels() {
-  if (copies_values()) schedule_value_panel();
+  if (copies_values()) {
+    per_batch_index(value_panel_, value_batch_);
+    schedule_copied_vectors(value_panel_.reorder(lane_, vector_, vector_group_, key_));
+  }
   if (body_.score) return;
   if (bf16_) return schedule_bf16_panels();
   if (body_.query) schedule_query_panel();
@@ -113,12 +120,6 @@ void SoftmaxStage::per_batch_index(Func& panel, const Exprs& batch) {
     panel.compute_at(out_, Var(batch[0].as<Halide::Internal::Variable>()->name));
 }
 
-void SoftmaxStage::schedule_value_panel() {
-  per_batch_index(value_panel_, value_batch_);
-  value_panel_.reorder(lane_, vector_, vector_group_, key_);
-  schedule_copied_vectors(value_panel_);
-}
-
 /// Each key's row from beginning to end, whatever groups its vectors go to: prefetchers follow it.
 void SoftmaxStage::schedule_copied_vectors(Func& copy) {
   copy.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
@@ -134,7 +135,7 @@ void SoftmaxStage::schedule_key_panel() {
     key_panel_.vectorize(column_, tiles_.lanes);
     return;
   }
-  const int edge = square_of_keys();
+  const int edge = tiles_.square_of_keys();
   const Var columns("columns-"), in_columns("in_columns-"), square("square-"), in_square("in_square-"), last(body_.over.back());
   key_panel_.split(column_, columns, in_columns, edge).split(last, square, in_square, edge, TailStrategy::RoundUp);
   std::vector<VarOrRVar> order = {in_columns, in_square, square};
@@ -163,7 +164,7 @@ void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
   // All groups of rows take a panel of keys, which stays in the first-level cache, before those of the next.
   Func& scores = per_block(pass.scores, pass, pass.by_row_groups);
   scores.bound_extent(column_, tiles_.panel()).bound_extent(panel_, pass.key_tile / tiles_.panel());
-  if (!pass.weights.defined()) keep_rows_apart(scores, pass);
+  if (!pass.weights.defined()) keep_rows_apart(scores, panel_, pass.key_tile / tiles_.panel());
   scores.split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).vectorize(lane_of_keys);
   if (!pass.product.defined() || body_.combine) {
     scores.reorder(lane_of_keys, row_, vector_of_keys, row_group_, panel_).unroll(row_);
@@ -205,7 +206,7 @@ void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
     if (!f->defined()) continue;
     const Var vector_of_keys("vector_of_keys-"), lane_of_keys("lane_of_keys-");
     per_row_group(*f, pass).bound_extent(column_, tiles_.panel());
-    keep_rows_apart(*f, pass);
+    keep_rows_apart(*f, panel_, pass.key_tile / tiles_.panel());
     f->split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).reorder(lane_of_keys, vector_of_keys, panel_, row_, row_group_);
     f->vectorize(lane_of_keys).unroll(vector_of_keys);
   }
@@ -213,28 +214,6 @@ void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
   per_row_group(pass.sum_by_lane, pass).bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   pass.sum_by_lane.update().reorder(lane_, pass.row_vectors.x, pass.row_vectors.y, row_, row_group_);
   pass.sum_by_lane.update().vectorize(lane_).unroll(pass.row_vectors.x);
-}
-
-/// Rows of weights are a panel further apart than they are long:
-/// at distances of 1 or 2 kB their elements would share few sets of the first-level cache.
-void SoftmaxStage::keep_rows_apart(Func& f, const SoftmaxPass& pass) const {
-  const int panels = pass.key_tile / tiles_.panel();
-  f.bound_extent(panel_, panels).bound_storage(panel_, panels + 1);
-}
-
-void SoftmaxStage::schedule_reference(SoftmaxPass& pass) {
-  // Lanes are folded for some rows at once: of one row alone it would be a chain of scalars.
-  const Var rows("rows-"), row_of_rows("row_of_rows-");
-  const int rows_at_once = std::gcd(tiles_.rows, 4);
-  per_row_group(pass.maximum, pass).vectorize(row_, rows_at_once);
-  pass.maximum.update().split(row_, rows, row_of_rows, rows_at_once).reorder(pass.across.x, row_of_rows, rows);
-  pass.maximum.update().atomic().vectorize(pass.across.x).vectorize(row_of_rows);
-  pass.maximum_by_lane.compute_at(pass.maximum, rows).bound_extent(lane_, tiles_.lanes).bound_extent(row_, rows_at_once);
-  pass.maximum_by_lane.reorder_storage(lane_, row_).vectorize(lane_).unroll(row_);
-  pass.maximum_by_lane.update().reorder(lane_, pass.maximum_vectors.x, row_, pass.maximum_vectors.y);
-  pass.maximum_by_lane.update().vectorize(lane_).unroll(pass.maximum_vectors.x).unroll(row_);
-  per_row_group(pass.reference, pass).vectorize(row_, rows_at_once);
-  schedule_prefetched_queries(pass);
 }
 
 /// Sums of register_rows x register_vectors in registers over all keys of the block.

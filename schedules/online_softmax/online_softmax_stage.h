@@ -1,7 +1,6 @@
 /// The Funcs of an online_softmax stage over tile dims, and their schedule; used by online_softmax.cpp alone.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -28,7 +27,6 @@ class SoftmaxStage {
   // online_softmax.cpp: what is computed
   Coordinates panel_coordinates() const;
   bool turns_keys_in_registers() const;
-  int square_of_keys() const { return std::min(tiles_.lanes, 8); }
   void define_panels();
   void define_passes();
   void define_out();
@@ -42,7 +40,6 @@ class SoftmaxStage {
   Halide::Expr is_whole_block(const Halide::Expr& block, int key_tile) const;
   bool takes_all_whole_blocks(int key_tile) const;
   bool has_visibility() const;
-  void look_up_finest_blocks() const;
   TileOrder tile_order() const;
   Halide::Expr block_predicate(const Halide::Expr& condition) const;
 
@@ -68,6 +65,11 @@ class SoftmaxStage {
   bool reads_copies(const SoftmaxPass& pass) const { return copies_values() || pass.values.defined(); }
   Halide::Expr copied_depth() const;
   Exprs per_row(Exprs inner) const;
+
+  // online_softmax_reference.cpp: what powers are relative to
+  void define_reference(SoftmaxPass& pass);
+  void schedule_reference(SoftmaxPass& pass);
+  Exprs per_row_of_tile() const { return joined({row_, row_group_, query_tile_}, batch_); }
 
   // online_softmax_ahead.cpp: what is prefetched before it is read
   Halide::Expr prefetch_key(const Exprs& panel);
@@ -104,14 +106,11 @@ class SoftmaxStage {
   void schedule_panels();
   void schedule_query_panel();
   void schedule_key_panel();
-  void schedule_value_panel();
   void schedule_copied_vectors(Halide::Func& copy);
   void per_batch_index(Halide::Func& panel, const Exprs& batch);
   void schedule_pass(SoftmaxPass& pass);
   void schedule_scores(SoftmaxPass& pass);
   void schedule_weights(SoftmaxPass& pass);
-  void schedule_reference(SoftmaxPass& pass);
-  void keep_rows_apart(Halide::Func& f, const SoftmaxPass& pass) const;
   void schedule_partial(SoftmaxPass& pass);
   Halide::Func& per_tile(Halide::Func& f);
   Halide::Func& per_block(Halide::Func& f, const SoftmaxPass& pass, bool by_row_groups);
@@ -140,7 +139,8 @@ class SoftmaxStage {
   Halide::Func key_pairs_{"key_pairs"};      ///< [pair, column, pair of over, panel, key's batch..] bf16
   Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys
   Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] vectors of o, then one of l, by lane, if it is
-                                             ///< kept, and before a softmax one of m and one of the greatest score, if it is wanted
+                                             ///< kept, and before a softmax one of the greatest score, if it is wanted
+  Halide::Func reference_{"reference"};      ///< [row, row_group, query_tile, batch..] m, which passes store over; only of a softmax
   Halide::Func total_{"total"}, kept_total_{"kept_total"};  ///< [row, row_group, query_tile, batch..] l, the latter where something is stored of its row
   const StoredRows stored_rows_;
   std::vector<SoftmaxPass> passes_;

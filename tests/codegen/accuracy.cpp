@@ -34,17 +34,17 @@ struct AccuracyCall {
   void enlarge(double size) {
     for (double& x : inputs.at("q").data) x *= size;
   }
-  /// Makes score (i, j) grow with j, from -size to size, so that every block of keys brings another maximum; the rest of the depth adds noise.
+  /// Makes score (i, j) grow with j, from -size to size, so that blocks of keys bring other maxima, of a large size every one of them; the rest of the depth adds noise.
   void ramp(double size) {
     std::vector<double>&q = inputs.at("q").data, &k = inputs.at("k").data;
     for (std::int64_t i = 0; i < queries; ++i) q[static_cast<std::size_t>(i * depth)] = std::sqrt(static_cast<double>(depth));
     for (std::int64_t j = 0; j < keys; ++j)
       k[static_cast<std::size_t>(j * depth)] = size * (2.0 * static_cast<double>(j) / static_cast<double>(keys) - 1);
   }
-  /// Hides the first keys from every other query.
-  void hide_first(std::int64_t count) {
+  /// Hides these keys from every other query.
+  void hide(std::int64_t first, std::int64_t end) {
     for (std::int64_t i = 0; i < queries; i += 2)
-      for (std::int64_t j = 0; j < count; ++j) inputs.at("mask").data[static_cast<std::size_t>(i * keys + j)] = 0;
+      for (std::int64_t j = first; j < end; ++j) inputs.at("mask").data[static_cast<std::size_t>(i * keys + j)] = 0;
   }
 
   /// The largest of the sizes of the visible scores, in plain loops.
@@ -84,15 +84,20 @@ TEST_CASE("a kernel is as near to the exact result as the size of its scores let
       AccuracyCall call(masked, queries, keys, depth);
       call.enlarge(size);
       call.check();
-      call.hide_first(keys / 2);
+      call.hide(0, keys / 2);
       call.check();
     }
-    for (const double size : {20.0, 400.0}) {
+    for (const double size : {3.0, 20.0, 400.0}) {
       AccuracyCall call(masked, queries, keys, depth);
       call.ramp(size);
       call.check();
-      call.hide_first(keys / 2);
+      call.hide(0, keys / 2);
       call.check();
+      // no score of a hidden key counts, however large
+      AccuracyCall hidden(masked, queries, keys, depth);
+      hidden.ramp(size);
+      hidden.hide(keys / 2, keys);
+      hidden.check();
     }
   }
 }

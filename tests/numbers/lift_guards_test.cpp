@@ -111,6 +111,36 @@ TEST_CASE("a condition on a part of what a loop stores stays with that part", "[
   CHECK(equal(attune::lift_guards(wholly), loop(IfThenElse::make(load("seen") != 0, with_own(Block::make(store("b"), store("a")))))));
 }
 
+TEST_CASE("two stores may have the same condition in another order", "[lift_guards]") {
+  using namespace Halide::Internal;
+  const Expr block = Variable::make(Halide::Int(32), "block"), row = Variable::make(Halide::Int(32), "row"), first = Variable::make(Halide::Int(32), "first");
+  const auto seen = [](const Expr& place) {
+    return Load::make(Halide::Int(32), "seen", place, Halide::Buffer<>(), Halide::Parameter(), const_true(), ModulusRemainder()) != 0;
+  };
+  const auto store = [&](const char* name) { return Store::make(name, 1, block, Halide::Parameter(), const_true(), ModulusRemainder()); };
+  const auto loop = [&](const Stmt& body) {
+    return For::make("block", 0, blocks, ForType::Serial, Halide::Partition::Auto, Halide::DeviceAPI::None, body);
+  };
+  const Expr asked = seen(row + first);
+  const Stmt body = Block::make(IfThenElse::make(asked && seen(block), store("a")), IfThenElse::make(seen(first + row), store("b")));
+  const Stmt lifted = loop(IfThenElse::make(asked, Block::make(IfThenElse::make(seen(block), store("a")), store("b"))));
+  CHECK(equal(attune::lift_guards(loop(body)), lifted));
+}
+
+TEST_CASE("a loop that stores nothing outside of itself is left out", "[lift_guards]") {
+  using namespace Halide::Internal;
+  const Expr block = Variable::make(Halide::Int(32), "block");
+  const auto loop = [&](const Stmt& body) {
+    return For::make("block", 0, blocks, ForType::Serial, Halide::Partition::Auto, Halide::DeviceAPI::None, body);
+  };
+  const Stmt store = Store::make("b", 1, block, Halide::Parameter(), const_true(), ModulusRemainder());
+  const Stmt own = loop(Allocate::make("b", Halide::Int(32), Halide::MemoryType::Auto, {blocks}, const_true(), Block::make(store, Free::make("b"))));
+  CHECK(equal(attune::lift_guards(own), Evaluate::make(0)));
+  // what a call does is not known
+  const Stmt calls_something = loop(Block::make(Evaluate::make(costly(block)), own));
+  CHECK(equal(attune::lift_guards(calls_something), loop(Block::make(Evaluate::make(costly(block)), Evaluate::make(0)))));
+}
+
 TEST_CASE("a branch is not asked again what the branch around it has asked", "[lift_guards]") {
   using namespace Halide::Internal;
   const Expr row = Variable::make(Halide::Int(32), "row");

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "codegen/halide/bodies/late_rewrites.h"
 #include "codegen/halide/numbers/elements.h"
 #include "tests/schedules/attention_case.h"
 #include "tests/thinned.h"
@@ -162,7 +163,9 @@ TEST_CASE("no batch dims, two contracted dims, and other Funcs that read the res
     Halide::Var d, i, g, h, b;
     Halide::Func twice("twice");
     twice(d, i, g, h, b) = stored.func(d, i) + stored.func(d, i);
-    const JitKernel kernel(Halide::Pipeline(twice), attention.arguments());
+    Halide::Pipeline pipeline(twice);
+    add_late_rewrites(pipeline, stored, Device::cpu);
+    const JitKernel kernel(pipeline, attention.arguments());
     Arguments a(s, 5);
     Halide::Buffer<float> result = computed(kernel, a);
     result.for_each_value([](float& e) { e /= 2; });

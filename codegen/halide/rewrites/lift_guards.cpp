@@ -1,6 +1,5 @@
 #include "codegen/halide/rewrites/lift_guards.h"
 
-#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -113,7 +112,10 @@ class Guards {
  private:
   static std::optional<Conditions> both(std::optional<Conditions> a, const std::optional<Conditions>& b) {
     if (!a || !b) return a ? a : b;
-    std::erase_if(*a, [&](const Expr& e) { return std::ranges::none_of(*b, [&](const Expr& other) { return graph_equal(e, other); }); });
+    if (a->empty()) return a;
+    KnownParts without;  // nothing of b is done without these; Halide may have them in another order than those of a
+    for (const Expr& guard : *b) without.add(guard);
+    std::erase_if(*a, [&](const Expr& guard) { return !without.holds(guard); });
     return a;
   }
 
@@ -132,9 +134,11 @@ class LiftGuards : public IRMutator {
     Names inside;
     op->body.accept(&inside);
     const Guards guards(inside);
+    const std::optional<Conditions> asked = guards.of(op->body);
+    if (!asked) return Evaluate::make(0);
     Conditions lifted;
     const std::size_t known_before = known_.count();
-    for (const Expr& guard : guards.of(op->body).value_or(Conditions{})) {
+    for (const Expr& guard : *asked) {
       if (!guards.is_known_before(guard) || known_.holds(guard)) continue;
       lifted.push_back(guard);
       known_.add(guard);
