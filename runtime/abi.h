@@ -84,7 +84,7 @@ enum attune_device { attune_cpu = 0, attune_opencl = 1, attune_cuda = 2, attune_
    others, and whose codes take the extents; of the step's codes for it the first whose conditions hold. A caller may name a device or a target, whose codes alone are looked at then.
 
    Buffers describe every tensor as Halide does: innermost dim first with stride 1, minimum 0, host memory that is not null; empty
-   tensors too. bf16 is uint16, its bits; boolean is uint8. No body runs if all results of its step are empty. */
+   tensors too: one that is read has strides of 0 but the innermost, and memory of a row, so that an index clamped into it may be read. bf16 is uint16, its bits; boolean is uint8. No body runs if all results of its step are empty. */
 struct attune_code_v3 {
   const char* target;   /* a name of the table of targets */
   const char* schedule; /* what `attune explain` prints */

@@ -1,16 +1,32 @@
 #include <algorithm>
 
 #include "runtime/arguments.h"
+#include "runtime/block.h"
+#include "runtime/storage.h"
 
 namespace attune {
 namespace {
 
-// Where an empty tensor points: Halide would take null for a question about bounds. Nothing reads or writes it.
+// Where an output without elements points: Halide would take null for a question about bounds. Nothing reads or writes it.
 alignas(64) std::array<std::uint8_t, 64> nothing;
+
+bool is_read(const attune_tensor_v1& tensor) { return tensor.role != attune_output; }
+
+std::int64_t row_bytes(const Tensor& tensor) {
+  const std::int64_t innermost = tensor.extents[static_cast<std::size_t>(tensor.rank) - 1];
+  return std::max<std::int64_t>(innermost, 1) * bytes_of(tensor.storage);
+}
 
 }  // namespace
 
-void fill_buffers(const attune_kernel_v5& kernel, Arguments arguments, attune_device device, CallBuffers& call) {
+std::size_t empty_row_bytes(const attune_kernel_v5& kernel, Arguments arguments) {
+  std::int64_t bytes = 0;
+  for (std::size_t t = 0; t < arguments.size(); ++t)
+    if (arguments[t]->is_empty() && is_read(tensors_of(kernel)[t])) bytes = std::max(bytes, row_bytes(*arguments[t]));
+  return bytes == 0 ? 0 : round_to_block(static_cast<std::size_t>(bytes) + block_slack);
+}
+
+void fill_buffers(const attune_kernel_v5& kernel, Arguments arguments, attune_device device, std::byte* empty_row, CallBuffers& call) {
   for (std::size_t t = 0; t < arguments.size(); ++t) {
     const Tensor& tensor = *arguments[t];
     const auto rank = static_cast<std::size_t>(tensor.rank);
@@ -24,14 +40,16 @@ void fill_buffers(const attune_kernel_v5& kernel, Arguments arguments, attune_de
       call.shapes.add(0, static_cast<std::int32_t>(tensor.extents[axis]), static_cast<std::int32_t>(stride));
     }
     halide_buffer_t& buffer = call.buffers.add();
-    buffer.host = is_empty ? nothing.data() : static_cast<std::uint8_t*>(tensor.data);
+    const bool is_input = is_read(tensors_of(kernel)[t]);
+    std::uint8_t* const stand_in = is_input ? reinterpret_cast<std::uint8_t*>(empty_row) : nothing.data();
+    buffer.host = is_empty ? stand_in : static_cast<std::uint8_t*>(tensor.data);
     buffer.type = halide_type_of(tensor.storage);
     buffer.dimensions = tensor.rank;
     buffer.dim = &call.shapes[first];
-    if (device == attune_cpu || is_empty) continue;
-    if (tensor.device != attune_cpu)
+    if (device == attune_cpu) continue;
+    if (tensor.device != attune_cpu && !is_empty)
       buffer.host = nullptr;
-    else if (tensors_of(kernel)[t].role != attune_output)
+    else if (is_input)
       buffer.set_host_dirty();
   }
 }

@@ -4,6 +4,7 @@
 #include <HalideRuntime.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -52,8 +53,13 @@ struct CallBuffers {
   Table<halide_dimension_t, max_tensors * max_rank> shapes;  ///< of all tensors, one behind the other
 };
 
-/// Describes checked arguments as Halide takes them: innermost dim first, no null pointers but of what is on a device. `call` is empty before.
-void fill_buffers(const attune_kernel_v5& kernel, Arguments arguments, attune_device device, CallBuffers& call);
+/// The bytes, in the form of a block (block.h), of a row that can stand for each input without elements: codes may read the row that an index clamped
+/// into it names, where what is read decides nothing. 0 if all inputs have elements.
+std::size_t empty_row_bytes(const attune_kernel_v5& kernel, Arguments arguments);
+
+/// Describes checked arguments as Halide takes them: innermost dim first, no null pointers but of what is on a device. `empty_row`: zeros, as many as
+/// empty_row_bytes says. `call` is empty before.
+void fill_buffers(const attune_kernel_v5& kernel, Arguments arguments, attune_device device, std::byte* empty_row, CallBuffers& call);
 
 /// Outputs by the parts of their dims and blocks of tensors, in the manifest's order of views.
 struct ViewBuffers {

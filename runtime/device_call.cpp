@@ -33,7 +33,8 @@ int wrap_behind_offset(void* user_context, const halide_device_interface_t& inte
 
 int free_on_device(void* user_context, const Tensor& tensor, halide_buffer_t& buffer) {
   const halide_device_interface_t& interface = *buffer.device_interface;
-  if (tensor.device == attune_cpu) return interface.device_free(user_context, &buffer);
+  // Codes took memory for what is on the host, and for what has no elements.
+  if (tensor.device == attune_cpu || tensor.is_empty()) return interface.device_free(user_context, &buffer);
   return is_cropped(tensor) ? interface.device_release_crop(user_context, &buffer) : interface.detach_native(user_context, &buffer);
 }
 

@@ -156,28 +156,37 @@ Result<void> check_on_device(const CheckedCall& call, const DeviceQueue& queue) 
   return {};
 }
 
-/// Whether the call has to wait for its work on the device: nobody else can where it has no stream, and the host's memory is the caller's again.
+/// Whether the call has to wait for its work on the device: nobody else can where it has no stream, and the host's memory, which is also what stands
+/// for inputs without elements, is the caller's again.
 bool has_to_wait(const CheckedCall& call) {
-  return call.stream == nullptr ||
+  return call.stream == nullptr || empty_row_bytes(call.kernel, call.arguments) > 0 ||
          std::ranges::any_of(call.arguments, [](const Tensor* tensor) { return tensor->device == attune_cpu && !tensor->is_empty(); });
 }
 
-/// The error code of the steps, after the block for what they store is there.
-int run_steps(const CheckedCall& call, CallContext& context, const StoredPlaces& places) {
+/// The error code of the steps in a block of memory: first the row for inputs without elements, then what the steps store.
+int run_steps_in(std::byte* block, std::size_t row_bytes, const CheckedCall& call, CallContext& context, const StoredPlaces& places) {
+  std::fill_n(block, row_bytes, std::byte{0});
   CallBuffers buffers;
-  fill_buffers(call.kernel, call.arguments, call.target.device, buffers);
+  fill_buffers(call.kernel, call.arguments, call.target.device, block, buffers);
   if (const halide_device_interface_t* interface = call.device != nullptr ? interface_of(call.hooks, call.device->kind()) : nullptr;
       interface != nullptr)
     if (const int status = wrap_on_device(context, *interface, call.arguments, buffers); status != 0)
       return finish_on_device(&context, call.kernel, call.arguments, buffers, status);
   if (call.kernel.stored_count == 0) return Steps(call, context, buffers, {}).run();
-  const std::size_t bytes = StoredBuffers::block_bytes(call.kernel, places);
-  void* block = context.take(bytes);
+  const StoredBuffers stored(call.kernel, call.extents, places, block + row_bytes);
+  for (std::size_t t = 0; call.device != nullptr && t < call.lifetimes.size(); ++t) stored[t].host = nullptr;
+  return Steps(call, context, buffers, stored).run();
+}
+
+/// The same in a block that it takes, if anything needs one.
+int run_steps(const CheckedCall& call, CallContext& context, const StoredPlaces& places) {
+  const std::size_t row_bytes = empty_row_bytes(call.kernel, call.arguments);
+  const std::size_t bytes = row_bytes + StoredBuffers::block_bytes(call.kernel, places);
+  if (bytes == 0) return run_steps_in(nullptr, 0, call, context, places);
+  auto* block = static_cast<std::byte*>(context.take(bytes));
   if (block == nullptr) return halide_error_code_out_of_memory;
   if (context.workspace() != nullptr) context.workspace()->keep();
-  const StoredBuffers stored(call.kernel, call.extents, places, static_cast<std::byte*>(block));
-  for (std::size_t t = 0; call.device != nullptr && t < call.lifetimes.size(); ++t) stored[t].host = nullptr;
-  const int status = Steps(call, context, buffers, stored).run();
+  const int status = run_steps_in(block, row_bytes, call, context, places);
   if (context.workspace() == nullptr) context.give_back(block);
   return status;
 }

@@ -24,7 +24,9 @@ std::int64_t elements_of(const attune_tensor_v1& tensor, std::span<const std::in
   return is_empty ? 0 : count;
 }
 
-std::int64_t memory_of(const attune_tensor_v1& tensor, std::int64_t elements) {
+/// Of a tensor without elements that of a row, which codes may read as they may an argument's (arguments.h).
+std::int64_t memory_of(const attune_tensor_v1& tensor, std::int64_t elements, std::span<const std::int64_t> extents) {
+  if (elements == 0) elements = std::max<std::int64_t>(extents[static_cast<std::size_t>(dims_of(tensor).back())], 1);
   return elements * bytes_of(static_cast<attune_storage>(tensor.storage));
 }
 
@@ -80,7 +82,7 @@ Result<void> place_stored(const attune_kernel_v5& kernel, std::span<const Lifeti
     if (elements > ATTUNE_MAX_ELEMENTS)
       return Error{words(who(kernel), ": what it stores between its stages as ", count_text(kernel, tensors[t], extents), " elements; ",
                          ATTUNE_MAX_ELEMENTS, " are the most")};
-    sizes[t] = static_cast<std::int64_t>(round_to_block(static_cast<std::size_t>(memory_of(tensors[t], elements)) + block_slack));
+    sizes[t] = static_cast<std::int64_t>(round_to_block(static_cast<std::size_t>(memory_of(tensors[t], elements, extents)) + block_slack));
     largest_first[t] = static_cast<std::uint16_t>(t);
   }
   const std::span<std::uint16_t> order(largest_first.data(), tensors.size());

@@ -84,6 +84,9 @@ TEST_CASE("a call without elements on CUDA is right", "[cuda]") {
   load_driver();
   const KernelCase kernel("causal", {.target = "cuda"});
   for (const char* shape : {"queries=5,keys=0", "queries=0,keys=5"}) CHECK(kernel.difference(shape, 1) == "");
+  // parts of what is joined: a kernel reads a row of each
+  CHECK(KernelCase("sink_logit", {.target = "cuda"}).difference("queries=5,keys=0", 1) == "");
+  CHECK(KernelCase("past_present", {.target = "cuda"}).difference("queries=5,past_keys=0,new_keys=5", 1) == "");
 }
 
 }  // namespace attune

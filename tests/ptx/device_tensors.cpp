@@ -177,6 +177,10 @@ TEST_CASE("empty tensors on a device have no memory", "[cuda]") {
   CHECK(causal.tensors[1].data == nullptr);
   causal.call().value();
   CHECK(causal.agrees());
+  // nor does a call leave any behind, of the row that stands for them
+  const auto before = driver_state().allocated_bytes;
+  for (int call = 0; call < 3; ++call) causal.call().value();
+  CHECK(driver_state().allocated_bytes == before);
 }
 
 TEST_CASE("tensors on a device are allocated and copied, or refused in words", "[cuda]") {

@@ -1,6 +1,10 @@
 /// Extents of 0: nothing runs for empty outputs; empty inputs reach the kernel, which knows what an empty sum is.
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "runtime/kernel.h"
 #include "tests/runtime/kernels/kernels.h"
@@ -16,6 +20,20 @@ TEST_CASE("an empty contraction gives the bias", "[empty]") {
   const Tensor a(static_cast<const float*>(nullptr), {2, 0}), b(static_cast<const float*>(nullptr), {0, 3});
   linear(a, b, Tensor(bias, {3}), Tensor(out, {2, 3})).value();
   CHECK(out == std::array<float, 6>{1, 2, 3, 1, 2, 3});
+}
+
+TEST_CASE("an input without elements has a row of zeros, however long, and with a workspace, too", "[empty]") {
+  constexpr std::int64_t columns = 1 << 20;
+  std::vector<float> bias(columns), out(columns);
+  for (std::size_t i = 0; i < bias.size(); ++i) bias[i] = static_cast<float>(i);
+  const std::array<Tensor, 4> tensors{Tensor(static_cast<const float*>(nullptr), {1, 0}), Tensor(static_cast<const float*>(nullptr), {0, columns}),
+                                      Tensor(std::as_const(bias), {columns}), Tensor(out, {1, columns})};
+  Workspace workspace;
+  for (Workspace* given : {static_cast<Workspace*>(nullptr), &workspace}) {
+    std::ranges::fill(out, -1.f);
+    linear.call(std::span<const Tensor>(tensors), given).value();
+    CHECK(out == bias);
+  }
 }
 
 TEST_CASE("an empty output may be null and nothing runs", "[empty]") {

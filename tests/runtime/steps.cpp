@@ -73,6 +73,21 @@ TEST_CASE("steps run in their order, each with its tensors and the extents of it
   }
 }
 
+TEST_CASE("what is stored without elements has memory of a row", "[steps]") {
+  const std::array<attune_dim_v1, 2> dims{attune_dim_v1{"rows", attune_free, 0, nullptr, 1}, {"columns", attune_free, 0, nullptr, 1}};
+  const std::array<std::int32_t, 2> numbers{0, 1};
+  const attune_tensor_v1 tensor{"t", attune_f32, 0, 2, numbers.data()};
+  const attune_kernel_v5 kernel{ATTUNE_ABI_VERSION, "k", "k", "", "0", 2, 0, 1, 0, dims.data(), &tensor, nullptr, 0, nullptr, 0, nullptr};
+  const std::array lifetimes{Lifetime{}};
+  const auto bytes = [&](std::int64_t rows, std::int64_t columns) {
+    StoredPlaces places;
+    place_stored(kernel, lifetimes, std::array{rows, columns}, places).value();
+    return places.bytes;
+  };
+  CHECK(bytes(0, 1000) == bytes(1, 1000));
+  CHECK(bytes(1000, 0) == bytes(1, 1));
+}
+
 TEST_CASE("a step whose results have no elements does not run, and those after it see none", "[steps]") {
   const Kernel kernel = Kernel::from(attune_kernel_v5_steps).value();
   std::vector<float> x;

@@ -23,6 +23,7 @@ static int accumulate(void** arguments) {
   return 0;
 }
 
+/* Where nothing is summed, the term of clamped indices is read all the same: it is 0. */
 static int linear_row(void* user_context, int r, uint8_t* closure) {
   void** arguments = (void**)closure;
   const halide_buffer_t *a = arguments[1], *b = arguments[2], *bias = arguments[3], *out = arguments[4];
@@ -30,7 +31,8 @@ static int linear_row(void* user_context, int r, uint8_t* closure) {
   float* sums = halide_malloc(user_context, sizeof(float) * (size_t)columns);
   if (sums == NULL) return halide_error_code_out_of_memory;
   for (int c = 0; c < columns; ++c) sums[c] = ((float*)bias->host)[c];
-  for (int i = 0; i < b->dim[1].extent; ++i)
+  const int terms = b->dim[1].extent > 0 ? b->dim[1].extent : 1;
+  for (int i = 0; i < terms; ++i)
     for (int c = 0; c < columns; ++c) sums[c] += row(a, r)[i] * row(b, i)[c];
   for (int c = 0; c < columns; ++c) row(out, r)[c] = sums[c];
   halide_free(user_context, sums);

@@ -16,7 +16,8 @@ extern "C" {
 
 /* out[r, c] = a[r, c] + b[r, c], f32 [rows x columns]. */
 extern const struct attune_kernel_v5 attune_kernel_v5_add;
-/* out[r, c] = bias[c] + sum_i a[r, i] * b[i, c]: each row a task of the thread pool, with scratch memory. An empty sum is 0. */
+/* out[r, c] = bias[c] + sum_i a[r, i] * b[i, c]: each row a task of the thread pool, with scratch memory. An empty sum is 0, for which one term is read, as of indices that
+   are clamped into what is summed. */
 extern const struct attune_kernel_v5 attune_kernel_v5_linear;
 /* total[r, c] += x[r, c], f32 [rows x columns]: total, which stands before x, is updated. */
 extern const struct attune_kernel_v5 attune_kernel_v5_accumulate;
