@@ -22,11 +22,7 @@ bool is_on_an_input(const attune_kernel_v5& kernel, std::int32_t dim) {
   return false;
 }
 
-/// A dim whose extent is another in each block of a sweep.
-bool is_of_sweeps(const attune_kernel_v5& kernel, std::int32_t dim) {
-  const std::int32_t formula = dims_of(kernel)[static_cast<std::size_t>(dim)].formula;
-  return formula == attune_block || formula == attune_start;
-}
+bool changes_in_a_call(const attune_kernel_v5& kernel, std::int32_t dim) { return is_of_sweeps(dims_of(kernel)[static_cast<std::size_t>(dim)].formula); }
 
 /// What is wrong with dim `number`; empty if nothing.
 std::string dim_problem(const attune_kernel_v5& kernel, std::int32_t number) {
@@ -35,7 +31,7 @@ std::string dim_problem(const attune_kernel_v5& kernel, std::int32_t number) {
   if (!is_table(dim.operands, dim.operand_count, max_dims)) return "has no table of operands";
   for (const std::int32_t operand : operands_of(dim)) {
     if (operand < 0 || operand >= number) return words("follows from dim ", operand, ", which does not stand before it");
-    if (dim.formula != attune_start && is_of_sweeps(kernel, operand)) return words("follows from dim ", operand, ", which changes during a call");
+    if (dim.formula != attune_start && changes_in_a_call(kernel, operand)) return words("follows from dim ", operand, ", which changes during a call");
   }
   const std::int32_t operands = dim.operand_count;
   switch (dim.formula) {
@@ -76,7 +72,7 @@ std::string tensor_problem(const attune_kernel_v5& kernel, const attune_tensor_v
 std::string argument_problem(const attune_kernel_v5& kernel, const attune_tensor_v1& tensor) {
   if (std::string problem = tensor_problem(kernel, tensor); !problem.empty()) return problem;
   for (const std::int32_t dim : dims_of(tensor))
-    if (is_of_sweeps(kernel, dim)) return words("has dim number ", dim, ", which changes during a call");
+    if (changes_in_a_call(kernel, dim)) return words("has dim number ", dim, ", which changes during a call");
   return {};
 }
 
@@ -221,7 +217,7 @@ Result<void> check_sweeps(const attune_kernel_v5& kernel) {
   for (std::int32_t number = 0; number < kernel.step_count; ++number) {
     const attune_sweep_v1* sweep = sweep_at(kernel, number);
     for (const std::int32_t dim : all_dims_of(kernel, kernel.steps[number])) {
-      if (!is_of_sweeps(kernel, dim)) continue;
+      if (!changes_in_a_call(kernel, dim)) continue;
       const bool is_its = sweep != nullptr && (std::ranges::find(blocks_of(*sweep), dim) != blocks_of(*sweep).end() || std::ranges::find(starts_of(*sweep), dim) != starts_of(*sweep).end());
       if (!is_its) return Error{words(who(kernel), ": step ", number, " of its manifest has dim number ", dim, ", which none of its sweeps has")};
     }

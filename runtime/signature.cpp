@@ -80,7 +80,7 @@ std::string description_of(const attune_kernel_v5& kernel) {
                                                   : "  input  ",
                   tensor.name, ": ", text_of(kernel, tensor), "\n");
   for (const attune_dim_v1& dim : dims_of(kernel))
-    if (dim.formula != attune_free && dim.formula != attune_block && dim.formula != attune_start) text += words("  ", dim.name, " = ", formula_text(kernel, dim), "\n");
+    if (dim.formula != attune_free && !is_of_sweeps(dim.formula)) text += words("  ", dim.name, " = ", formula_text(kernel, dim), "\n");
   for (const attune_sweep_v1& sweep : sweeps_of(kernel)) {
     std::string swept;
     for (const std::int32_t block : blocks_of(sweep)) add_to_list(swept, dims_of(kernel)[static_cast<std::size_t>(kernel.dims[block].operands[0])].name);

@@ -17,6 +17,8 @@ inline constexpr std::int64_t max_extent = ATTUNE_MAX_EXTENT;
 inline std::span<const attune_dim_v1> dims_of(const attune_kernel_v5& kernel) {
   return {kernel.dims, static_cast<std::size_t>(kernel.dim_count)};
 }
+/// Of a dim whose extent is another in each block of a sweep.
+constexpr bool is_of_sweeps(std::int32_t formula) { return formula == attune_block || formula == attune_start; }
 inline std::span<const attune_tensor_v1> tensors_of(const attune_kernel_v5& kernel) {
   return {kernel.tensors, static_cast<std::size_t>(kernel.tensor_count)};
 }

@@ -1,5 +1,9 @@
 #include "schedules/gemm/operand_reads.h"
 
+#include <algorithm>
+
+#include "codegen/halide/numbers/load.h"
+
 using Halide::Expr;
 using Halide::Var;
 
@@ -18,7 +22,7 @@ class CountOperations : public Halide::Internal::IRVisitor {
  private:
   using IRVisitor::visit;
   void visit(const Halide::Internal::Call* call) override {
-    if (call->call_type == Halide::Internal::Call::Image || call->call_type == Halide::Internal::Call::Halide) return;
+    if (is_read(call)) return;
     count += call->is_extern() ? operations_of_function : 1;
     if (count <= most_) IRVisitor::visit(call);
   }
@@ -53,23 +57,7 @@ bool is_cheap(const Piece& piece, int most) {
 }
 
 bool is_read_along(const Expr& value, const std::string& variable) {
-  class Reads : public Halide::Internal::IRGraphVisitor {
-   public:
-    explicit Reads(const std::string& variable) : variable_(variable) {}
-    bool found = false;
-
-   private:
-    using IRGraphVisitor::visit;
-    void visit(const Halide::Internal::Call* call) override {
-      const bool is_read = call->call_type == Halide::Internal::Call::Image || call->call_type == Halide::Internal::Call::Halide;
-      found = found || (is_read && Halide::Internal::expr_uses_var(call, variable_));
-      IRGraphVisitor::visit(call);
-    }
-    const std::string& variable_;
-  };
-  Reads reads(variable);
-  value.accept(&reads);
-  return reads.found;
+  return std::ranges::any_of(reads_of(value), [&](const auto* read) { return Halide::Internal::expr_uses_var(read, variable); });
 }
 
 }  // namespace attune

@@ -57,7 +57,7 @@ void SoftmaxStage::define_bf16_panels() {
 Expr SoftmaxStage::bf16_product(SoftmaxPass& pass) {
   if (tiles_.in_matrix_tiles) return matrix_product(pass);
   pass.over = RDom({{0, 2}, {0, pairs_in(extents_.at(body_.over[0]))}}, pass.named("over"));
-  const Expr panel = key_block_ * (pass.key_tile / tiles_.panel()) + panel_;
+  const Expr panel = key_block_ * tiles_.panels(pass.key_tile) + panel_;
   const Expr query = query_pairs_(joined({pass.over[0], pass.over[1], row_, row_group_, query_tile_}, batch_));
   const Expr key = key_pairs_(joined({pass.over[0], column_, pass.over[1], panel}, key_batch_));
   pass.product = Func(pass.named("product"));
@@ -76,7 +76,7 @@ Expr SoftmaxStage::loaded_weight(const Expr& stored) const { return rounds_weigh
 void SoftmaxStage::define_bf16_partial(SoftmaxPass& pass) {
   if (tiles_.in_matrix_tiles) return define_matrix_partial(pass);
   const Func weights = pass.summed_weights();
-  const int panels = pass.key_tile / tiles_.panel(), column_pairs = tiles_.panel() / 2;
+  const int panels = tiles_.panels(pass.key_tile), column_pairs = tiles_.panel() / 2;
   const auto add = [&](const Expr& pair, const Expr& vector, const Expr& column_pair, const Expr& panel) {
     const Expr weight = number_of_bits(weights(per_row({column_pair * 2 + pair, panel})));
     const Expr value = number_of_bits(value_pairs_(joined({pair, lane_, vector, column_pair, key_block_ * panels + panel}, value_batch_)));

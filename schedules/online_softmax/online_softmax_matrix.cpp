@@ -19,7 +19,7 @@ int SoftmaxStage::pair_padding() const { return tiles_.in_matrix_tiles ? tile_de
 
 Expr SoftmaxStage::matrix_product(SoftmaxPass& pass) {
   pass.over = RDom({{0, 2}, {0, tile_pairs}, {0, tiles_of(extents_.at(body_.over[0]), tile_depth)}}, pass.named("over"));
-  const Expr pair = pass.over[2] * tile_pairs + pass.over[1], panel = key_block_ * (pass.key_tile / tiles_.panel()) + panel_;
+  const Expr pair = pass.over[2] * tile_pairs + pass.over[1], panel = key_block_ * tiles_.panels(pass.key_tile) + panel_;
   const Expr query = query_pairs_(joined({pass.over[0], pair, row_, row_group_, query_tile_}, batch_));
   const Expr key = key_pairs_(joined({pass.over[0], column_, pair, panel}, key_batch_));
   pass.product = Func(pass.named("product"));
@@ -32,7 +32,7 @@ Expr SoftmaxStage::matrix_product(SoftmaxPass& pass) {
 
 void SoftmaxStage::define_matrix_partial(SoftmaxPass& pass) {
   const Func weights = pass.summed_weights();
-  const int panels = pass.key_tile / tiles_.panel(), steps = tiles_.panel() / tile_depth;
+  const int panels = tiles_.panels(pass.key_tile), steps = tiles_.panel() / tile_depth;
   pass.whole = RDom({{0, 2}, {0, tile_pairs}, {0, steps}, {0, panels}}, pass.named("whole"));
   const Expr pair = pass.whole[2] * tile_pairs + pass.whole[1];
   const Expr weight = number_of_bits(weights(per_row({pair * 2 + pass.whole[0], pass.whole[3]})));

@@ -37,7 +37,7 @@ Expr SoftmaxStage::key_of(const SoftmaxPass& pass, const Expr& column, const Exp
 void SoftmaxStage::define_pass(const KeyBlocks& blocks) {
   SoftmaxPass pass(blocks);
   pass.update = static_cast<int>(passes_.size());
-  pass.row_vectors = RDom(0, tiles_.vectors, 0, pass.key_tile / tiles_.panel(), "row_vectors");
+  pass.row_vectors = RDom(0, tiles_.vectors, 0, tiles_.panels(pass.key_tile), "row_vectors");
   define_scores(pass);
   define_weights(pass);
   if (!body_.is_of_rows) define_partial(pass);
@@ -58,7 +58,7 @@ Expr SoftmaxStage::raw_score(SoftmaxPass& pass, const Coordinates& at) {
     for (int n = 0; n < pass.over.dimensions(); ++n) over.emplace_back(pass.over[n]);
     place_over(body_, over, term_at);
   }
-  const Expr panel = key_block_ * (pass.key_tile / tiles_.panel()) + panel_;
+  const Expr panel = key_block_ * tiles_.panels(pass.key_tile) + panel_;
   Expr query, key;
   if (body_.query) query = query_panel_(joined(joined(over, {row_, row_group_, query_tile_}), batch_));
   if (body_.key) key = key_panel_(joined(joined(joined({column_}, over), {panel}), key_batch_));
@@ -195,7 +195,7 @@ void SoftmaxStage::define_partial(SoftmaxPass& pass) {
     pass.values = Func(pass.named("values"));
     pass.values(joined({lane_, vector_, column_, panel_, vector_group_, key_block_}, value_batch_)) = value_at(copied_depth(), key_of(pass, column_, panel_));
   }
-  const int panels = pass.key_tile / tiles_.panel();
+  const int panels = tiles_.panels(pass.key_tile);
   pass.partial = Func(pass.named("partial"));
   if (has_sums_of_groups(pass)) {
     pass.whole = RDom({{0, tiles_.panel()}, {0, panels}}, "whole");

@@ -26,7 +26,7 @@ constexpr float most_beyond = 8;
 /// As the state, they change only in blocks that the pass visits.
 void SoftmaxStage::define_reference(SoftmaxPass& pass) {
   const bool has_panel_maxima = pass.panel_maximum.defined();
-  pass.maximum_vectors = RDom(0, has_panel_maxima ? 1 : tiles_.vectors, 0, pass.key_tile / tiles_.panel(), "maximum_vectors");
+  pass.maximum_vectors = RDom(0, has_panel_maxima ? 1 : tiles_.vectors, 0, tiles_.panels(pass.key_tile), "maximum_vectors");
   const Func of_row = has_panel_maxima ? pass.panel_maximum : pass.scores;
   pass.maximum_by_lane = Func(pass.named("maximum_by_lane"));
   pass.maximum_by_lane(per_row({lane_})) = lowest;

@@ -163,8 +163,8 @@ void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
   const Var vector_of_keys("vector_of_keys-"), lane_of_keys("lane_of_keys-");
   // All groups of rows take a panel of keys, which stays in the first-level cache, before those of the next.
   Func& scores = per_block(pass.scores, pass, pass.by_row_groups);
-  scores.bound_extent(column_, tiles_.panel()).bound_extent(panel_, pass.key_tile / tiles_.panel());
-  if (!pass.weights.defined()) keep_rows_apart(scores, panel_, pass.key_tile / tiles_.panel());
+  scores.bound_extent(column_, tiles_.panel()).bound_extent(panel_, tiles_.panels(pass.key_tile));
+  if (!pass.weights.defined()) keep_rows_apart(scores, panel_, tiles_.panels(pass.key_tile));
   scores.split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).vectorize(lane_of_keys);
   if (!pass.product.defined() || body_.combine) {
     scores.reorder(lane_of_keys, row_, vector_of_keys, row_group_, panel_).unroll(row_);
@@ -175,7 +175,7 @@ void SoftmaxStage::schedule_scores(SoftmaxPass& pass) {
   if (!pass.product.defined()) return;
   if (pass.panel_maximum.defined()) {
     Func& maximum = per_block(pass.panel_maximum, pass, pass.by_row_groups);
-    maximum.bound_extent(lane_, tiles_.lanes).bound_extent(panel_, pass.key_tile / tiles_.panel()).vectorize(lane_);
+    maximum.bound_extent(lane_, tiles_.lanes).bound_extent(panel_, tiles_.panels(pass.key_tile)).vectorize(lane_);
     maximum.reorder(lane_, row_, row_group_, panel_);
     // Products in memory are read row by row.
     if (tiles_.in_matrix_tiles)
@@ -206,7 +206,7 @@ void SoftmaxStage::schedule_weights(SoftmaxPass& pass) {
     if (!f->defined()) continue;
     const Var vector_of_keys("vector_of_keys-"), lane_of_keys("lane_of_keys-");
     per_row_group(*f, pass).bound_extent(column_, tiles_.panel());
-    keep_rows_apart(*f, panel_, pass.key_tile / tiles_.panel());
+    keep_rows_apart(*f, panel_, tiles_.panels(pass.key_tile));
     f->split(column_, vector_of_keys, lane_of_keys, tiles_.lanes).reorder(lane_of_keys, vector_of_keys, panel_, row_, row_group_);
     f->vectorize(lane_of_keys).unroll(vector_of_keys);
   }
@@ -221,7 +221,7 @@ void SoftmaxStage::schedule_partial(SoftmaxPass& pass) {
   if (bf16_) return schedule_bf16_partial(pass);
   if (pass.values.defined()) {
     pass.values.compute_at(state_, pass.block()).bound_storage(key_block_, 1);
-    pass.values.bound_extent(column_, tiles_.panel()).bound_extent(panel_, pass.key_tile / tiles_.panel());
+    pass.values.bound_extent(column_, tiles_.panel()).bound_extent(panel_, tiles_.panels(pass.key_tile));
     pass.values.reorder(lane_, vector_, vector_group_, column_, panel_);
     schedule_copied_vectors(pass.values);
   }

@@ -15,6 +15,8 @@ struct SoftmaxTiles {
   PrefetchInto prefetch_keys;
   bool in_matrix_tiles = false;  ///< products are of bf16, summed in a CPU's tile registers of 16 x 16; rows are a multiple of 16
   int panel() const { return lanes * vectors; }
+  /// Of a block of so many keys.
+  int panels(int keys) const { return keys / panel(); }
   int square_of_keys() const { return std::min(lanes, 8); }  ///< the edge of those that are turned in registers
   int row_groups() const { return query_tile / rows; }
 };

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "codegen/halide/numbers/load.h"
+
 namespace attune {
 namespace {
 
@@ -19,8 +21,7 @@ class FixedLoads : public IRMutator {
  private:
   using IRMutator::visit;
   Expr visit(const Call* call) override {
-    const bool is_load = call->call_type == Call::Halide || call->call_type == Call::Image;
-    if (!is_load || expr_uses_vars(call, moving_)) return IRMutator::visit(call);
+    if (!is_read(call) || expr_uses_vars(call, moving_)) return IRMutator::visit(call);
     return Variable::make(call->type, unique_name("load"));
   }
   /// What a Let names may move.

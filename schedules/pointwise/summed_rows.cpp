@@ -1,5 +1,7 @@
 #include "schedules/pointwise/summed_rows.h"
 
+#include "codegen/halide/numbers/load.h"
+
 using Halide::Expr;
 using Halide::Func;
 using Halide::RDom;
@@ -12,20 +14,6 @@ using Halide::Internal::Call;
 using Halide::Internal::Function;
 using Halide::Internal::Let;
 using Halide::Internal::ReductionVariable;
-
-/// Calls of memory and of Funcs.
-class Calls : public Halide::Internal::IRGraphVisitor {
- public:
-  explicit Calls(const Expr& value) { value.accept(this); }
-  std::vector<const Call*> found;
-
- private:
-  using IRGraphVisitor::visit;
-  void visit(const Call* call) override {
-    if (call->call_type == Call::Image || call->call_type == Call::Halide) found.push_back(call);
-    IRGraphVisitor::visit(call);
-  }
-};
 
 /// What is read has neighbours along the variable: it is in the innermost index of some, and in no other index.
 bool lies_along(const std::vector<const Call*>& reads, const std::string& variable) {
@@ -84,7 +72,7 @@ Expr SummedRows::row_sum(const Function& function, const Exprs& args, Rewriting&
   if (const auto known = sums_.find(function.name()); known != sums_.end()) return known->second.sum(args);
   const Expr given = term_of(function);
   if (!given.defined()) return {};
-  const std::vector<const Call*> reads = Calls(given).found;
+  const std::vector<const Call*> reads = reads_of(given);
   const std::vector<ReductionVariable>& loops = function.update(0).schedule().rvars();
   std::size_t along = loops.size();
   Expr terms = 1;

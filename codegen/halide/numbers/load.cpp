@@ -1,5 +1,7 @@
 #include "codegen/halide/numbers/load.h"
 
+#include <utility>
+
 using Halide::Expr;
 
 namespace attune {
@@ -23,21 +25,27 @@ bool Load::has_uniform_factor() const {
   return !places.found;
 }
 
-bool reads_memory(const Expr& e) {
+bool is_read(const Halide::Internal::Call* call) {
+  return call->call_type == Halide::Internal::Call::Halide || call->call_type == Halide::Internal::Call::Image;
+}
+
+std::vector<const Halide::Internal::Call*> reads_of(const Expr& e) {
   class Reads : public Halide::Internal::IRGraphVisitor {
    public:
-    bool found = false;
+    std::vector<const Halide::Internal::Call*> found;
 
    private:
     using IRGraphVisitor::visit;
     void visit(const Halide::Internal::Call* call) override {
-      found = found || call->call_type == Halide::Internal::Call::Halide || call->call_type == Halide::Internal::Call::Image;
+      if (is_read(call)) found.push_back(call);
       IRGraphVisitor::visit(call);
     }
   };
   Reads reads;
   e.accept(&reads);
-  return reads.found;
+  return std::move(reads.found);
 }
+
+bool reads_memory(const Expr& e) { return !reads_of(e).empty(); }
 
 }  // namespace attune

@@ -23,7 +23,12 @@ struct Load {
   bool has_uniform_factor() const;
 };
 
-/// An element of some memory, of an input or of another Func, is in it.
+/// An element of some memory, of an input or of another Func.
+bool is_read(const Halide::Internal::Call* call);
+
+/// What it reads, as long as the expression lives.
+std::vector<const Halide::Internal::Call*> reads_of(const Halide::Expr& e);
+
 bool reads_memory(const Halide::Expr& e);
 
 }  // namespace attune
