@@ -214,7 +214,9 @@ TEST_CASE("a run for defaults writes one of every schedule and size, and kernels
     REQUIRE(record != written["defaults"].end());
     CHECK((*record)["parameters"] == stage["parameters"]);
   }
-  for (const auto& [size, schedule] : nlohmann::json::parse(attune_says({"explain", "causal", "--tuned", out, "--json"}))["stages"][0]["schedules"].items()) {
+  const auto explained = nlohmann::json::parse(attune_says({"explain", "causal", "--tuned", out, "--json"}));
+  REQUIRE(!explained["stages"][0]["schedules"].empty());
+  for (const auto& [size, schedule] : explained["stages"][0]["schedules"].items()) {
     CHECK(schedule["origin"] == "default");
     CHECK(schedule["file"] == out);
   }
