@@ -19,7 +19,8 @@ std::int64_t row_bytes(const Tensor& tensor) {
 
 }  // namespace
 
-std::size_t empty_row_bytes(const attune_kernel_v5& kernel, Arguments arguments) {
+std::size_t empty_row_bytes(const attune_kernel_v5& kernel, Arguments arguments, std::span<const std::int64_t> extents) {
+  if (std::ranges::find(extents, 0) == extents.end()) return 0;  // most calls, without a look at each tensor
   std::int64_t bytes = 0;
   for (std::size_t t = 0; t < arguments.size(); ++t)
     if (arguments[t]->is_empty() && is_read(tensors_of(kernel)[t])) bytes = std::max(bytes, row_bytes(*arguments[t]));

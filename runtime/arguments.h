@@ -54,8 +54,8 @@ struct CallBuffers {
 };
 
 /// The bytes, in the form of a block (block.h), of a row that can stand for each input without elements: codes may read the row that an index clamped
-/// into it names, where what is read decides nothing. 0 if all inputs have elements.
-std::size_t empty_row_bytes(const attune_kernel_v5& kernel, Arguments arguments);
+/// into it names, where what is read decides nothing. 0 if all inputs have elements. `extents`: of the kernel's dims.
+std::size_t empty_row_bytes(const attune_kernel_v5& kernel, Arguments arguments, std::span<const std::int64_t> extents);
 
 /// Describes checked arguments as Halide takes them: innermost dim first, no null pointers but of what is on a device. `empty_row`: zeros, as many as
 /// empty_row_bytes says. `call` is empty before.

@@ -159,7 +159,7 @@ Result<void> check_on_device(const CheckedCall& call, const DeviceQueue& queue) 
 /// Whether the call has to wait for its work on the device: nobody else can where it has no stream, and the host's memory, which is also what stands
 /// for inputs without elements, is the caller's again.
 bool has_to_wait(const CheckedCall& call) {
-  return call.stream == nullptr || empty_row_bytes(call.kernel, call.arguments) > 0 ||
+  return call.stream == nullptr || empty_row_bytes(call.kernel, call.arguments, call.extents) > 0 ||
          std::ranges::any_of(call.arguments, [](const Tensor* tensor) { return tensor->device == attune_cpu && !tensor->is_empty(); });
 }
 
@@ -180,7 +180,7 @@ int run_steps_in(std::byte* block, std::size_t row_bytes, const CheckedCall& cal
 
 /// The same in a block that it takes, if anything needs one.
 int run_steps(const CheckedCall& call, CallContext& context, const StoredPlaces& places) {
-  const std::size_t row_bytes = empty_row_bytes(call.kernel, call.arguments);
+  const std::size_t row_bytes = empty_row_bytes(call.kernel, call.arguments, call.extents);
   const std::size_t bytes = row_bytes + StoredBuffers::block_bytes(call.kernel, places);
   if (bytes == 0) return run_steps_in(nullptr, 0, call, context, places);
   auto* block = static_cast<std::byte*>(context.take(bytes));
