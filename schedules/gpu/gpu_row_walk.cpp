@@ -16,7 +16,13 @@ Func found_values(const Pointwise& body, const std::vector<std::string>& rows, c
   const std::string pass = "pass-";  // no dim of a graph has such a name
   Extents all = extents;
   all[pass] = walk.passes;
-  const auto step = [&](const Exprs& values, const Coordinates& at) { return walk.step(values, body.x.at(at), at.at(walk.along), at.at(pass)); };
+  const auto step = [&](const Exprs& before, const Coordinates& at) {
+    const Expr &position = at.at(walk.along), is_last = position == extents.at(walk.along) - 1;
+    const Exprs values = walk.step(before, body.x.at(at), position, at.at(pass));
+    Exprs after = walk.end_pass(values, at.at(pass));
+    for (std::size_t n = 0; n < after.size(); ++n) after[n] = Halide::select(is_last, after[n], values[n]);
+    return after;
+  };
   const auto same = [](const Exprs& values, const Coordinates&) { return values; };
   return reduced_on_gpu({"found", gpu_grid(rows), {pass, walk.along}, walk.initial, step, same}, all, tile);
 }

@@ -80,8 +80,8 @@ struct RowPlaces {
   std::function<Halide::Expr(const Coordinates&)> place, is_written;
 };
 
-/// A walk along each row of a piece, first to last element: values = step(values, element, position, pass) for all positions,
-/// `passes` times, from `initial`.
+/// A walk along each row of a piece, first to last element: values = step(values, element, position, pass) for all positions, then
+/// end_pass(values, pass), `passes` times, from `initial`.
 /// The result beside an element is result(values, element, position), finished: of the values behind the last pass or, where it `is_running`, of
 /// those before the element.
 struct RowWalk {
@@ -91,6 +91,7 @@ struct RowWalk {
   int passes = 1;
   bool is_running = false;
   std::function<Values(const Values&, const Halide::Expr& element, const Halide::Expr& position, const Halide::Expr& pass)> step;
+  std::function<Values(const Values&, const Halide::Expr& pass)> end_pass = [](const Values& values, const Halide::Expr&) { return values; };
   std::function<Halide::Expr(const Values&, const Halide::Expr& element, const Halide::Expr& position)> result;
   std::function<Halide::Expr(Halide::Expr result, const Coordinates&)> finish = {};  ///< a cast; may be empty
 };

@@ -8,7 +8,7 @@ Lowered walked_element(const CumulativeSum&, Kind kind, const Lowered& element) 
 }
 
 template <>
-RowWalk walk_of(const CumulativeSum& op, Kind kind, const Extents&) {
+RowWalk walk_of(const CumulativeSum& op, Kind kind) {
   using Halide::Expr;
   RowWalk walk;
   walk.along = op.over;

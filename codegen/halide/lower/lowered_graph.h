@@ -80,7 +80,7 @@ Lowered lower(const Op& op, const Site& site);
 /// and what it walks over instead of the operand's elements.
 /// Extents are known when a step is evaluated, and live as long.
 template <class Op>
-RowWalk walk_of(const Op& op, Kind kind, const Extents& extents);
+RowWalk walk_of(const Op& op, Kind kind);
 template <class Op>
 Lowered walked_element(const Op& op, Kind kind, const Lowered& element);
 

@@ -23,24 +23,25 @@ Lowered walked_element(const TopK&, Kind kind, const Lowered& element) {
 /// The element of rank `count` bit by bit from the highest: a bit of it is 1 if so many elements are at least what is known with that bit. The count
 /// that was too small last is that of greater elements. One more pass finds the last of its equals that is chosen.
 template <>
-RowWalk walk_of(const TopK& op, Kind kind, const Extents& extents) {
-  using Halide::Expr;
+RowWalk walk_of(const TopK& op, Kind kind) {
+  using Halide::Expr, Halide::select;
   const Halide::Type type = ordered_type(kind);
   const int bits = type.bits(), count = static_cast<int>(op.count);
   RowWalk walk;
   walk.along = op.over;
   walk.passes = bits + 1;
   const Expr none = Halide::Internal::make_zero(type), one = Halide::Internal::make_one(type);
-  walk.initial = {none, 0, 0, -1};  // the element, how many are counted, how many are greater, the last that is chosen
-  walk.step = [=, &extents, over = std::string(op.over)](const RowWalk::Values& v, const Expr& element, const Expr& position, const Expr& pass) {
-    const Expr is_search = pass < bits, bit = one << Halide::cast(type, Halide::max(bits - 1 - pass, 0)),
-               tried = v[0] | Halide::select(is_search, bit, none);
-    const Expr counts = Halide::select(is_search, element >= tried, element == tried);
-    const Expr counted = Halide::select(position == 0, 0, v[1]) + Halide::cast<std::int32_t>(counts);
-    const Expr decides = is_search && position == extents.at(over) - 1;
-    return RowWalk::Values{Halide::select(decides && counted >= count, tried, v[0]), counted,
-                           Halide::select(decides && counted < count, counted, v[2]),
-                           Halide::select(!is_search && counts && counted <= count - v[2], position, v[3])};
+  const auto tried = [=](const Expr& known, const Expr& pass) {
+    return known | select(pass < bits, one << Halide::cast(type, Halide::max(bits - 1 - pass, 0)), none);
+  };
+  walk.initial = {none, 0, 0, -1};  // the element, how many are counted in a pass, how many are greater, the last that is chosen
+  walk.step = [=](const RowWalk::Values& v, const Expr& element, const Expr& position, const Expr& pass) {
+    const Expr counts = select(pass < bits, element >= tried(v[0], pass), element == v[0]), counted = v[1] + Halide::cast<std::int32_t>(counts);
+    return RowWalk::Values{v[0], counted, v[2], select(pass == bits && counts && counted <= count - v[2], position, v[3])};
+  };
+  walk.end_pass = [=](const RowWalk::Values& v, const Expr& pass) {
+    const Expr is_search = pass < bits;
+    return RowWalk::Values{select(is_search && v[1] >= count, tried(v[0], pass), v[0]), 0, select(is_search && v[1] < count, v[1], v[2]), v[3]};
   };
   walk.result = [](const RowWalk::Values& v, const Expr& element, const Expr& position) {
     return element > v[0] || (element == v[0] && position <= v[3]);
