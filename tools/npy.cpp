@@ -212,29 +212,50 @@ std::string_view name_of(NpyType type) { return row_of(type).name; }
 
 std::size_t bytes_of(NpyType type) { return row_of(type).bytes; }
 
-Result<NpyArray> parse_npy(std::span<const std::byte> bytes, std::string_view name) {
-  const auto frame = frame_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name);
-  if (!frame) return frame.error();
-  HeaderReader header(frame->header);
+namespace {
+
+/// What a header says.
+struct Layout {
+  const TypeRow* row;
+  std::vector<std::int64_t> shape;
+  bool is_fortran, is_big_endian;
+};
+
+/// Of a file of so many bytes.
+Result<Layout> layout_of(const Frame& frame, std::uintmax_t file_bytes, std::string_view name) {
+  HeaderReader header(frame.header);
   if (!header.read())
-    return file_error(name, "its header is ", excerpt(frame->header), "; expected {'descr': ..., 'fortran_order': ..., 'shape': (...)}");
+    return file_error(name, "its header is ", excerpt(frame.header), "; expected {'descr': ..., 'fortran_order': ..., 'shape': (...)}");
   const bool is_big_endian = header.descr.starts_with('>');
   const std::string descr = is_big_endian ? '<' + header.descr.substr(1) : header.descr;
   const auto row = std::find_if(types.begin(), types.end(), [&](const TypeRow& r) { return r.descr == descr; });
   if (row == types.end()) return file_error(name, "element type ", excerpt(header.descr), " is not supported; ", type_names(), " are");
   const auto expected = bytes_of_shape(header.shape, row->bytes);
-  const std::span<const std::byte> data = bytes.subspan(frame->data_offset);
-  if (!expected || *expected != data.size())
-    return file_error(name, row->name, " ", text_of(header.shape), " does not take the ", data.size(), " bytes after the header",
+  const std::uintmax_t data_bytes = file_bytes - frame.data_offset;
+  if (!expected || *expected != data_bytes)
+    return file_error(name, row->name, " ", text_of(header.shape), " does not take the ", data_bytes, " bytes after the header",
                       expected ? words("; expected ", *expected) : "");
-  if (row->type == NpyType::boolean) {
+  return Layout{row, std::move(header.shape), header.is_fortran, is_big_endian};
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+}  // namespace
+
+Result<NpyArray> parse_npy(std::span<const std::byte> bytes, std::string_view name) {
+  const auto frame = frame_of(text_of(bytes), name);
+  if (!frame) return frame.error();
+  auto layout = layout_of(*frame, bytes.size(), name);
+  if (!layout) return layout.error();
+  const std::span<const std::byte> data = bytes.subspan(frame->data_offset);
+  if (layout->row->type == NpyType::boolean) {
     const auto odd = std::find_if(data.begin(), data.end(), [](std::byte b) { return b > std::byte{1}; });
     if (odd != data.end()) return file_error(name, "boolean ", odd - data.begin(), " is ", std::to_integer<int>(*odd), "; expected 0 or 1");
   }
-  NpyArray array{row->type, std::move(header.shape), {}};
-  if (header.is_fortran) array.data = in_c_order(data, array.shape, row->bytes);
+  NpyArray array{layout->row->type, std::move(layout->shape), {}};
+  if (layout->is_fortran) array.data = in_c_order(data, array.shape, layout->row->bytes);
   else array.data.assign(data.begin(), data.end());
-  if (is_big_endian) swap_bytes(array.data, row->bytes);
+  if (layout->is_big_endian) swap_bytes(array.data, layout->row->bytes);
   return array;
 }
 
@@ -245,12 +266,17 @@ Result<NpyArray> read_npy(const std::filesystem::path& path) {
   if (!file) return file_error(path.string(), "cannot be opened");
   std::vector<std::byte> bytes;
   const auto size = std::filesystem::file_size(path, problem);
-  if (!problem) bytes.reserve(size);
   std::array<char, 65536> chunk;
   while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
+    const bool is_first = bytes.empty();
     const auto* begin = reinterpret_cast<const std::byte*>(chunk.data());
     bytes.insert(bytes.end(), begin, begin + file.gcount());
-    if (!std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).starts_with(magic)) break;  // a device may never end
+    if (!text_of(bytes).starts_with(magic)) break;  // a device may never end
+    if (!is_first || problem) continue;
+    // a file that cannot be right is not read to its end: it may be larger than the memory
+    if (const auto frame = frame_of(text_of(bytes), path.string()))
+      if (const auto layout = layout_of(*frame, size, path.string()); !layout) return layout.error();
+    bytes.reserve(size);
   }
   if (file.bad()) return file_error(path.string(), "cannot be read");
   return parse_npy(bytes, path.string());

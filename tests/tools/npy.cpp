@@ -148,6 +148,10 @@ TEST_CASE("a missing file, a folder and a place that cannot be written are refus
   CHECK(read_npy(folder / "none.npy").error().message == "file '" + (folder / "none.npy").string() + "': cannot be opened");
   CHECK_THAT(read_npy(folder / "").error().message, Contains("is a folder"));
   CHECK_THAT(read_npy("/dev/zero").error().message, Contains("is not a .npy file"));  // which never ends
+  const float one[] = {1};
+  REQUIRE(write_npy(folder / "large.npy", NpyArray::of<float>({1}, one)));
+  std::filesystem::resize_file(folder / "large.npy", std::uintmax_t{1} << 40);  // larger than any memory, and no block of the disk
+  CHECK_THAT(read_npy(folder / "large.npy").error().message, Contains("f32 [1] does not take the 1099511627648 bytes after the header; expected 4"));
   const auto written = write_npy(folder / "none/x.npy", NpyArray::of<float>({0}, {}));
   REQUIRE_FALSE(written);
   CHECK_THAT(written.error().message, Contains("cannot be written"));

@@ -1,0 +1,37 @@
+/// The program's own `new`, over malloc. That of mimalloc, a library of C, ends the process where memory is short; this one throws std::bad_alloc, which
+/// becomes a sentence.
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+void* or_thrown(void* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void* taken(std::size_t bytes) { return or_thrown(std::malloc(bytes == 0 ? 1 : bytes)); }
+
+void* taken(std::size_t bytes, std::align_val_t alignment) {
+  const auto step = static_cast<std::size_t>(alignment);
+  if (bytes > SIZE_MAX - step) throw std::bad_alloc();
+  return or_thrown(std::aligned_alloc(step, bytes == 0 ? step : (bytes + step - 1) / step * step));
+}
+
+}  // namespace
+
+// The forms that take std::nothrow stay those of mimalloc, which give null.
+void* operator new(std::size_t bytes) { return taken(bytes); }
+void* operator new[](std::size_t bytes) { return taken(bytes); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) { return taken(bytes, alignment); }
+void* operator new[](std::size_t bytes, std::align_val_t alignment) { return taken(bytes, alignment); }
+
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
