@@ -61,11 +61,12 @@ int on_parallel_loop(void* user_context, halide_task_t task, int first, int coun
 }
 
 /// Sets Halide's own number at first and gives it. Halide alone would count every CPU of the machine, also those that this process
-/// may not use; it reads HL_NUM_THREADS itself.
+/// may not use. It reads HL_NUM_THREADS itself, and takes what is no number for 1.
 int set_threads_at_first() {
   int count = 0;  // Halide's choice
   cpu_set_t allowed;
-  if (std::getenv("HL_NUM_THREADS") == nullptr && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+  const char* said = std::getenv("HL_NUM_THREADS");
+  if ((said == nullptr || std::atoi(said) < 1) && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
     count = std::clamp(CPU_COUNT(&allowed), 1, most_pool_threads);
   halide_set_num_threads(count);
   return halide_get_num_threads();

@@ -26,10 +26,6 @@ std::string last_problem() {
   return problem != nullptr ? problem : "unknown reason";
 }
 
-struct Close {
-  void operator()(void* handle) const { dlclose(handle); }
-};
-
 const attune_library_v1* table_of(void* handle) { return static_cast<const attune_library_v1*>(dlsym(handle, "attune_library_v1")); }
 
 std::string table_problem(const attune_library_v1* table) {
@@ -81,7 +77,7 @@ Result<File> find_open(const std::vector<Entry>& entries, const fs::path& path, 
   return File();
 }
 
-using Handle = std::unique_ptr<void, Close>;
+using Handle = LibraryHandle;
 
 /// The loader gives the library that it has open under a name, whatever stands there now: the copy's name must be one that it has not.
 /// Another has it if someone closed a copy's descriptor behind this runtime's back.
@@ -113,12 +109,14 @@ Result<void> check_sum(const SealedCopy& copy, const fs::path& path, const Sha25
 
 }  // namespace
 
+void CloseLibrary::operator()(void* handle) const { dlclose(handle); }
+
 KernelFile::~KernelFile() {
   release_devices(table_.hooks);
   OpenFiles& files = open_files();
   const std::scoped_lock lock(files.mutex);
   std::erase_if(files.entries, [](const Entry& entry) { return entry.file.expired(); });
-  dlclose(handle_);
+  handle_.reset();
 }
 
 Result<File> open_kernel_file(const fs::path& path, const std::optional<Sha256>& expected) {
@@ -133,6 +131,7 @@ Result<File> open_kernel_file(const fs::path& path, const std::optional<Sha256>&
   if (!hash) return hash.error();
   OpenFiles& files = open_files();
   const std::scoped_lock lock(files.mutex);
+  files.entries.reserve(files.entries.size() + 1);  // behind this nothing fails while there is a file: its end takes the lock, too
   Entry entry{absolute.string(), copy->identity(), *hash, {}};
   Result<File> known = find_open(files.entries, path, entry);
   if (!known || *known != nullptr) return known;
@@ -140,7 +139,7 @@ Result<File> open_kernel_file(const fs::path& path, const std::optional<Sha256>&
   if (!handle) return handle.error();
   const attune_library_v1& table = *table_of(handle->get());
   take_over(table.hooks);
-  File file = std::make_shared<const KernelFile>(handle->release(), std::move(*copy), table);
+  File file = std::make_shared<const KernelFile>(std::move(*handle), std::move(*copy), table);
   entry.file = file;
   files.entries.push_back(std::move(entry));
   return file;

@@ -14,9 +14,16 @@
 
 namespace attune {
 
+/// Of the loader.
+struct CloseLibrary {
+  void operator()(void* handle) const;
+};
+using LibraryHandle = std::unique_ptr<void, CloseLibrary>;
+
 class KernelFile {
  public:
-  KernelFile(void* handle, SealedCopy copy, const attune_library_v1& table) : handle_(handle), copy_(std::move(copy)), table_(table) {}
+  KernelFile(LibraryHandle handle, SealedCopy copy, const attune_library_v1& table)
+      : handle_(std::move(handle)), copy_(std::move(copy)), table_(table) {}
   KernelFile(const KernelFile&) = delete;
   KernelFile& operator=(const KernelFile&) = delete;
   ~KernelFile();
@@ -25,7 +32,7 @@ class KernelFile {
   std::span<const attune_kernel_v5* const> kernels() const { return {table_.kernels, static_cast<std::size_t>(table_.kernel_count)}; }
 
  private:
-  void* handle_;
+  LibraryHandle handle_;
   SealedCopy copy_;  // its path is the loader's name of the library: it must not become another file's while that is open
   const attune_library_v1& table_;
 };

@@ -5,7 +5,7 @@
 
 namespace attune {
 
-/// Threads a call uses at most, its caller included. At first the environment's HL_NUM_THREADS, otherwise the number of CPUs that
+/// Threads a call uses at most, its caller included. At first the environment's HL_NUM_THREADS, if that is a number from 1 up, otherwise the number of CPUs that
 /// this process may run on.
 int num_threads();
 
