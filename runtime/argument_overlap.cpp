@@ -72,6 +72,8 @@ bool may_share(const Footprint& a, const Footprint& b) {
 
 }  // namespace
 
+bool overlaps_itself(const Tensor& tensor) { return dense_count(tensor) == 0 && footprint_of(tensor).overlaps_itself; }
+
 bool overlap(const Tensor& a, const Tensor& b) {
   if (a.is_empty() || b.is_empty()) return false;
   return range_of(a, reach_of(a)).meets(range_of(b, reach_of(b))) && may_share(footprint_of(a), footprint_of(b));
@@ -83,7 +85,7 @@ Result<void> check_overlap(const attune_kernel_v5& kernel, Arguments arguments, 
   for (std::size_t out = 0; out < arguments.size(); ++out) {
     const attune_tensor_v1& output = tensors_of(kernel)[out];
     if (!is_written(output) || arguments[out]->is_empty()) continue;
-    if (dense_count(*arguments[out]) == 0 && footprint_of(*arguments[out]).overlaps_itself)
+    if (overlaps_itself(*arguments[out]))
       return Error{words(who(kernel, output), " is ", text_of(*arguments[out]),
                          " with strides that reach an element twice; expected one place for each")};
     // Inputs stand before outputs, but behind one that is updated, too.

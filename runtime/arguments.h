@@ -44,6 +44,9 @@ Result<void> check_strides_for(const CallPlace& place, const attune_kernel_v5& k
 /// for dense tensors and slices of a common array; others count as overlapping where their address ranges do.
 Result<void> check_overlap(const attune_kernel_v5& kernel, Arguments arguments, std::span<const Reach> reaches);
 
+/// Whether a tensor's strides may reach an element twice. Of checked strides.
+bool overlaps_itself(const Tensor& tensor);
+
 /// Whether two tensors may share an element, as check_overlap finds it.
 bool overlap(const Tensor& a, const Tensor& b);
 

@@ -40,13 +40,17 @@ Result<void> check(const Role& role, const Tensor& rows) {
   if (role.is_written && given.is_read_only) return Error{words(name_in_merge(role), " is read-only memory; expected memory to write to")};
   if (given.is_empty()) return {};
   if (given.data == nullptr) return Error{words(name_in_merge(role), " is null, but it is ", text_of(given), "; only a tensor with an extent of 0 may be null")};
-  const auto [first, last] = reach_of(given);
-  if (given.known_elements >= 0 && (first < 0 || last >= given.known_elements))
-    return Error{
-        words(name_in_merge(role), " is ", text_of(given), " and reaches elements ", first, " to ", last, "; its memory has ", given.known_elements)};
+  const std::optional<Reach> reach = checked_reach_of(given);
+  if (!reach) return Error{words(name_in_merge(role), " is ", text_of(given), " with strides that reach farther than 63 bits count")};
+  if (given.known_elements >= 0 && (reach->first < 0 || reach->last >= given.known_elements))
+    return Error{words(name_in_merge(role), " is ", text_of(given), " and reaches elements ", reach->first, " to ", reach->last, "; its memory has ",
+                       given.known_elements)};
+  if (role.is_written && overlaps_itself(given))
+    return Error{words(name_in_merge(role), " is ", text_of(given), " with strides that reach an element twice; expected one place for each")};
   return {};
 }
 
+/// Of two whose extents are the same.
 bool is_same_view(const Tensor& a, const Tensor& b) {
   return a.data == b.data && a.storage == b.storage && std::equal(a.strides.begin(), a.strides.begin() + a.rank, b.strides.begin());
 }
@@ -120,7 +124,8 @@ Result<void> merge_partials(const Partial& a, const Partial& b, const Partial& r
     if (Result<void> fits = check(role, result.out); !fits) return fits;
   for (const Role& written : std::span(roles).first(2))
     for (const Role& other : roles) {
-      if (other.tensor == written.tensor || is_same_view(*written.tensor, *other.tensor) || !overlap(*written.tensor, *other.tensor)) continue;
+      if (other.tensor == written.tensor || !overlap(*written.tensor, *other.tensor)) continue;
+      if (other.is_lse == written.is_lse && is_same_view(*written.tensor, *other.tensor)) continue;
       return Error{words(name_in_merge(written), " overlaps ", other.name, "; expected memory of its own, or the same places")};
     }
   if (result.lse.is_empty()) return {};

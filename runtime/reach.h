@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "runtime/abi.h"
+#include "runtime/storage.h"
 #include "runtime/tensor.h"
 
 namespace attune {
@@ -30,6 +32,21 @@ inline Reach reach_of(const Tensor& tensor) {
     (distance < 0 ? reach.first : reach.last) += distance;
   }
   return reach;
+}
+
+/// The same of any strides: nothing if 63 bits do not count the bytes.
+inline std::optional<Reach> checked_reach_of(const Tensor& tensor) {
+  if (tensor.is_empty()) return Reach{};
+  Reach reach{0, 0};
+  bool is_too_far = false;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tensor.rank); ++axis) {
+    std::int64_t distance = 0, bytes = 0;
+    is_too_far = __builtin_mul_overflow(tensor.extents[axis] - 1, tensor.strides[axis], &distance) || is_too_far;
+    std::int64_t& end = distance < 0 ? reach.first : reach.last;
+    is_too_far = __builtin_add_overflow(end, distance, &end) || is_too_far;
+    is_too_far = __builtin_mul_overflow(end, bytes_of(tensor.storage), &bytes) || is_too_far;
+  }
+  return is_too_far ? std::nullopt : std::optional(reach);
 }
 
 /// How many elements a tensor has that lie one behind the other, as those of most tensors do: then none is reached twice, and its strides need no

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "runtime/reach.h"
 #include "runtime/words.h"
 
 namespace attune {
@@ -105,15 +106,8 @@ std::string form_problem(const Tensor& tensor) {
 /// Whether every index of a tensor that is not empty lies in the elements that its memory is known to have.
 bool is_in_memory(const Tensor& tensor) {
   if (tensor.known_elements < 0) return true;
-  std::int64_t first = 0, last = 0;
-  bool is_too_far = false;
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tensor.rank); ++axis) {
-    std::int64_t distance = 0;
-    is_too_far = __builtin_mul_overflow(tensor.extents[axis] - 1, tensor.strides[axis], &distance) || is_too_far;
-    std::int64_t& end = distance < 0 ? first : last;
-    is_too_far = __builtin_add_overflow(end, distance, &end) || is_too_far;
-  }
-  return !is_too_far && first >= 0 && last < tensor.known_elements;
+  const std::optional<Reach> reach = checked_reach_of(tensor);
+  return reach && reach->first >= 0 && reach->last < tensor.known_elements;
 }
 
 }  // namespace

@@ -108,6 +108,15 @@ TEST_CASE("what does not fit is refused before anything is written", "[merge]") 
   CHECK(problem(p, q, {{result.out, {3, 2}, {3, 1}}, r.lse}) == "merge_partials: out is f32 [3 x 2] and reaches elements 0 to 7; its memory has 6");
   CHECK(problem(p, q, {{a.out.data() + 1, {3, 2}}, r.lse}) == "merge_partials: out overlaps out of a; expected memory of its own, or the same places");
   CHECK(problem(p, q, {{a.out, {}}, r.lse}) == "merge_partials: out has 0 dims and 0 strides; expected 1 to 8 of both");
+  CHECK(problem(p, q, {{result.out, {3, 2}, {0, 1}}, r.lse}) ==
+        "merge_partials: out is f32 [3 x 2] with strides that reach an element twice; expected one place for each");
+  CHECK(problem(p, q, {r.out, {result.lse, {3}, {0}}}) ==
+        "merge_partials: lse is f32 [3] with strides that reach an element twice; expected one place for each");
+  const std::int64_t far = std::int64_t{1} << 61;
+  CHECK(problem({{a.out, {3, 1}, {far, 1}}, p.lse}, b.view(3, 1), result.view(3, 1)) ==
+        "merge_partials: out of a is f32 [3 x 1] with strides that reach farther than 63 bits count");
+  CHECK(problem({{a.out, {3, 1}}, p.lse}, b.view(3, 1), {{result.out, {3, 1}, {1, 0}}, {result.out.data(), {3}, {1}}}) ==
+        "merge_partials: out overlaps lse; expected memory of its own, or the same places");
   Partial on_device = p;
   on_device.out.device = attune_cuda;
   CHECK(problem(on_device, q, r) == "merge_partials: out of a is on cuda:0; expected memory of the cpu");
