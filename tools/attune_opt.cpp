@@ -1,5 +1,6 @@
 /// attune-opt: text of the dialect `attn` in, passes of Attune and of MLIR, text out.
 ///   attune-opt my.mlir --attn-specialise="set=depth=64 type=bf16,lse=f32" --attn-expand --attn-canonicalise --attn-form-stages
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/InitLLVM.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <mlir/Pass/Pass.h>
@@ -137,12 +138,12 @@ int run(mlir::DialectRegistry& registry, const std::string& input, const std::st
   if (file != nullptr)
     if (const std::string nested = nesting_problem(file->getBuffer()); !nested.empty()) {
       std::fprintf(stderr, "%s: %s\n", input.c_str(), nested.c_str());
-      return 1;
+      return 2;
     }
   if (file != nullptr) {
     const bool is_done = mlir::MlirOptMain(stream, std::move(file), registry, config).succeeded();
     if (is_done || output == "-") problem = write_out(output, text);
-    if (problem.empty()) return is_done ? 0 : 1;
+    if (problem.empty()) return is_done ? 0 : 2;
   }
   std::fprintf(stderr, "attune-opt: %s\n", problem.c_str());
   return 2;
@@ -163,8 +164,10 @@ int main(int argc, char** argv) {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerSymbolDCEPass();
-  const auto [input, output] =
-      mlir::registerAndParseCLIOptions(argc, argv, "attune-opt: text of the dialect attn in, text out\n", registry);
+  const llvm::cl::opt<std::string> input(llvm::cl::Positional, llvm::cl::desc("<input file>"), llvm::cl::init("-")),
+      output("o", llvm::cl::desc("Output filename"), llvm::cl::value_desc("filename"), llvm::cl::init("-"));
+  const std::string help = mlir::registerCLIOptions("attune-opt: text of the dialect attn in, text out\n", registry);
+  if (!llvm::cl::ParseCommandLineOptions(argc, argv, help, &llvm::errs())) return 2;  // by itself it would exit with 1
   const mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses())
     return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));

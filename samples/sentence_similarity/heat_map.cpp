@@ -187,6 +187,26 @@ class Painter {
   double full_ = 1;  // the weight with the darkest colour: the largest, rounded up to tenths
 };
 
+/// All of the file or nothing of it, where the path's last link leads; a device or a pipe is written to as it is. The problem in words.
+std::string write_png(cairo_surface_t* surface, const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  const fs::file_status found = fs::status(path, problem);
+  const bool is_file = fs::is_regular_file(found), is_special = fs::exists(found) && !is_file;
+  const fs::path target = is_file ? fs::canonical(path, problem) : path;
+  const fs::path draft = is_special ? target : fs::path(fmt::format("{}.{}.tmp", target.string(), std::random_device{}()));
+  if (const auto status = cairo_surface_write_to_png(surface, draft.c_str()); status != CAIRO_STATUS_SUCCESS) {
+    if (!is_special) fs::remove(draft, problem);
+    return cairo_status_to_string(status);
+  }
+  if (is_special) return {};
+  fs::rename(draft, target, problem);
+  if (!problem) return {};
+  const std::string why = problem.message();
+  fs::remove(draft, problem);
+  return why;
+}
+
 }  // namespace
 
 Result<void> draw(const HeatMap& map, const std::filesystem::path& path) {
@@ -203,14 +223,8 @@ Result<void> draw(const HeatMap& map, const std::filesystem::path& path) {
   Painter(context.get(), layout, map).paint();
   if (const auto status = cairo_status(context.get()); status != CAIRO_STATUS_SUCCESS)
     return error(fmt::format("cannot be drawn: {}", cairo_status_to_string(status)));
-  const std::filesystem::path draft = fmt::format("{}.{}.tmp", path.string(), std::random_device{}());
-  const auto status = cairo_surface_write_to_png(surface.get(), draft.c_str());
-  std::error_code problem;
-  if (status == CAIRO_STATUS_SUCCESS) std::filesystem::rename(draft, path, problem);
-  if (status == CAIRO_STATUS_SUCCESS && !problem) return {};
-  const std::string why = problem ? problem.message() : cairo_status_to_string(status);
-  std::filesystem::remove(draft, problem);
-  return error("cannot be written: " + why);
+  const std::string problem = write_png(surface.get(), path);
+  return problem.empty() ? Result<void>() : error("cannot be written: " + problem);
 }
 
 }  // namespace sentence_similarity

@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
+#include <iostream>
+#include <new>
 
 #include "samples/sentence_similarity/heat_map.h"
 #include "samples/sentence_similarity/implementations.h"
@@ -120,7 +122,7 @@ Result<bool> compare(const Options& options, const Input& input, const Implement
 
 /// The exit status, or what is wrong with the input.
 Result<int> run(const Options& options) {
-  if (!std::filesystem::exists(options.model))
+  if (std::error_code error; !std::filesystem::exists(options.model, error) && !error)
     return Error{fmt::format("--model: there is no file '{}'; scripts/setup installs it", options.model.string())};
   const auto model = Model::open(options.model);
   if (!model) return model.error();
@@ -175,19 +177,23 @@ void describe(CLI::App& app, Options& options) {
 }  // namespace sentence_similarity
 
 int main(int argc, char** argv) {
+  const auto refuse = [](const std::string& problem) { return fmt::print(stderr, "sentence_similarity: {}\n", problem), 2; };
+  const auto finish = [&](int status) {
+    const bool is_written = std::cout.flush().good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    return is_written ? status : refuse("standard output: cannot be written");
+  };
   sentence_similarity::Options options;
   CLI::App app;
   sentence_similarity::describe(app, options);
   try {
     app.parse(argc, argv);
+    const auto status = sentence_similarity::run(options);
+    return status ? finish(*status) : refuse(status.error().message);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "sentence_similarity: {}\n", error.what());
-    return 2;
+    return error.get_exit_code() == 0 ? finish(app.exit(error)) : refuse(error.what());
+  } catch (const std::bad_alloc&) {
+    return refuse("there is not enough memory");
+  } catch (const std::exception& error) {  // fmt throws where nothing more can be written
+    return refuse(std::ferror(stdout) != 0 ? "standard output: cannot be written" : error.what());
   }
-  auto status = sentence_similarity::run(options);
-  if (std::fflush(stdout) != 0 && status) status = attune::Error{"standard output: cannot be written"};
-  if (status) return *status;
-  fmt::print(stderr, "sentence_similarity: {}\n", status.error().message);
-  return 2;
 }

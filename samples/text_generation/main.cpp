@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
+#include <new>
 
 #include "runtime/threads.h"
 #include "samples/text_generation/chat.h"
@@ -64,7 +65,7 @@ Result<void> converse(const Options& options, Generator& generator) {
 Result<void> run(const Options& options) {
   if (options.prompt.empty() && !options.is_chat)
     return Error{"the prompt is missing; text_generation \"The capital of France is\" goes on with a text, --chat converses"};
-  if (!std::filesystem::exists(options.model))
+  if (std::error_code error; !std::filesystem::exists(options.model, error) && !error)
     return Error{fmt::format("--model: there is no file '{}'; scripts/setup installs it", options.model.string())};
   if (options.threads > 0)
     if (auto set = attune::set_num_threads(options.threads); !set) return Error{"--threads: " + set.error().message};
@@ -121,19 +122,23 @@ void describe(CLI::App& app, Options& options) {
 }  // namespace text_generation
 
 int main(int argc, char** argv) {
+  const auto refuse = [](const std::string& problem) { return fmt::print(stderr, "text_generation: {}\n", problem), 2; };
+  const auto finish = [&](int status) {
+    const bool is_written = std::cout.flush().good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    return is_written || status != 0 ? status : refuse("standard output: cannot be written");
+  };
   text_generation::Options options;
   CLI::App app;
   text_generation::describe(app, options);
   try {
     app.parse(argc, argv);
+    const auto done = text_generation::run(options);
+    return done ? finish(0) : refuse(done.error().message);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "text_generation: {}\n", error.what());
-    return 2;
+    return error.get_exit_code() == 0 ? finish(app.exit(error)) : refuse(error.what());
+  } catch (const std::bad_alloc&) {
+    return refuse("there is not enough memory");
+  } catch (const std::exception& error) {  // fmt throws where nothing more can be written
+    return refuse(std::ferror(stdout) != 0 ? "standard output: cannot be written" : error.what());
   }
-  auto done = text_generation::run(options);
-  if (std::fflush(stdout) != 0 && done) done = attune::Error{"standard output: cannot be written"};
-  if (done) return 0;
-  fmt::print(stderr, "text_generation: {}\n", done.error().message);
-  return 2;
 }

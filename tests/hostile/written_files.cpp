@@ -80,4 +80,14 @@ TEST_CASE("attune-opt writes all of a module or says why not", "[files]") {
   CHECK(folder.size() == 2);
 }
 
+TEST_CASE("attune-opt refuses with exit status 2", "[files]") {
+  const Folder folder;
+  folder.write("in.mlir", attune_says({"show", "causal", "--stage", "mlir"}));
+  folder.write("none.mlir", "no MLIR");
+  for (const char* words : {"none.mlir", "in.mlir --attn-specialise=set=depth=x", "in.mlir --nosuch", "nowhere.mlir"}) {
+    INFO(words);
+    CHECK(shell(folder, std::string("\"$O\" ") + words).status == 2);
+  }
+}
+
 }  // namespace attune

@@ -63,6 +63,26 @@ TEST_CASE("a heat map that cannot be written ends with status 2", "[sentence_sim
   CHECK_THAT(result.err, Contains("heat map '/none/x.png': cannot be written"));
 }
 
+TEST_CASE("a heat map is drawn where a link leads, and into devices", "[sentence_similarity]") {
+  const attune::Folder folder;
+  std::filesystem::create_symlink("target.png", folder / "link.png");
+  folder.write("target.png", "old");
+  CHECK(run(program, "--heatmap '" + (folder / "link.png").string() + "' 'A cat'").status == 0);
+  CHECK(std::filesystem::is_symlink(folder / "link.png"));
+  CHECK_THAT(contents(folder / "target.png"), Catch::StartsWith("\x89PNG"));
+  CHECK(run(program, "--heatmap /dev/null 'A cat'").status == 0);
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  CHECK(folder.size() == 2);
+}
+
+TEST_CASE("an output that is full or closed ends with status 2", "[sentence_similarity]") {
+  for (const char* to : {">/dev/full", ">&-"})
+    for (const char* words : {"", "--help"}) {
+      const int status = std::system((program + " " + words + " " + to + " 2>/dev/null").c_str());
+      CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 2));
+    }
+}
+
 TEST_CASE("embeddings that differ from the expected ones end with status 1", "[sentence_similarity]") {
   const attune::Folder folder;
   const std::filesystem::path data = SENTENCE_SIMILARITY_DATA;

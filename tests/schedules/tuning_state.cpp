@@ -8,6 +8,14 @@
 
 namespace attune {
 
+TEST_CASE("a state is of the run whose name it has, whatever bytes that has", "[tuning]") {
+  const Folder folder;
+  const std::string file = folder / "s", run = "tune caf\xe9.mlir", other = "tune caf\xe8.mlir";
+  REQUIRE(write_state(file, {run, 1, {}}).empty());
+  CHECK(read_state(file, run).problem.empty());
+  CHECK(read_state(file, other).problem == "'" + file + "': is the state of another run, 'tune caf\\xE9.mlir'; finish that, remove the file, or name another --out");
+}
+
 TEST_CASE("a state with numbers that no run writes is refused in words", "[tuning]") {
   const Folder folder;
   const auto problem = [&](const std::string& numbers) {

@@ -2,7 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstdint>
 
+#include "tests/skip.h"
 #include "tests/tools/headers.h"
 #include "tests/tools/program.h"
 #include "tools/npy.h"
@@ -76,6 +78,57 @@ TEST_CASE("a tuning run that is stopped or crashes while it compiles a candidate
     CHECK_THAT(ran.out, Catch::StartsWith(".attune-scratch."));
     CHECK(temporary.size() == 0);
   }
+}
+
+TEST_CASE("where memory is short there is a sentence", "[command line]") {
+  if (is_sanitized) return skip("sanitizers take all of the memory's addresses");
+  const Folder folder;
+  REQUIRE(write_npy(folder / "large.npy", NpyArray::of<float>({1, 1, 1, 1}, std::vector<float>(1, 1))));
+  // the header of an array of 4 GB is as long, with its blanks
+  const std::string shape = "(1, 1, 32768, 32768), }";
+  std::string header = contents(folder / "large.npy").substr(0, 128);
+  header.replace(header.find("(1, 1, 1, 1), }"), shape.size(), shape);
+  folder.write("large.npy", header);
+  std::filesystem::resize_file(folder / "large.npy", header.size() + (std::uintmax_t{4} << 30));
+  const Ran ran = shell(folder, "ulimit -v 3000000; \"$A\" run causal --in q=large.npy");
+  CHECK(ran.status == 2);
+  CHECK(ran.err == "attune: there is not enough memory; smaller extents take less\n");
+}
+
+TEST_CASE("paths that the system does not take are refused with its words", "[command line]") {
+  const Folder folder;
+  folder.write("good.h", good_header);
+  const std::string name(300, 'n');
+  for (const std::string& words : {"show " + name + ".mlir", "show " + name + ".h --struct X", "compile causal -o " + name, "tune causal --shape queries=5,keys=5 --out " + name}) {
+    INFO(words);
+    const Ran ran = shell(folder, "\"$A\" " + words);
+    CHECK(ran.status == 2);
+    CHECK_THAT(ran.err, Catch::StartsWith("attune: ") && Catch::Contains("File name too long") && !Catch::Contains("internal"));
+  }
+}
+
+TEST_CASE("names of files need not be UTF-8", "[command line]") {
+  const Folder folder;
+  const std::string name = "caf\xe9";
+  folder.write((name + ".json").c_str(), R"({"target": "x86-64-v3", "defaults": [], "stages": {}, "tuned": []})");
+  folder.write((name + ".h").c_str(), good_header);
+  const Ran tuned = shell(folder, "\"$A\" explain causal --json --target x86-64-v3 --tuned " + name + ".json");
+  INFO(tuned.err);
+  CHECK(tuned.status == 0);
+  const Ran explained = shell(folder, "\"$A\" explain " + name + ".h --struct Reach --json");
+  INFO(explained.err);
+  CHECK(explained.status == 0);
+}
+
+TEST_CASE("each output goes to a file of its own", "[command line]") {
+  const Folder folder;
+  REQUIRE(write_npy(folder / "one.npy", NpyArray::of<float>({1, 1, 1, 1}, std::vector<float>(1, 1))));
+  const std::string call = "\"$A\" run scaled_dot_product --interpret --param lse=true --in q=one.npy --in k=one.npy --in v=one.npy --out ";
+  const Ran ran = shell(folder, call + "out=same.npy --out lse=./same.npy");
+  CHECK(ran.status == 2);
+  CHECK(ran.err == "attune: --out 'out=same.npy': is the file of output 'lse', too; each output needs one of its own\n");
+  CHECK(shell(folder, call + "out=/dev/null --out lse=/dev/null").status == 0);
+  CHECK(shell(folder, call + "out=out.npy --out lse=lse.npy").status == 0);
 }
 
 TEST_CASE("Ctrl-C ends the program as a shell expects", "[command line]") {

@@ -46,6 +46,8 @@ TEST_CASE("integers that do not fit are refused with their element", "[inputs]")
   CHECK(problem_of(file_of<std::int32_t>({16777216, 16777217}), attune_f32) == "element 1 is 16777217; input 'x' takes f32, which has no such number");
   CHECK(problem_of(file_of<std::int64_t>({std::numeric_limits<std::int64_t>::max()}), attune_f64).find("which has no such number") !=
         std::string::npos);
+  CHECK(problem_of(file_of<std::int64_t>({std::numeric_limits<std::int64_t>::min()}), attune_f16) ==
+        "element 0 is -9223372036854775808; input 'x' takes f16, which has no such number");
   CHECK(kept(file_of<std::uint16_t>({65535}), attune_i64) == std::vector<double>{65535});
 }
 

@@ -10,6 +10,7 @@
 #include "tools/attune/commands.h"
 #include "tools/attune/device_peak.h"
 #include "tools/attune/file_inputs.h"
+#include "tools/attune/json_text.h"
 #include "tools/attune/kernel_file.h"
 #include "tools/attune/trial.h"
 #include "tools/attune/work.h"
@@ -155,7 +156,7 @@ void print_json(const Figures& f) {
   if (!f.device.empty()) root.update({{"gbytes", f.gbytes()}, {"copy_gbytes", f.copy_gbytes}});
   root["visited_blocks"] = f.blocks.part;
   root["all_blocks"] = f.blocks.whole;
-  fmt::print("{}\n", root.dump(2));
+  fmt::print("{}\n", text_of_json(root));
 }
 
 void print_text(const Figures& f, const std::string& shape) {

@@ -63,8 +63,8 @@ int compile(const CompileOptions& options) {
   if (std::error_code ignored; !options.codes_folder.empty() && !fs::is_directory(options.codes_folder, ignored))
     return refuse(fmt::format("--codes '{}': is not a folder", options.codes_folder));
   MadeFolders folders(options.directory);
-  if (!fs::is_directory(options.directory))
-    return refuse(fmt::format("-o '{}': is not a folder, and none can be made there: {}", options.directory, folders.error().message()));
+  if (std::error_code error; !fs::is_directory(options.directory, error))
+    return refuse(fmt::format("-o '{}': is not a folder, and none can be made there: {}", options.directory, (error ? error : folders.error()).message()));
   const WrittenKernel file = compile_kernel(prepared, {.name = name,
                                                    .directory = options.directory,
                                                    .files = options.is_shared ? KernelFiles::object_and_shared : KernelFiles::object,

@@ -102,7 +102,7 @@ Converted to_reals(const std::vector<std::int64_t>& integers, const NpyArray& fi
   values = numbers(converted.array);
   constexpr double beyond = 0x1p63;
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (!(values[i] < beyond) || static_cast<std::int64_t>(values[i]) != integers[i])
+    if (!(values[i] >= -beyond && values[i] < beyond) || static_cast<std::int64_t>(values[i]) != integers[i])
       return {{}, {}, fmt::format("element {} is {}; {} takes {}, which has no such number", i, integers[i], taker, name_of(storage))};
   return converted;
 }

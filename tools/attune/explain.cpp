@@ -6,6 +6,7 @@
 
 #include "tools/attune/commands.h"
 #include "tools/attune/file_inputs.h"
+#include "tools/attune/json_text.h"
 #include "tools/attune/masked_call.h"
 #include "tools/attune/stored_scores.h"
 #include "tools/attune/work.h"
@@ -197,7 +198,7 @@ void explain_in_json(const Prepared& prepared, const std::string& types, const K
                      {"sweeps", sweeps},
                      {"stages", stages},
                      {"call", call != nullptr ? json_of(*call) : Json()}};
-  fmt::print("{}\n", root.dump(2));
+  fmt::print("{}\n", text_of_json(root));
 }
 
 int explain(const ExplainOptions& options) {

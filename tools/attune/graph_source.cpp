@@ -58,7 +58,8 @@ SaidParameters parameters_of(mlir::func::FuncOp function) {
 
 LoadedGraph load_mlir(const GraphRequest& request) {
   if (!request.settings.empty()) return no_graph(fmt::format("'{}': has no parameters to set; a variant or a header has", request.graph));
-  if (std::filesystem::is_directory(request.graph)) return no_graph(fmt::format("'{}': is a folder; text of MLIR is expected", request.graph));
+  std::error_code ignored;
+  if (std::filesystem::is_directory(request.graph, ignored)) return no_graph(fmt::format("'{}': is a folder; text of MLIR is expected", request.graph));
   const FileBytes text = read_file(request.graph);
   if (text.error) return no_graph(fmt::format("'{}': {}; text of MLIR is expected", request.graph, cannot_be_read(text.error)));
   return graph_from_text(text.bytes, request.graph, "function");

@@ -5,6 +5,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "tools/attune/json_text.h"
+
 namespace attune {
 namespace {
 
@@ -93,7 +95,7 @@ std::string signature_json(const LoadedGraph& loaded) {
     if (d.formula != Formula::free) dim["value"] = d.value;
     root["dims"].push_back(std::move(dim));
   }
-  return root.dump(2) + "\n";
+  return text_of_json(root) + "\n";
 }
 
 }  // namespace attune

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "codegen/dialect/identifier.h"
+#include "codegen/files/read_file.h"
 #include "codegen/files/run_program.h"
 #include "codegen/files/scratch_folder.h"
 #include "codegen/files/whole_file.h"
@@ -132,10 +133,13 @@ std::string struct_problem(std::string_view name) {
 
 LoadedGraph load_header(const GraphRequest& request) {
   if (request.struct_name.empty()) return no_graph(fmt::format("'{}': is a header; --struct names the variant in it", request.graph));
-  if (!fs::exists(request.graph)) return no_graph(fmt::format("'{}': does not exist", request.graph));
-  if (fs::is_directory(request.graph)) return no_graph(fmt::format("'{}': is a folder; a header is expected", request.graph));
+  std::error_code error;
+  const fs::file_status status = fs::status(request.graph, error);
+  if (status.type() == fs::file_type::not_found) return no_graph(fmt::format("'{}': does not exist", request.graph));
+  if (error) return no_graph(fmt::format("'{}': {}", request.graph, cannot_be_read(error)));
+  if (fs::is_directory(status)) return no_graph(fmt::format("'{}': is a folder; a header is expected", request.graph));
   // of a device there may be no end, and what a pipe gave once is gone
-  if (!fs::is_regular_file(request.graph)) return no_graph(fmt::format("'{}': is a device or a pipe; a header is expected", request.graph));
+  if (!fs::is_regular_file(status)) return no_graph(fmt::format("'{}': is a device or a pipe; a header is expected", request.graph));
   if (std::string problem = struct_problem(request.struct_name); !problem.empty()) return no_graph(std::move(problem));
   const ScratchFolder folder;
   if (!folder.exists()) return no_graph(no_scratch_folder(folder));

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "codegen/files/read_file.h"
 #include "codegen/files/whole_file.h"
 #include "runtime/storage.h"
 #include "runtime/threads.h"
@@ -60,7 +61,10 @@ std::vector<std::string> graph_arguments(const GraphRequest& graph) {
 
 /// The file that the records go to: what is there already, or an empty one for the target. The problem in words.
 TunedFileAnswer file_for(const std::string& out, std::string_view target) {
-  if (!std::filesystem::exists(out)) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(out, error);
+  if (error && status.type() != std::filesystem::file_type::not_found) return {{}, fmt::format("--out {}: {}", out, cannot_be_read(error))};
+  if (!std::filesystem::exists(status)) {
     TunedFileAnswer fresh;
     fresh.file.name = out;
     fresh.file.target = target;

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "tools/attune/json_text.h"
+
 namespace attune {
 namespace {
 
@@ -69,7 +71,7 @@ void print_result(const TunePlan& plan, const TuneResult& result, const std::str
     fmt::print("The defaults, {} of them changed, are written to {}\n", written, out);
   else if (written > 0)
     fmt::print("{} record{} written to {}\n", written, written == 1 ? "" : "s", out);
-  else if (std::filesystem::exists(out))
+  else if (std::error_code ignored; std::filesystem::exists(out, ignored))
     fmt::print("No record is written; {} stays as it was\n", out);
   else
     fmt::print("No file is written: kernels are best as they are by default, without --tuned\n");
@@ -108,7 +110,7 @@ void print_result_json(const TunePlan& plan, const TuneResult& result, const Tun
     is_written |= is_worth_a_record(task);
   }
   const Json root = {{"target", settings.target}, {"threads", settings.threads}, {"out", is_written ? Json(out) : Json()}, {"stages", tasks}};
-  fmt::print("{}\n", root.dump(2));
+  fmt::print("{}\n", text_of_json(root));
 }
 
 }  // namespace attune

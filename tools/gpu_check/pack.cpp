@@ -194,7 +194,7 @@ int pack(const PackOptions& options) {
   const fs::path folder = options.folder;
   std::error_code error;
   fs::create_directories(folder, error);
-  if (!fs::is_directory(folder))
+  if (std::error_code ignored; !fs::is_directory(folder, ignored))
     return refuse(fmt::format("'{}': is not a folder, and none can be made there: {}", options.folder, error.message()));
   Checks checks{options.target, {}, {}};
   for (const KernelSpec& spec : specs.specs)

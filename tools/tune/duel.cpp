@@ -160,7 +160,7 @@ std::string text_of(const DuelAnswer& answer) {
   for (const RaceTimes& times : answer.races) races.push_back({times.incumbent_ms, times.candidate_ms});
   return nlohmann::json{
       {"verdict", static_cast<int>(answer.verdict)}, {"ratio", answer.ratio}, {"races", races}, {"pairs", answer.pairs}, {"problem", answer.problem}}
-      .dump();
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 DuelAnswer lost(std::string problem) { return {Verdict::not_faster, 0, {}, 0, std::move(problem)}; }

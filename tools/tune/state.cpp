@@ -16,6 +16,17 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+/// Names of files need not be UTF-8, which JSON is: other texts stand in it with these bytes as \xHH.
+std::string in_json(const std::string& text) {
+  try {
+    return Json(text).dump().empty() ? std::string() : text;
+  } catch (const Json::type_error&) {
+    std::string escaped;
+    for (const char c : text) escaped += static_cast<unsigned char>(c) < 0x80 ? std::string(1, c) : fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+    return escaped;
+  }
+}
+
 /// What keeps a number of a state from being one that a run wrote; empty if nothing does.
 std::string number_problem(const TuneState& state) {
   constexpr double longest_s = 1e9;
@@ -54,8 +65,9 @@ TuneStateAnswer read_state(const std::string& path, const std::string& run) {
     return {{}, fmt::format("'{}': is not the state of a tuning run; remove it to begin anew", path)};
   }
   if (const std::string problem = number_problem(state); !problem.empty()) return {{}, fmt::format("'{}': {}; remove the file to begin anew", path, problem)};
-  if (state.run != run)
+  if (state.run != in_json(run))
     return {{}, fmt::format("'{}': is the state of another run, '{}'; finish that, remove the file, or name another --out", path, state.run)};
+  state.run = run;
   return {std::move(state), {}};
 }
 
@@ -66,7 +78,7 @@ std::string write_state(const std::string& path, const TuneState& state) {
     for (const Try& tried : tries) task.push_back({{"point", tried.point}, {"outcome", static_cast<int>(tried.outcome)}, {"ratio", tried.ratio}});
     tasks.push_back(std::move(task));
   }
-  return write_whole(path, {Json{{"run", state.run}, {"elapsed_s", state.elapsed_s}, {"tasks", tasks}}.dump(1) + "\n"});
+  return write_whole(path, {Json{{"run", in_json(state.run)}, {"elapsed_s", state.elapsed_s}, {"tasks", tasks}}.dump(1) + "\n"});
 }
 
 }  // namespace attune
