@@ -8,4 +8,9 @@ Halide::Expr opaque_condition(const Halide::Expr& condition) {
   return Call::make(Halide::Bool(), Call::return_second, {0, condition}, Call::PureIntrinsic);
 }
 
+Halide::Expr unlifted_condition(const Halide::Expr& condition) {
+  using Halide::Internal::Call;
+  return Call::make(Halide::Bool(), Call::return_second, {0, condition}, Call::Intrinsic);  // as one that is not pure
+}
+
 }  // namespace attune

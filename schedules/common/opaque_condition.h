@@ -9,4 +9,8 @@ namespace attune {
 /// loop took all of its range. Halide writes what it infers from a predicate into the indices of loads.
 Halide::Expr opaque_condition(const Halide::Expr& condition);
 
+/// `condition`, for a choice whose operands are computed for it: Halide does not ask for it before it computes them. Where it would, it refuses
+/// conditions of several truth values one of which has a name and holds a clamped index.
+Halide::Expr unlifted_condition(const Halide::Expr& condition);
+
 }  // namespace attune

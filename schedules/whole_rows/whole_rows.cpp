@@ -5,6 +5,7 @@
 
 #include "codegen/halide/numbers/strict.h"
 #include "codegen/halide/numbers/vector_math.h"
+#include "schedules/common/opaque_condition.h"
 #include "schedules/records/tuned.h"
 #include "schedules/whole_rows/whole_rows_stage.h"
 
@@ -104,7 +105,7 @@ void WholeRowsStage::define_scores() {
     return body_.change ? unchanged_(per_row({key_})) : product_sum_(per_row({key_}));
   };
   const Expr score = changed_score(body_, raw_score(body_, at, product), at, is_base_2(body_));
-  scores_(per_row({key_})) = select(is_seen(body_, at, key_ < keys_), score, hidden_score(body_));
+  scores_(per_row({key_})) = select(unlifted_condition(is_seen(body_, at, key_ < keys_)), score, hidden_score(body_));
 }
 
 void WholeRowsStage::define_weights() {

@@ -37,7 +37,32 @@ struct RealMasks {
   }
 };
 
+/// What a mask hid is compared, and hidden once more: by a number, and by the greatest of its row.
+struct HiddenTwice {
+  bool by_row = false;
+  void operator()(Graph& g) const {
+    auto [queries, keys, depth] = g.dims("queries", "keys", "depth");
+    const Value q = g.input("q", {queries, depth});
+    const Value k = g.input("k", {keys, depth});
+    const Value v = g.input("v", {keys, depth});
+    const Value seen = mask(matmul(q, k, depth), index(queries) >= index(keys));
+    const Value low = by_row ? seen < max(seen, keys) - 0.5 : seen < -0.5 && index(keys) > 0;
+    g.output("out", matmul(softmax(mask(seen, !low), keys), v, keys), {queries, depth});
+  }
+};
+
 }  // namespace
+
+TEST_CASE("scores that a mask hid may decide a mask, in every size of call", "[special]") {
+  for (const bool by_row : {false, true}) {
+    const Graph graph = build(HiddenTwice{by_row});
+    const KernelCase kernel(graph, "hidden_twice");
+    for (const char* shape : {"queries=1,keys=1,depth=4", "queries=5,keys=6,depth=4", "queries=1,keys=300,depth=16", "queries=37,keys=129,depth=16", "queries=200,keys=200,depth=5"}) {
+      INFO(by_row << " " << shape);
+      CHECK(kernel.difference(shape, 3) == "");
+    }
+  }
+}
 
 TEST_CASE("NaN and infinities in a real input of a mask hide and show what the language says", "[special]") {
   const Graph graph = build(RealMasks{});
