@@ -79,6 +79,18 @@ std::string read_pairs(const std::vector<std::string>& texts, std::string_view o
   return {};
 }
 
+std::string shared_file_problem(const std::map<std::string, std::string>& outputs) {
+  std::map<std::filesystem::path, std::string> output_of;
+  for (const auto& [name, path] : outputs) {
+    std::error_code ignored;
+    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) continue;
+    const auto [other, is_new] = output_of.emplace(std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored), name);
+    if (!is_new) return fmt::format("--out '{}={}': is the file of output '{}', too; each output needs one of its own", name, path, other->second);
+  }
+  return {};
+}
+
 void print_note(const std::string& file, const std::string& note) {
   if (!note.empty()) std::fputs(fmt::format("attune: note: '{}': {}\n", file, note).c_str(), stderr);
 }

@@ -15,6 +15,9 @@ namespace attune {
 /// "q=q.npy" as name and file, in a table; the problem in words.
 std::string read_pairs(const std::vector<std::string>& texts, std::string_view option, std::map<std::string, std::string>& pairs);
 
+/// The sentence about two outputs that would go into one file, or nothing. A device takes all of them.
+std::string shared_file_problem(const std::map<std::string, std::string>& outputs);
+
 /// Says on stderr what became of a file's numbers; nothing if the note is empty.
 void print_note(const std::string& file, const std::string& note);
 

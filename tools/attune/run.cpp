@@ -222,19 +222,6 @@ std::string draw_weights(const HeatRequest& heat, const std::string& name, const
   return draw_heat_map(heat, fmt::format("{}: {}", name, heat.output.empty() ? "weights" : heat.output), drawn);
 }
 
-/// The sentence about two outputs that would go into one file, or nothing. A device takes all of them.
-std::string shared_file_problem(const std::map<std::string, std::string>& outputs) {
-  std::map<std::filesystem::path, std::string> output_of;
-  for (const auto& [name, path] : outputs) {
-    std::error_code ignored;
-    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) continue;
-    const auto [other, is_new] = output_of.emplace(std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored), name);
-    if (!is_new) return fmt::format("--out '{}={}': is the file of output '{}', too; each output needs one of its own", name, path, other->second);
-  }
-  return {};
-}
-
 int run(const RunOptions& options) {
   std::map<std::string, std::string> inputs, outputs;
   HeatRequest heat = read_heat_request(options.heat);
