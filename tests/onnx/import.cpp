@@ -88,8 +88,16 @@ TEST_CASE("a constant mask of no rule is an input of truth values", "[onnx]") {
   CHECK(std::ranges::any_of(imported.node.graph.nodes(), [](const Node& node) { return std::holds_alternative<Mask>(node.op); }));
 }
 
+TEST_CASE("constants may be transposed, converted and clipped, and used as they are", "[onnx]") {
+  for (const char* name : {"transposed_constants", "shared_constants", "clip_attributes"}) check_part({name, "out"});
+}
+
+TEST_CASE("axes of one position and parts of each head are joined and taken", "[onnx]") {
+  for (const char* name : {"cache_of_one", "packed_heads", "sinks"}) check_part({name, "out"});
+}
+
 TEST_CASE("each operator gives what ONNX's reference gives", "[onnx]") {
-  const std::string path = ATTUNE_ONNX_MODELS "/operators";
+  const std::string path = ATTUNE_ONNX_MODELS "/" + GENERATE(as<std::string>(), "operators", "awkward_operators");
   const ModelAnswer model = read_model(path + ".onnx");
   REQUIRE(model.problem == "");
   const std::vector<std::int64_t> expected_shape = read_npy(path + ".out.npy")->shape;

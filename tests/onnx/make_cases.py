@@ -155,6 +155,11 @@ class Body:
         self.nodes.append(helper.make_node(op, list(inputs), [name], **attributes))
         return name
 
+    def several(self, op, count, *inputs, **attributes):
+        names = [f"t{len(self.nodes)}_{n}" for n in range(count)]
+        self.nodes.append(helper.make_node(op, list(inputs), names, **attributes))
+        return names
+
     def graph(self, output):
         shape = ["B", "H", "L", "S"]
         self.nodes[-1].output[0] = output

@@ -72,7 +72,7 @@ void AxisTable::unite(int a, int b) {
   other.same = a;
 }
 
-bool AxisTable::unify(const Axis& a, const Axis& b) {
+bool AxisTable::unify(const Axis& a, const Axis& b, Ones ones) {
   const std::int64_t extents[] = {extent(a), extent(b)};
   if (extents[0] != extents[1]) {
     if (extents[0] != 1 && extents[1] != 1) return false;
@@ -86,7 +86,7 @@ bool AxisTable::unify(const Axis& a, const Axis& b) {
     if (of_x == of_y) {
       const bool are_values =
           entries_[static_cast<std::size_t>(x)].bound == Bound::value && entries_[static_cast<std::size_t>(y)].bound == Bound::value;
-      if (of_x != 1 || !are_values) unite(x, y);  // positions that there is one of broadcast
+      if (of_x != 1 || !are_values || ones == Ones::one) unite(x, y);  // positions that there is one of broadcast
       left.pop_back(), right.pop_back();
       continue;
     }

@@ -25,8 +25,9 @@ class AxisTable {
   std::int64_t extent(int dim) const { return entries_[root(dim)].extent; }
 
   /// Says that both axes are the same positions. Where one has the extent 1 alone, it broadcasts and is dropped.
-  /// False if their extents do not allow it.
-  bool unify(const Axis& a, const Axis& b);
+  /// False if their extents do not allow it. Positions that there is one of stay two dims where values have both, unless they are `one`.
+  enum class Ones { apart, one };
+  bool unify(const Axis& a, const Axis& b, Ones ones = Ones::apart);
   /// Says that a dim of extent 1 is no dim, unless a value has it.
   void drop(const Axis& axis);
   /// Says that a dim is one, also of extent 1: it is joined with others, or a part of it is taken.
@@ -37,6 +38,8 @@ class AxisTable {
   const std::string& name(int dim) const { return entries_[root(dim)].name; }
   /// Whether something gives the dim's extent in a call.
   bool is_bound(int dim) const { return entries_[root(dim)].bound != Bound::no; }
+  /// Whether a value has the dim, which then is not taken apart.
+  bool is_of_value(int dim) const { return entries_[root(dim)].bound == Bound::value; }
   /// Gives every dim a name of its own, those without one d0, d1 ...
   void name_all();
   std::size_t root(int dim) const;

@@ -126,7 +126,9 @@ void read_tensors(const fs::path& folder, const json& parsed, OnnxCase& one) {
 /// The file's JSON. Its texts stand in sentences, but for documentation.
 json parsed_case(std::istream& file) {
   std::string key;
-  const auto look = [&](int, json::parse_event_t event, json& part) {
+  constexpr int deepest = 100;  // as deep as protobuf reads JSON
+  const auto look = [&](int depth, json::parse_event_t event, json& part) {
+    if (depth > deepest) throw WrongCase(fmt::format("case.json: is nested deeper than {} levels", deepest));
     const bool is_key = event == json::parse_event_t::key;
     if ((!is_key && event != json::parse_event_t::value) || !part.is_string()) return true;
     const std::string text = part.get<std::string>();
@@ -139,6 +141,8 @@ json parsed_case(std::istream& file) {
 }
 
 void read_into(const fs::path& folder, OnnxCase& one) {
+  std::error_code ignored;
+  if (fs::is_directory(folder / "case.json", ignored)) throw WrongCase("case.json: is a folder; a file is right");
   std::ifstream file(folder / "case.json");
   if (!file) throw WrongCase("case.json: cannot be read");
   const json parsed = parsed_case(file);
@@ -156,7 +160,7 @@ void read_into(const fs::path& folder, OnnxCase& one) {
   if (const OnnxElement* precision = find_element(static_cast<int>(one.node.integer("softmax_precision"))); precision != nullptr) one.unit = std::max(one.unit, precision->unit);
 }
 
-constexpr double unit_of_f32 = 0x1p-24;
+constexpr double unit_of_f32 = 0x1p-24, unit_of_f16 = 0x1p-11;
 
 /// A few roundings of f32, in which kernels calculate.
 double rounding_of_f32(const Array& expected) {
@@ -164,6 +168,12 @@ double rounding_of_f32(const Array& expected) {
   for (const double x : expected.data)
     if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
   return 6 * 0x1p-24 * largest;
+}
+
+/// As an output of the type holds it, where f16 has no such number.
+double held(double x, const OnnxElement& element) {
+  constexpr double least_infinite_f16 = 65520;
+  return element.unit == unit_of_f16 && std::abs(x) >= least_infinite_f16 ? std::copysign(HUGE_VAL, x) : x;
 }
 
 /// The nearest number of a type of that unit; its exponents are taken to be those of doubles.
@@ -264,13 +274,15 @@ OutputDifference output_difference(const OnnxCase& one, const std::string& outpu
     return difference;
   }
   const auto rounded = one.rounded.find(output);
-  const bool is_rounded = rounded != one.rounded.end(), is_of_16_bits = is_rounded && one.unit > unit_of_f32;
+  const OnnxElement& element = *one.output_elements.at(output);
+  const bool is_rounded = rounded != one.rounded.end(), is_of_16_bits = is_rounded && element.unit > unit_of_f32;
   const double off = rounding_of_f32(expected) + (is_rounded ? 2 * rounded->second.error : 0);
   std::size_t worst = 0;
   double worst_excess = -HUGE_VAL;
   const auto allowed = [&](double x) { return std::isnan(x) ? 0 : one.absolute + one.relative * std::abs(x); };
   for (std::size_t i = 0; i < got.size(); ++i) {
-    const double of_expected = distance(got[i], expected.data[i]), of_exact = is_of_16_bits ? distance(got[i], rounded->second.exact.data[i]) : 0;
+    const double of_expected = distance(held(got[i], element), expected.data[i]),
+                 of_exact = is_of_16_bits ? distance(held(got[i], element), held(rounded->second.exact.data[i], element)) : 0;
     const double excess = std::max(of_expected - allowed(expected.data[i]), of_exact) - off;
     difference.worst = std::max(difference.worst, of_expected);
     difference.differing += !(excess <= 0);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "tools/onnx/attention.h"
+#include "tools/onnx/operands.h"
 #include "tools/onnx/operators.h"
 #include "tools/onnx/translator.h"
 
@@ -57,16 +58,42 @@ class FlexBuilder {
     if (found == node_.attributes.end()) return term;
     const Term result = terms_.run(*std::get<std::shared_ptr<const OnnxSubgraph>>(found->second), term, opset_of_subgraphs);
     const std::vector<std::int64_t> before = terms_.extents(term), after = terms_.extents(result);
-    const bool is_same = before == after && result.kind == Kind::real && (!terms_.emits() || long_dims(term) == long_dims(result));
-    if (!is_same) terms_.fail(fmt::format("attribute '{}': makes {} of {}; it must give reals of the shape that it takes", attribute, shape_text(after), shape_text(before)));
-    return result;
+    if (result.kind != Kind::real)
+      terms_.fail(fmt::format("attribute '{}': makes {} of reals; it must give reals", attribute, result.kind == Kind::boolean ? "truth values" : "integers"));
+    else if (before != after)
+      terms_.fail(fmt::format("attribute '{}': makes {} of {}; it must give the shape that it takes", attribute, shape_text(after), shape_text(before)));
+    return terms_.problem().empty() && terms_.emits() ? fitted(result, term) : result;
   }
 
-  /// The dims of more positions than one: what has one broadcasts.
-  Axis long_dims(const Term& term) const {
-    Axis dims = terms_.axes.dims(term.axes);
-    std::erase_if(dims, [&](int dim) { return terms_.axes.extent(dim) == 1; });
-    return dims;
+  /// The result over the dims of what the subgraph took. Others, as of the heads that a matrix mixes others into, are read at the same positions.
+  Term fitted(Term result, const Term& term) {
+    for (const Axis& axis : term.axes)
+      if (terms_.axes.dims(axis).size() != axis.size()) return terms_.fail("an axis of the scores is taken apart; the subgraph must leave axes as they are"), result;
+    Value x = terms_.value_of(result);
+    std::vector<std::pair<Name, std::size_t>> others;  // what stands for one, and the axis
+    for (std::size_t i = 0; i < term.axes.size(); ++i) {
+      const Axis own = terms_.axes.dims(result.axes[i]);
+      if (own == terms_.axes.dims(term.axes[i])) continue;
+      for (const int dim : own) {
+        if (!dims_of(x).has(terms_.name_of(dim))) continue;
+        if (own.size() > 1) return terms_.fail("makes an axis of several; the subgraph must leave axes as they are"), result;
+        const Name other = terms_.label_of(fmt::format("{}_made", terms_.axes.name(dim)));
+        x = rename(x, {&g, terms_.name_of(dim)}, g.dim(other));
+        others.emplace_back(other, i);
+      }
+    }
+    for (const auto& [other, axis] : others) {
+      Value position = constant(g, 0);
+      for (const Name dim : terms_.names_of(term.axes[axis])) position = position * extent(Dim{&g, dim}) + index({&g, dim});
+      x = gather(x, position, {&g, other});
+    }
+    for (const Axis& axis : term.axes)
+      for (const Name dim : terms_.names_of(axis))
+        if (!dims_of(x).has(dim)) x = along(x, {&g, dim});
+    result.value = x;
+    result.axes = term.axes;
+    result.numbers.reset();
+    return result;
   }
 
   void write(Value y) {

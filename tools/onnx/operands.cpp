@@ -1,8 +1,29 @@
 #include "tools/onnx/operands.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace attune {
+
+double number_of(const OnnxOperation& operation, std::string_view attribute, double missing) {
+  const auto found = operation.attributes.find(attribute);
+  const double* number = found == operation.attributes.end() ? nullptr : std::get_if<double>(&found->second);
+  return number == nullptr ? missing : *number;
+}
+
+std::string text_of(const OnnxOperation& operation, std::string_view attribute) {
+  const auto found = operation.attributes.find(attribute);
+  const std::string* text = found == operation.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text == nullptr ? std::string() : *text;
+}
+
+std::vector<std::int64_t> integers_of(const OnnxOperation& operation, std::string_view attribute) {
+  const auto found = operation.attributes.find(attribute);
+  const auto* numbers = found == operation.attributes.end() ? nullptr : std::get_if<std::vector<double>>(&found->second);
+  std::vector<std::int64_t> integers;
+  if (numbers != nullptr) std::ranges::transform(*numbers, std::back_inserter(integers), integer_of);
+  return integers;
+}
 
 Term no_term(Translator& t, std::string problem) {
   t.fail(std::move(problem));
@@ -28,11 +49,23 @@ std::size_t place_of(Translator& t, std::int64_t axis, std::size_t rank) {
   return 0;
 }
 
+namespace {
+
+/// Whether another slice gives one of the axis's dims, too: it follows from one of them at most.
+bool is_taken_twice(const Translator& t, const Axis& into) {
+  const Axis own = t.axes.dims(into);
+  return std::ranges::count_if(t.taken, [&](const Axis& axis) {
+           return std::ranges::any_of(t.axes.dims(axis), [&](int dim) { return std::ranges::find(own, dim) != own.end(); });
+         }) > 1;
+}
+
+}  // namespace
+
 Value sliced(Translator& t, Value x, const Axis& from, const Taken& taken, const Axis& into) {
   const Names of = t.names_of(from), parts = t.names_of(into);
   if (of.size() != 1 || t.axes.dims(from).size() != 1) return t.fail("takes a part of an axis that is several dims in a row, or has one position"), x;
   const Dim along{&t.g, of[0]};
-  if (parts.size() == 1) return slice(x, along, {taken.start, taken.step, taken.count}, {&t.g, parts[0]});
+  if (parts.size() == 1 && !is_taken_twice(t, into)) return slice(x, along, {taken.start, taken.step, taken.count}, {&t.g, parts[0]});
   const Name whole = t.keep(std::string(of[0]) + "_from_" + std::to_string(taken.start));
   const Value part = slice(x, along, {taken.start, taken.step, taken.count}, t.g.dim(whole));
   if (parts.empty()) return gather(part, constant(t.g, 0), {&t.g, whole});
@@ -46,6 +79,10 @@ Value sliced(Translator& t, Value x, const Axis& from, const Taken& taken, const
   }
   return gather(call(op, {part}, Here::current()), constant(t.g, 0), {&t.g, left});
 }
+
+bool has_all(Translator& t, const Term& term, const Axis& axis) { return t.names_of(axis).without(dims_of(t.value_of(term))).empty(); }
+
+Value along(Value x, Dim dim) { return select(index(dim) >= 0, x, x); }
 
 Term along_one_axis(Translator& t, std::vector<double> numbers, Kind kind) {
   Term term = t.numbers(std::move(numbers), kind);

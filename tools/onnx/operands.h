@@ -14,11 +14,15 @@ std::optional<std::vector<std::int64_t>> integers_at(Translator& t, const OnnxOp
                                                      std::string_view attribute);
 /// An axis counted from the end where it is negative; 0 and a problem where there is none.
 std::size_t place_of(Translator& t, std::int64_t axis, std::size_t rank);
+/// Whether a value has all of the dims, over which it is summed or normalised.
+bool has_all(Translator& t, const Term& term, const Axis& axis);
 /// Positions start, start + step .. of an axis; what they are taken apart into further is split off. A problem where `from` is several dims in a row.
 struct Taken {
   std::int64_t start = 0, count = 0, step = 1;
 };
 Value sliced(Translator& t, Value x, const Axis& from, const Taken& taken, const Axis& into);
+/// x, the same at each position along a dim that it lacks.
+Value along(Value x, Dim dim);
 /// Numbers that are known, along one axis, whatever their number is.
 Term along_one_axis(Translator& t, std::vector<double> numbers, Kind kind);
 

@@ -68,6 +68,7 @@ class PartBuilder {
     const bool is_input = part_.begins_with(name);
     if (!is_input && !is_only_its_shape) terms_.fail(fmt::format("tensor '{}': is used before a node gives it; nodes in the order in which they run are right", name));
     Term made{tensor.element->kind == Kind::real || tensor.element->kind == Kind::boolean ? tensor.element->kind : Kind::i64, {}, std::nullopt};
+    made.width = width_of(*tensor.element);
     for (const std::int64_t extent : tensor.extents)
       made.axes.push_back({terms_.fresh(extent, {}, is_input ? AxisTable::Bound::input : AxisTable::Bound::no)});
     if (terms_.emits() && is_input) made.value = declare(name, tensor, made);

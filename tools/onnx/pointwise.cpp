@@ -12,7 +12,7 @@ using Numbers = std::span<const double>;
 using Values = std::span<const Value>;
 
 /// An elementwise operator on numbers that are known, and on values; the kind of its result.
-enum class Gives { same, real, boolean };
+enum class Gives { first, same, real, boolean };
 struct Pointwise {
   std::string_view op;
   int least = 1, most = 1;
@@ -70,6 +70,26 @@ Value folded_over(Values x, Op op) {
   return result;
 }
 
+/// ONNX gives a power the kind of its base.
+Value power(Values x) {
+  if (has_reals(x[0])) return pow(x[0], as_real(x[1]));
+  const auto* known = std::get_if<Constant>(&x[1].graph->node(x[1].id).op);
+  constexpr double most = 62;  // the powers of 2 that an i64 holds
+  if (known == nullptr || !(known->value >= 0 && known->value <= most) || known->value != std::floor(known->value))
+    return to_i64(round(pow(as_real(x[0]), as_real(x[1]))));
+  Value result = x[0] * 0 + 1, square = x[0];
+  for (auto rest = static_cast<std::uint64_t>(known->value); rest > 0; rest /= 2) {
+    if (rest % 2 != 0) result = result * square;
+    if (rest > 1) square = square * square;
+  }
+  return result;
+}
+
+Value sign_of(Values x) {
+  const auto number = [&](double value) { return literal(x[0].graph, value, kind_of(x[0]), Here::current()); };
+  return select(x[0] > 0, number(1), select(x[0] < 0, number(-1), x[0]));
+}
+
 double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 
 constexpr Pointwise rows[] = {
@@ -109,13 +129,12 @@ constexpr Pointwise rows[] = {
     {"Or", 2, 2, Gives::boolean, [](Numbers x) { return std::max(x[0], x[1]); }, [](Values x) { return x[0] || x[1]; }},
     {"PRelu", 2, 2, Gives::real, [](Numbers x) { return x[0] < 0 ? x[0] * x[1] : x[0]; },
      [](Values x) { return select(x[0] < 0, x[0] * x[1], x[0]); }},
-    {"Pow", 2, 2, Gives::real, [](Numbers x) { return std::pow(x[0], x[1]); }, [](Values x) { return pow(as_real(x[0]), as_real(x[1])); }},
+    {"Pow", 2, 2, Gives::first, [](Numbers x) { return std::pow(x[0], x[1]); }, power},
     {"Reciprocal", 1, 1, Gives::real, [](Numbers x) { return 1 / x[0]; }, [](Values x) { return 1 / x[0]; }},
     {"Relu", 1, 1, Gives::same, [](Numbers x) { return std::max(x[0], 0.0); }, [](Values x) { return maximum(x[0], 0); }},
     {"Round", 1, 1, Gives::real, [](Numbers x) { return std::nearbyint(x[0]); }, [](Values x) { return round(x[0]); }},
     {"Sigmoid", 1, 1, Gives::real, [](Numbers x) { return 1 / (1 + std::exp(-x[0])); }, [](Values x) { return sigmoid(x[0]); }},
-    {"Sign", 1, 1, Gives::same, [](Numbers x) { return sign(x[0]); },
-     [](Values x) { return select(x[0] > 0, x[0] * 0 + 1, select(x[0] < 0, x[0] * 0 - 1, x[0])); }},
+    {"Sign", 1, 1, Gives::same, [](Numbers x) { return sign(x[0]); }, sign_of},
     {"Sin", 1, 1, Gives::real, [](Numbers x) { return std::sin(x[0]); }, [](Values x) { return sin(x[0]); }},
     {"Sqrt", 1, 1, Gives::real, [](Numbers x) { return std::sqrt(x[0]); }, [](Values x) { return sqrt(x[0]); }},
     {"Sub", 2, 2, Gives::same, [](Numbers x) { return x[0] - x[1]; }, [](Values x) { return x[0] - x[1]; }},
@@ -126,6 +145,12 @@ constexpr Pointwise rows[] = {
     {"Where", 3, 3, Gives::same, [](Numbers x) { return x[0] != 0 ? x[1] : x[2]; }, chosen},
     {"Xor", 2, 2, Gives::boolean, [](Numbers x) { return double(x[0] != x[1]); }, [](Values x) { return (x[0] || x[1]) && !(x[0] && x[1]); }},
 };
+
+/// Whether the operator may give integers that its operands' type does not hold.
+bool may_leave_width(std::string_view op) {
+  constexpr std::string_view ops[] = {"Abs", "Add", "BitwiseNot", "Div", "Mul", "Neg", "Pow", "Sub", "Sum"};
+  return std::ranges::find(ops, op) != std::end(ops);
+}
 
 /// The numbers of the result, if those of all operands are known and of one shape or single.
 std::optional<std::vector<double>> folded(Translator& t, const Pointwise& row, const std::vector<Term>& operands, Kind kind) {
@@ -141,7 +166,7 @@ std::optional<std::vector<double>> folded(Translator& t, const Pointwise& row, c
   std::vector<double> result(count), at(operands.size());
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t n = 0; n < operands.size(); ++n) at[n] = (*operands[n].numbers)[operands[n].numbers->size() == 1 ? 0 : i];
-    if (row.number != nullptr) result[i] = row.number(at);
+    if (row.number != nullptr) result[i] = kind == Kind::i64 ? std::trunc(row.number(at)) : row.number(at);
     else if (kind == Kind::real) result[i] = at[0] / at[1];
     else if (at[1] == 0) return t.fail("an integer is divided by 0"), result;
     else result[i] = std::trunc(at[0] / at[1]);
@@ -157,11 +182,17 @@ Term pointwise(Translator& t, const OnnxOperation& operation, std::span<const Te
     operands.push_back(*operand);
   }
   Term result;
-  result.kind = row.gives == Gives::same ? operands.back().kind : row.gives == Gives::real ? Kind::real : Kind::boolean;
+  result.kind = row.gives == Gives::first  ? operands.front().kind
+                : row.gives == Gives::same ? operands.back().kind
+                : row.gives == Gives::real ? Kind::real
+                                           : Kind::boolean;
   result.axes = t.broadcast(operands);
   result.is_index =
       std::ranges::all_of(operands, [](const Term& operand) { return operand.is_index || (operand.numbers && operand.numbers->size() == 1); });
+  if (result.kind == Kind::i64) result.width = (row.gives == Gives::first ? operands.front() : operands.back()).width;
   result.numbers = folded(t, row, operands, result.kind);
+  if (result.numbers)
+    for (double& x : *result.numbers) x = wrapped(x, result.width);
   if (operation.op == "Identity")
     result.extents_of = operands[0].extents_of, result.constant = operands[0].constant, result.is_weights = operands[0].is_weights;
   if (operation.op == "IsNaN" && operands[0].is_weights) result.numbers = {0};
@@ -174,6 +205,7 @@ Term pointwise(Translator& t, const OnnxOperation& operation, std::span<const Te
     if (dims_of(values[is_first ? 2 : 1]).without(dims_of(*result.value)).empty()) return result;
   }
   result.value = row.value(values);
+  if (may_leave_width(operation.op)) result.value = wrapped(*result.value, result.width);
   return result;
 }
 

@@ -5,9 +5,6 @@
 namespace attune {
 namespace {
 
-/// Whether a value has all of the dims, over which it is summed or normalised.
-bool has_all(Translator& t, const Term& term, const Axis& axis) { return t.names_of(axis).without(dims_of(t.value_of(term))).empty(); }
-
 /// c[.., m, n] = sum over k of a[.., m, k] * b[.., k, n]. A dim of b that stands in another place of a is renamed: the same tokens in two roles.
 Term matmul_of(Translator& t, const OnnxOperation&, std::span<const Term* const> given, std::int64_t) {
   Term a = *given[0], b = *given[1], result;
@@ -42,54 +39,6 @@ Term matmul_of(Translator& t, const OnnxOperation&, std::span<const Term* const>
   return result;
 }
 
-/// The letters of an equation "ab,bc->ac": of both operands and of the result, spaces left out.
-std::optional<std::array<std::string, 3>> letters_of(const OnnxOperation& operation) {
-  std::string equation = text_of(operation, "equation");
-  std::erase(equation, ' ');
-  const std::size_t comma = equation.find(','), arrow = equation.find("->");
-  if (comma == std::string::npos || arrow == std::string::npos || comma > arrow || equation.find('.') != std::string::npos) return {};
-  return std::array{equation.substr(0, comma), equation.substr(comma + 1, arrow - comma - 1), equation.substr(arrow + 2)};
-}
-
-/// The product of two tensors whose axes have letters, summed over those that the result lacks.
-Term einsum_of(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
-  const auto letters = letters_of(operation);
-  if (!letters) return no_term(t, "has the equation '" + text_of(operation, "equation") + "'; one of two operands with letters alone and a result is right");
-  const auto& [of_a, of_b, of_result] = *letters;
-  Term a = *given[0], b = *given[1], result;
-  if (a.axes.size() != of_a.size() || b.axes.size() != of_b.size()) return no_term(t, "has other letters than its operands have axes");
-  const Axis dims_of_a = t.axes.dims(a.axes);
-  std::map<char, Axis> axes;
-  Axis summed;
-  for (std::size_t i = 0; i < of_a.size(); ++i) axes[of_a[i]] = a.axes[i];
-  for (std::size_t i = 0; i < of_b.size(); ++i) {
-    const auto same = axes.find(of_b[i]);
-    const Axis other = same == axes.end() ? Axis{} : t.axes.dims(same->second);
-    const Axis dims = t.axes.dims(b.axes[i]);
-    t.rename_if(std::ranges::any_of(dims, [&](int dim) { return std::ranges::count(dims_of_a, dim) != 0 && std::ranges::count(other, dim) == 0; }), b,
-                b.axes[i]);
-    if (same == axes.end()) axes[of_b[i]] = b.axes[i];
-    else if (!t.axes.unify(same->second, b.axes[i])) return no_term(t, std::string("has axes of different extents for the letter ") + of_b[i]);
-    if (of_result.find(of_b[i]) != std::string::npos) continue;
-    if (same == axes.end()) return no_term(t, std::string("sums over ") + of_b[i] + ", which one operand has alone");
-    summed.insert(summed.end(), b.axes[i].begin(), b.axes[i].end());
-  }
-  for (const char letter : of_a)
-    if (of_b.find(letter) == std::string::npos && of_result.find(letter) == std::string::npos)
-      return no_term(t, std::string("sums over ") + letter + ", which one operand has alone");
-  for (const char letter : of_result) {
-    if (!axes.contains(letter)) return no_term(t, std::string("has no axis for the letter ") + letter);
-    result.axes.push_back(axes[letter]);
-  }
-  if (!t.emits()) t.summed.push_back(summed);
-  if (!t.emits() || !t.problem().empty()) return result;
-  const Names over = t.names_of(summed);
-  if (!has_all(t, a, summed) || !has_all(t, b, summed)) return no_term(t, "sums over an axis along which an operand was expanded");
-  const Value left = t.value_of(a), right = t.value_of(b);
-  result.value = over.empty() ? left * right : call(Matmul{over}, {left, right}, Here::current());
-  return result;
-}
-
 /// Scores are of queries and keys, wherever they come from: their dims get these names.
 void name_scores(Translator& t, const Term& scores) {
   const std::size_t rank = scores.axes.size();
@@ -119,7 +68,7 @@ Term softmax_of(Translator& t, const OnnxOperation& operation, std::span<const T
   return result;
 }
 
-constexpr TermRule rules[] = {{"Einsum", 2, 2, einsum_of}, {"MatMul", 2, 2, matmul_of}, {"Softmax", 1, 1, softmax_of}};
+constexpr TermRule rules[] = {{"MatMul", 2, 2, matmul_of}, {"Softmax", 1, 1, softmax_of}};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "tools/onnx/operands.h"
 
@@ -30,6 +31,12 @@ constexpr Reduction reductions[] = {
     {"ReduceSumSquare", squared},
 };
 
+/// ln sum e^x over several dims, from the greatest; -inf where all are.
+Value joint_log_sum_exp(Value x, const Names& over) {
+  const Value greatest = call(ReduceMax{over}, {x}, Here::current()), from = select(greatest > -HUGE_VAL, greatest, 0.0);
+  return from + log(call(ReduceSum{over}, {exp(x - from)}, Here::current()));
+}
+
 /// x over the dims; those that it lacks, as it was expanded along them, multiply a sum.
 Value reduced(Translator& t, const Reduction& row, Value x, const Names& over) {
   const Names lacking = over.without(dims_of(x)), own = over.without(lacking);
@@ -41,8 +48,9 @@ Value reduced(Translator& t, const Reduction& row, Value x, const Names& over) {
   if (row.by == Reduction::By::sum && !own.empty()) x = call(ReduceSum{own}, {x}, Here::current());
   if (row.by == Reduction::By::sum && !lacking.empty()) x = x * (kind_of(x) == Kind::real ? to_real(times) : times);
   if (row.by == Reduction::By::log_sum_exp) {
-    if (own.size() > 1 || !lacking.empty()) return t.fail("of several axes, or of one along which its operand was expanded, is not supported"), x;
-    if (!own.empty()) x = call(LogSumExp{own[0]}, {x}, Here::current());
+    if (own.size() == 1) x = call(LogSumExp{own[0]}, {x}, Here::current());
+    if (own.size() > 1) x = joint_log_sum_exp(x, own);
+    if (!lacking.empty()) x = x + log(to_real(times));
   }
   return row.result == nullptr ? x : row.result(x);
 }

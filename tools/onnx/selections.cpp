@@ -29,6 +29,15 @@ std::optional<Dim> only_dim(Translator& t, const Axis& axis) {
   return {};
 }
 
+/// The row of a number along an axis, which may be several dims in a row.
+Value row_of(Translator& t, Value table, const Axis& along, Value number) {
+  const Names dims = t.names_of(along);
+  if (dims.empty()) return t.fail("its axis has one position, which stands for no dim"), table;
+  for (int i = dims.size(); i-- > 1; number = floor_div(number, extent(Dim{&t.g, dims[i]})))
+    table = gather(table, mod(number, extent(Dim{&t.g, dims[i]})), Dim{&t.g, dims[i]});
+  return gather(table, number, Dim{&t.g, dims[0]});
+}
+
 /// Rows of a table by numbers. A number below 0 counts from the end.
 Term gather_of(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
   const Term& table = *given[0];
@@ -51,14 +60,15 @@ Term gather_of(Translator& t, const OnnxOperation& operation, Given given, std::
   result.axes.insert(result.axes.end(), table.axes.begin() + static_cast<std::ptrdiff_t>(place) + 1, table.axes.end());
   if (!t.emits()) t.axes.keep(along);
   if (!t.emits() || !t.problem().empty()) return result;
-  const std::optional<Dim> dim = only_dim(t, along);
-  if (!dim) return result;
-  const Value numbers = t.value_of(ids);
-  const bool is_known = ids.numbers && ids.numbers->size() == 1;
-  if (is_known)
-    result.value =
-        gather(t.value_of(table), constant(t.g, integer_of(ids.numbers->front()) + (ids.numbers->front() < 0 ? t.axes.extent(along) : 0)), *dim);
-  else result.value = gather(t.value_of(table), select(numbers < 0, numbers + extent(*dim), numbers), *dim);
+  if (ids.numbers && ids.numbers->size() == 1) {
+    const std::int64_t number = integer_of(ids.numbers->front());
+    result.value = row_of(t, t.value_of(table), along, constant(t.g, number + (number < 0 ? t.axes.extent(along) : 0)));
+  } else {
+    const Value numbers = t.value_of(ids);
+    Value all_rows = constant(t.g, 1);
+    for (const Name dim : t.names_of(along)) all_rows = all_rows * extent(Dim{&t.g, dim});
+    result.value = row_of(t, t.value_of(table), along, select(numbers < 0, numbers + all_rows, numbers));
+  }
   return result;
 }
 
@@ -118,6 +128,7 @@ Term slice_of(Translator& t, const OnnxOperation& operation, Given given, std::i
     if (parts[i].count == t.axes.extent(from)) continue;
     if (!t.emits()) t.axes.keep(from);
     result.axes[i] = {t.fresh(parts[i].count, {}, AxisTable::Bound::value)};
+    if (!t.emits()) t.taken.push_back(result.axes[i]);
     if (t.emits() && t.problem().empty()) result.value = sliced(t, *result.value, from, parts[i], result.axes[i]);
   }
   return result;
@@ -136,6 +147,12 @@ Term concat_of_lists(Translator& t, Given given) {
   return result;
 }
 
+/// A dim of one position in the place of an axis that has none.
+void add_only_position(Translator& t, Term& part, std::size_t place) {
+  part.axes[place] = {t.fresh(1, {}, AxisTable::Bound::value)};
+  if (t.emits() && t.problem().empty()) part.value = along(t.value_of(part), t.g.dim(t.name_of(part.axes[place][0]), 1));
+}
+
 /// Tensors one behind the other along an axis, as the keys of a cache and those of the call.
 Term concat_of(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
   if (std::ranges::any_of(given, [](const Term* part) { return part == nullptr; })) return no_term(t, "an input is left out");
@@ -149,6 +166,7 @@ Term concat_of(Translator& t, const OnnxOperation& operation, Given given, std::
   for (Term& part : parts) {
     if (part.axes.size() != rank) return no_term(t, "joins tensors that have not as many axes");
     sum += t.axes.extent(part.axes[place]);
+    if (t.decided(t.axes.dims(part.axes[place]).empty())) add_only_position(t, part, place);
     if (!t.emits()) t.axes.keep(part.axes[place]);
     for (std::size_t i = 0; i < rank; ++i)
       if (i != place && !t.axes.unify(parts[0].axes[i], part.axes[i])) return no_term(t, "joins tensors of different extents beside the axis");

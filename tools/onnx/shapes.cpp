@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "dsl/integer_range.h"
 #include "tools/onnx/operands.h"
@@ -16,28 +17,6 @@ Term with_axes(Translator& t, const Term& term, std::vector<Axis> axes) {
   result.axes = std::move(axes);
   return result;
 }
-
-Term converted(Translator& t, Given given, Kind kind) {
-  Term result = *given[0];
-  result.kind = kind;
-  if (result.kind == given[0]->kind) return result;
-  if (result.numbers)
-    for (double& x : *result.numbers) x = result.kind == Kind::boolean ? x != 0 : result.kind == Kind::i64 ? std::trunc(x) : x;
-  if (!t.emits() || (result.numbers && result.numbers->size() != 1)) return result;
-  const Value x = t.value_of(*given[0]);
-  result.value = result.kind == Kind::real  ? to_real(x)
-                 : result.kind == Kind::i64 ? to_i64(x)
-                                            : x != (given[0]->kind == Kind::real ? literal(&t.g, 0, Kind::real, Here::current()) : constant(t.g, 0));
-  return result;
-}
-
-Term cast(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
-  const OnnxElement* element = find_element(static_cast<int>(std::clamp(number_of(operation, "to", 0), -1., 1e6)));
-  if (element == nullptr) return no_term(t, "the type to convert to is not supported");
-  return converted(t, given, element->kind == Kind::real || element->kind == Kind::boolean ? element->kind : Kind::i64);
-}
-
-Term cast_like(Translator& t, const OnnxOperation&, Given given, std::int64_t) { return converted(t, given, given[1]->kind); }
 
 Term constant_node(Translator& t, const OnnxOperation& operation, Given, std::int64_t) {
   for (const auto& [name, value] : operation.attributes) {
@@ -65,6 +44,31 @@ Term shape_of(Translator& t, const OnnxOperation& operation, Given given, std::i
   return result;
 }
 
+Term size_of(Translator& t, const OnnxOperation&, Given given, std::int64_t) {
+  Term result = t.numbers({static_cast<double>(element_count(t.extents(*given[0])))}, Kind::i64);
+  Axis all;
+  for (const Axis& axis : given[0]->axes) all.insert(all.end(), axis.begin(), axis.end());
+  result.extents_of.emplace_back(std::move(all));
+  return result;
+}
+
+/// Numbers of these extents with their axes in another order, outermost first.
+std::vector<double> transposed(const std::vector<double>& numbers, const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& order) {
+  std::vector<std::size_t> strides(extents.size(), 1);
+  for (std::size_t i = extents.size(); i-- > 1;) strides[i - 1] = strides[i] * static_cast<std::size_t>(extents[i]);
+  std::vector<double> result(numbers.size());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    std::size_t rest = i, from = 0;
+    for (std::size_t axis = order.size(); axis-- > 0;) {
+      const auto of = static_cast<std::size_t>(order[axis]), extent = static_cast<std::size_t>(extents[of]);
+      from += rest % extent * strides[of];
+      rest /= extent;
+    }
+    result[i] = numbers[from];
+  }
+  return result;
+}
+
 Term transpose_of(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
   const std::size_t rank = given[0]->axes.size();
   std::vector<std::int64_t> order = integers_of(operation, "perm");
@@ -75,7 +79,9 @@ Term transpose_of(Translator& t, const OnnxOperation& operation, Given given, st
   if (!t.problem().empty()) return {};
   if (std::set(order.begin(), order.end()).size() != rank || order.size() != rank) return no_term(t, "perm must name each axis once");
   for (const std::int64_t axis : order) axes.push_back(given[0]->axes[static_cast<std::size_t>(axis)]);
-  return with_axes(t, *given[0], std::move(axes));
+  Term result = with_axes(t, *given[0], std::move(axes));
+  if (result.numbers && result.numbers->size() > 1) result.numbers = transposed(*given[0]->numbers, t.extents(*given[0]), order);
+  return result;
 }
 
 Term reshape_of(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
@@ -129,13 +135,14 @@ Term squeeze_of(Translator& t, const OnnxOperation& operation, Given given, std:
     goes[gone] = true;
   }
   std::vector<Axis> axes;
+  Term result = *given[0];
   for (std::size_t i = 0; i < rank; ++i) {
     if (!goes[i]) axes.push_back(given[0]->axes[i]);
     else if (t.axes.extent(given[0]->axes[i]) != 1)
       return no_term(t, "an axis that goes has " + std::to_string(t.axes.extent(given[0]->axes[i])) + " positions; it must have one");
-    else t.axes.drop(given[0]->axes[i]);
+    else t.axes.drop(given[0]->axes[i]), t.take_only(result, given[0]->axes[i]);
   }
-  return with_axes(t, *given[0], std::move(axes));
+  return with_axes(t, result, std::move(axes));
 }
 
 /// A tensor with axes of these extents along which it does not differ.
@@ -160,7 +167,7 @@ Term expand_of(Translator& t, const OnnxOperation&, Given given, std::int64_t) {
   std::vector<Term> both = {*given[0], Term{}};
   both[1].axes = axes_of(t, *given[1]);
   std::vector<Axis> axes = t.broadcast(both);
-  Term result = with_axes(t, *given[0], std::move(axes));
+  Term result = with_axes(t, both[0], std::move(axes));
   if (result.numbers && t.emits()) result.value = t.value_of(*given[0]);
   if (element_count(t.extents(result)) != 1) result.numbers.reset();
   return result;
@@ -226,27 +233,13 @@ Term trilu_of(Translator& t, const OnnxOperation& operation, Given given, std::i
   return result;
 }
 
-Term clip_of(Translator& t, const OnnxOperation& operation, Given given, std::int64_t opset) {
-  Term result = *given[0];
-  for (std::size_t i = 1; i < given.size(); ++i) {
-    if (given[i] == nullptr) continue;
-    OnnxOperation bound = operation;
-    bound.op = i == 1 ? "Max" : "Min";
-    const std::array<const Term*, 2> both = {&result, given[i]};
-    result = t.apply(bound, both, opset);
-  }
-  return result;
-}
-
-constexpr TermRule rules_of_shapes[] = {{"Cast", 1, 1, cast},
-                                        {"CastLike", 2, 2, cast_like},
-                                        {"Clip", 1, 3, clip_of},
-                                        {"Constant", 0, 0, constant_node},
+constexpr TermRule rules_of_shapes[] = {{"Constant", 0, 0, constant_node},
                                         {"ConstantOfShape", 1, 1, constant_of_shape},
                                         {"Expand", 2, 2, expand_of},
                                         {"Range", 3, 3, range_of},
                                         {"Reshape", 1, 2, reshape_of},
                                         {"Shape", 1, 1, shape_of},
+                                        {"Size", 1, 1, size_of},
                                         {"Squeeze", 1, 2, squeeze_of},
                                         {"Transpose", 1, 1, transpose_of},
                                         {"Trilu", 1, 2, trilu_of},

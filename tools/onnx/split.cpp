@@ -48,6 +48,7 @@ std::vector<Term> slices(Translator& t, const Term& x, std::size_t place, const 
   for (const std::int64_t length : lengths) {
     Term& part = parts.emplace_back(Term{x.kind, x.axes, std::nullopt});
     part.axes[place] = {t.fresh(length, {}, AxisTable::Bound::value)};
+    if (!t.emits()) t.taken.push_back(part.axes[place]);
     if (t.emits() && t.problem().empty()) part.value = sliced(t, t.value_of(x), from, {start, length}, part.axes[place]);
     start += length;
   }
@@ -69,7 +70,9 @@ std::vector<Term> split_of(Translator& t, const OnnxOperation& operation, Given 
     }
     return parts;
   }
-  const bool are_equal = lengths.size() > 1 && lengths[0] > 0 && std::ranges::count(lengths, lengths[0]) == std::ssize(lengths);
+  const Axis own = t.axes.dims(x.axes[place]);
+  const bool is_whole = t.decided(std::ranges::any_of(own, [&](int dim) { return t.axes.is_of_value(dim); }));
+  const bool are_equal = !is_whole && lengths.size() > 1 && lengths[0] > 0 && std::ranges::count(lengths, lengths[0]) == std::ssize(lengths);
   return are_equal ? equal_parts(t, x, place, std::ssize(lengths), lengths[0]) : slices(t, x, place, lengths);
 }
 

@@ -16,7 +16,7 @@ namespace {
 const TermRule* rule_of(const OnnxOperation& operation) {
   if (!operation.domain.empty() && operation.domain != "ai.onnx") return nullptr;
   for (const std::span<const TermRule> rules :
-       {activation_rules(), pointwise_rules(), product_rules(), row_rules(), selection_rules(), shape_rules(), split_rules()})
+       {activation_rules(), cast_rules(), einsum_rules(), pointwise_rules(), product_rules(), row_rules(), selection_rules(), shape_rules(), split_rules()})
     for (const TermRule& rule : rules)
       if (rule.op == operation.op) return &rule;
   return nullptr;
@@ -44,26 +44,6 @@ Kind calculated(Kind kind) { return kind == Kind::real || kind == Kind::boolean 
 
 }  // namespace
 
-double number_of(const OnnxOperation& operation, std::string_view attribute, double missing) {
-  const auto found = operation.attributes.find(attribute);
-  const double* number = found == operation.attributes.end() ? nullptr : std::get_if<double>(&found->second);
-  return number == nullptr ? missing : *number;
-}
-
-std::string text_of(const OnnxOperation& operation, std::string_view attribute) {
-  const auto found = operation.attributes.find(attribute);
-  const std::string* text = found == operation.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
-  return text == nullptr ? std::string() : *text;
-}
-
-std::vector<std::int64_t> integers_of(const OnnxOperation& operation, std::string_view attribute) {
-  const auto found = operation.attributes.find(attribute);
-  const auto* numbers = found == operation.attributes.end() ? nullptr : std::get_if<std::vector<double>>(&found->second);
-  std::vector<std::int64_t> integers;
-  if (numbers != nullptr) std::ranges::transform(*numbers, std::back_inserter(integers), integer_of);
-  return integers;
-}
-
 void Translator::translate(const std::function<void(Translator&)>& walk) {
   for (const bool emits : {false, true}) {
     if (!problem_.empty()) return;
@@ -80,7 +60,7 @@ void Translator::unify_parts() {
     for (const Joined& other : joined) {
       const auto same_extent = [&](const Axis& a, const Axis& b) { return axes.extent(a) == axes.extent(b); };
       if (axes.dims(one.whole) != axes.dims(other.whole) || !std::ranges::equal(one.parts, other.parts, same_extent)) continue;
-      for (std::size_t i = 0; i < one.parts.size(); ++i) axes.unify(one.parts[i], other.parts[i]);
+      for (std::size_t i = 0; i < one.parts.size(); ++i) axes.unify(one.parts[i], other.parts[i], AxisTable::Ones::one);
     }
 }
 
@@ -148,6 +128,7 @@ Term Translator::constant(const std::string& name, const OnnxTensor& tensor) {
   if (!tensor.problem.empty()) fail(tensor.problem);
   Term term{calculated(tensor.element->kind), {}, tensor.values};
   term.constant = fmt::format("{}#{}", name, scope_);
+  term.width = width_of(*tensor.element);
   for (const std::int64_t extent : tensor.extents) {
     term.axes.emplace_back();
     if (extent != 1) term.axes.back().push_back(fresh(extent, {}, AxisTable::Bound::input));
@@ -204,6 +185,14 @@ Value Translator::value_of(const Term& term) {
   return constant_values_.emplace(name, value).first->second;
 }
 
+void Translator::take_only(Term& term, const Axis& axis) {
+  if (!emits_ || !problem_.empty()) return;
+  for (const int dim : axes.dims(axis)) {
+    const Value x = value_of(term);
+    if (const Name name = name_of(dim); dims_of(x).has(name)) term.value = gather(x, attune::constant(g, 0), {&g, name});
+  }
+}
+
 bool Translator::rename_if(bool condition, Term& operand, Axis& axis) {
   if (!decided(condition)) return false;
   const int other = fresh(axes.extent(axis), {}, operand.is_index ? AxisTable::Bound::no : AxisTable::Bound::input);
@@ -235,6 +224,11 @@ std::vector<Axis> Translator::broadcast(std::vector<Term>& operands) {
       if (axes.extent(axis) != 1) rename_if(stands_elsewhere(axis, place), operands[n], axis);
       if (!axes.unify(result[place], axis)) fail(fmt::format("shapes do not broadcast: {} positions beside {}", axes.extent(result[place]), axes.extent(axis)));
       if (axes.extent(result[place]) == 1 && (axes.extent(axis) != 1 || result[place].empty())) result[place] = axis;
+    }
+  for (Term& operand : operands)
+    for (std::size_t i = 0; i < operand.axes.size(); ++i) {
+      const Axis &axis = operand.axes[i], &other = result[rank - operand.axes.size() + i];
+      if (axes.extent(axis) == 1 && axes.dims(axis) != axes.dims(other)) take_only(operand, axis);
     }
   return result;
 }

@@ -12,6 +12,7 @@
 #include "dsl/interpret.h"
 #include "tools/onnx/axes.h"
 #include "tools/onnx/node.h"
+#include "tools/onnx/width.h"
 
 namespace attune {
 
@@ -25,6 +26,7 @@ struct Term {
   std::string constant = {};                         ///< of numbers: what they are known by
   bool is_index = false;                             ///< made of positions alone: those along another axis are no renaming
   bool is_weights = false;                           ///< of a softmax, which is never NaN for a row without a visible key
+  Width width = {};                                  ///< of integers
 };
 
 /// Translates twice: the first round finds which axes are the same dims and emits nothing, the second emits. `walk` is called for both and does the
@@ -45,6 +47,7 @@ class Translator {
     std::vector<Axis> parts;
   };
   std::vector<Joined> joined;
+  std::vector<Axis> taken;   ///< the axes of slices; where two are one dim, it follows from none of them
   std::vector<Axis> summed;  ///< the axes of products; those that nothing else names are the depth of heads
   Graph& g;
 
@@ -74,6 +77,8 @@ class Translator {
 
   /// Operands with their axes brought together, and the axes of the result. A dim that would stand in two axes is renamed in the operand.
   std::vector<Axis> broadcast(std::vector<Term>& operands);
+  /// The term at the only position of an axis, which a value may have as a dim of one.
+  void take_only(Term& term, const Axis& axis);
   /// The operand with another dim in the place of one; the same decision in both rounds.
   bool rename_if(bool condition, Term& operand, Axis& axis);
 
@@ -103,6 +108,8 @@ struct TermRule {
   std::vector<Term> (*apply_all)(Translator&, const OnnxOperation&, std::span<const Term* const>, std::int64_t opset) = nullptr;
 };
 std::span<const TermRule> activation_rules();
+std::span<const TermRule> cast_rules();
+std::span<const TermRule> einsum_rules();
 std::span<const TermRule> pointwise_rules();
 std::span<const TermRule> product_rules();
 std::span<const TermRule> row_rules();
