@@ -26,24 +26,32 @@ constexpr int most_parts = 4;
 /// perhaps widened from bf16 and scaled. Of b, which is computed once for a tile of rows, and there are few: an element of a quantised block, too.
 constexpr int cheap_of_a = 4, cheap_of_b = 12;
 
-/// Rows and columns of a tile in registers.
-struct Tile {
-  int rows;
-  Tiled columns;
-  bool is_whole = false;  ///< none has fewer columns
-  int width() const { return columns.size(); }
-};
-
 /// Tiles along the innermost columns, from one to before another.
 struct ColumnTiles {
   Expr first, end;
 };
 
+/// Rows and columns of a tile in registers.
+struct Tile {
+  int rows;
+  Tiled columns;
+  ColumnTiles along;
+  bool is_whole = false;  ///< none has fewer columns
+  int width() const { return columns.size(); }
+  Expr tiles_along() const { return Halide::Internal::simplify(Halide::max(along.end - along.first, 0)); }
+  /// Of all tiles of columns that of a number among those along the innermost columns.
+  Expr column_tile(const Expr& number) const {
+    if (columns.outer().size() == 0) return along.first + number;
+    const Expr divisor = Halide::max(tiles_along(), 1);
+    return along.first + number / divisor * columns.tiles_along() + number % divisor;
+  }
+};
+
 /// What an update of the result goes over: column and row in a tile, tile of rows, tile of columns in a task, task, and the batch dims; and the
-/// row, tile of columns and column of the product where an iteration is.
+/// row, number of the tile of columns and column of the product where an iteration is.
 struct ResultLoops {
   RDom over;
-  Expr row, column_tile, column;
+  Expr row, number, column;
 };
 
 class DirectGemm {
@@ -70,7 +78,7 @@ class DirectGemm {
     const Expr height = p_.rows.extent();
     const int rows = is_dot_ ? std::min(tile_.rows, tile_.sums / dot_columns) : tile_.rows;
     const int few = is_dot_ || body_.columns.empty() || rows < 4 ? 1 : rows / 2;
-    if (rows > 1) add_rows(tile_of(rows, tile_.vectors), all_columns(tile_.vectors), Halide::select(height <= few, 0, tiles_of(height, rows)));
+    if (rows > 1) add_rows(tile_of(rows, tile_.vectors), Halide::select(height <= few, 0, tiles_of(height, rows)));
     if (few > 1) add_wide_rows(few, 2 * tile_.vectors, Halide::select(height > 1 && height <= few, 1, 0));
     add_wide_rows(1, vectors_of_row(), rows > 1 ? Halide::select(height == 1, 1, 0) : height);
     result_.compute_root();
@@ -79,22 +87,24 @@ class DirectGemm {
 
  private:
   Piece stored(const Piece& piece, const std::vector<std::string>& innermost) const;
-  Tile tile_of(int rows, int vectors) const { return {rows, Tiled(body_.columns, p_.extents, is_dot_ ? dot_columns : vectors * lanes_)}; }
+  /// Along all columns.
+  Tile tile_of(int rows, int vectors) const {
+    const Tiled columns(body_.columns, p_.extents, is_dot_ ? dot_columns : vectors * lanes_);
+    return {rows, columns, {0, columns.tiles_along()}};
+  }
   /// Whether b's elements along the dim are made of the same memory, as the two integers of a byte are.
   bool is_in_elements(const std::string& dim) const;
   /// Vectors of columns in the tiles of a single row: as many chains of sums as can be.
   int vectors_of_row() const;
-  /// Of the innermost columns.
-  ColumnTiles all_columns(int vectors) const;
-  /// An update of the result by so many tiles of rows, each along these columns.
-  void add_rows(const Tile& tile, const ColumnTiles& columns, const Expr& tiles);
-  ResultLoops loops_over(const Tile& tile, const ColumnTiles& along, const Expr& tiles);
+  /// An update of the result by so many tiles of rows, each along the tile's columns.
+  void add_rows(const Tile& tile, const Expr& tiles);
+  ResultLoops loops_over(const Tile& tile, const Expr& tiles);
   void schedule_last_update(const Tile& tile, const RDom& loops);
   /// The same by whole tiles of so many vectors of columns, and the columns that are left by the template's own: padding is costly.
   void add_wide_rows(int rows, int vectors, const Expr& tiles);
   void sum_columns(const Tile& tile, Func sums, const Halide::LoopLevel& level);
   void sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& level);
-  /// a * b at row i of tile io, column j of tile jo, and the contraction's `outer`, `index` and `part`.
+  /// a * b at row i of tile io, column j of the tile with number jo, and the contraction's `outer`, `index` and `part`.
   Expr product(const Tile& tile, const Expr& outer, const Expr& index, const Expr& part) const;
   /// The arguments of the sums: these, the tile's, the batch dims.
   std::vector<Var> tile_vars(std::vector<Var> first) const;
@@ -148,20 +158,19 @@ int DirectGemm::vectors_of_row() const {
   return std::max(most / tile_.vectors, 1) * tile_.vectors;
 }
 
-ColumnTiles DirectGemm::all_columns(int vectors) const { return {0, tile_of(1, vectors).columns.tiles_along()}; }
-
 void DirectGemm::add_wide_rows(int rows, int vectors, const Expr& tiles) {
   const std::optional<int> columns = body_.columns.empty() ? 1 : fixed_value(p_.extents.at(body_.columns.back()));
   if (columns && *columns <= vectors * lanes_) vectors = std::max((*columns + lanes_ - 1) / lanes_, 1);
   const bool is_one = columns && *columns <= vectors * lanes_;
-  if (is_dot_ || is_one || vectors <= tile_.vectors) return add_rows(tile_of(rows, vectors), all_columns(vectors), tiles);
+  if (is_dot_ || is_one || vectors <= tile_.vectors) return add_rows(tile_of(rows, vectors), tiles);
   Tile wide = tile_of(rows, vectors);
   wide.is_whole = true;
-  const Tile narrow = tile_of(rows, tile_.vectors);
-  const Expr whole = Halide::Internal::simplify(wide.columns.extent() / wide.width());
-  if (!is_const_zero(whole)) add_rows(wide, {0, whole}, tiles);
+  wide.along.end = Halide::Internal::simplify(wide.columns.extent() / wide.width());
+  Tile narrow = tile_of(rows, tile_.vectors);
+  narrow.along.first = wide.along.end * wide.width() / narrow.width();
+  if (!is_const_zero(wide.along.end)) add_rows(wide, tiles);
   const Expr rest = Halide::Internal::simplify(wide.columns.extent() % wide.width());
-  if (!is_const_zero(rest)) add_rows(narrow, {whole * wide.width() / narrow.width(), narrow.columns.tiles_along()}, tiles);
+  if (!is_const_zero(rest)) add_rows(narrow, tiles);
 }
 
 bool DirectGemm::is_in_elements(const std::string& dim) const {
@@ -174,8 +183,8 @@ Expr DirectGemm::product(const Tile& tile, const Expr& outer, const Expr& index,
   over_.place_outer(outer, within(index, over_.extent()), at);
   parts_.place(part, at);
   p_.rows.place(clamped(io_ * tile.rows + i_, p_.rows.extent(), false), at);
-  const Expr column = tile.columns.first(jo_) + j_, columns = tile.columns.extent();
-  tile.columns.place(jo_, tile.is_whole ? within(column, columns) : clamped(column, columns, !is_dot_), at);
+  const Expr column_tile = tile.column_tile(jo_), column = tile.columns.first(column_tile) + j_, columns = tile.columns.extent();
+  tile.columns.place(column_tile, tile.is_whole ? within(column, columns) : clamped(column, columns, !is_dot_), at);
   return Halide::cast<float>(body_.a.at(at)) * Halide::cast<float>(body_.b.at(at));
 }
 
@@ -218,22 +227,23 @@ void DirectGemm::sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& 
   sums.update(1).reorder(j_, i_, RVar(rest[0].name()), RVar(rest[1].name())).unroll(j_).unroll(i_);
 }
 
-void DirectGemm::add_rows(const Tile& tile, const ColumnTiles& along, const Expr& tiles) {
+void DirectGemm::add_rows(const Tile& tile, const Expr& tiles) {
   Func sums("sums");
   sums(tile_vars({j_})) = 0.f;
   Halide::LoopLevel level;
   if (is_dot_) sum_dots(tile, sums, level);
   else sum_columns(tile, sums, level);
 
-  const ResultLoops loops = loops_over(tile, along, tiles);
+  const ResultLoops loops = loops_over(tile, tiles);
   Coordinates at;
-  std::vector<Expr> sum{loops.over[0], loops.over[1], within(loops.column_tile, tile.columns.tiles()), loops.over[2]};
+  // By the number, which loops alone make: of a quotient and a remainder bounds inference would ask for all tiles along the columns.
+  std::vector<Expr> sum{loops.over[0], loops.over[1], loops.number, loops.over[2]};
   for (std::size_t n = 0; n < body_.batch.size(); ++n) {
     at[body_.batch[n]] = within(loops.over[5 + static_cast<int>(n)], p_.extents.at(body_.batch[n]));
     sum.push_back(at[body_.batch[n]]);
   }
   p_.rows.place(loops.row, at);
-  tile.columns.place(loops.column_tile, within(loops.column, tile.columns.extent()), at);
+  tile.columns.place(tile.column_tile(loops.number), within(loops.column, tile.columns.extent()), at);
   const Expr element = finished(body_, sums(sum), at);
   if (!result_.defined()) result_(result_vars(body_.out)) = Halide::undef(element.type());
   result_(arguments(body_.out, at)) = element;
@@ -241,25 +251,22 @@ void DirectGemm::add_rows(const Tile& tile, const ColumnTiles& along, const Expr
   schedule_last_update(tile, loops.over);
 }
 
-ResultLoops DirectGemm::loops_over(const Tile& tile, const ColumnTiles& along, const Expr& tiles) {
+ResultLoops DirectGemm::loops_over(const Tile& tile, const Expr& tiles) {
   const Tiled& columns = tile.columns;
   const int rows = tile.rows, width = tile.width();
-  const Expr tiles_along = Halide::Internal::simplify(Halide::max(along.end - along.first, 0)), column_tiles = columns.outer().extent() * tiles_along;
+  const Expr column_tiles = columns.outer().extent() * tile.tiles_along();
   const Expr work = Halide::max(p_.rows.extent() * over_.extent() * over_.outer().extent() * parts_.extent() * width, 1);
-  const auto number = [&](const Expr& value) { return opaque(value, numbers_); };
-  const Expr blocks = number(tiles_of(column_tiles, Halide::max(work_per_task / work, 1))), breadth = number(tiles_of(column_tiles, blocks));
+  const auto told = [&](const Expr& value) { return opaque(value, numbers_); };
+  const Expr blocks = told(tiles_of(column_tiles, Halide::max(work_per_task / work, 1))), breadth = told(tiles_of(column_tiles, blocks));
   Halide::Region ranges{{0, width}, {0, rows}, {0, tiles}, {0, breadth}, {0, Halide::select(tiles == 0, 0, blocks)}};
   for (const std::string& dim : body_.batch) ranges.emplace_back(0, p_.extents.at(dim));
   RDom loops(ranges, "loops_" + std::to_string(rows) + "_" + std::to_string(width));
-  const Expr row = loops[2] * rows + loops[1], number_of_tile = loops[4] * breadth + loops[3];
-  const Expr divisor = Halide::max(tiles_along, 1);
-  const Expr column_tile =
-      along.first + (columns.outer().size() == 0 ? number_of_tile : number_of_tile / divisor * columns.tiles_along() + number_of_tile % divisor);
-  const Expr column = columns.first(column_tile) + loops[0];
-  loops.where(number_of_tile < column_tiles);
+  const Expr row = loops[2] * rows + loops[1], number = loops[4] * breadth + loops[3];
+  const Expr column = columns.first(tile.column_tile(number)) + loops[0];
+  loops.where(number < column_tiles);
   loops.where(row < p_.rows.extent());
   if (!tile.is_whole) loops.where(Halide::likely(column < columns.extent()));
-  return {loops, row, column_tile, column};
+  return {loops, row, number, column};
 }
 
 /// A task is a part of a row of tiles, of any index of the batch; a tile's rows and columns are unrolled and in vectors.

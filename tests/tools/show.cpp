@@ -149,6 +149,12 @@ TEST_CASE("a last tile of few rows multiplies no more than these", "[command lin
   for (const int rows : {2, 4, 6}) CHECK(blocks[4 * rows * 4] == 3);  // of three codes of layers, four vectors wide, four steps at once
 }
 
+TEST_CASE("a tile of columns of few rows is computed once, also where columns are several dims", "[command line]") {
+  const std::string loops = attune_says({"show", "multi_head", "--stage", "loops", "--size", "small", "--target", "x86-64-v3"});
+  // the number of a tile of columns has no loop of its own in what a tile computes
+  CHECK_THAT(loops, Catch::Contains("produce sums {") && !Catch::Contains("for (sums.s0.jo-") && !Catch::Contains("for (sums.s1.jo-"));
+}
+
 TEST_CASE("the memory of products is prefetched, of those between stages, too", "[command line]") {
   const auto prefetched = [](const std::string& schedule) {
     return count_lines(attune_says({"show", "multi_head", "--target", "x86-64-v4", "--stage", "assembly", "--size", "large", "--schedule", schedule}),
