@@ -61,6 +61,8 @@ constexpr Value call(const Op& op, std::initializer_list<Value> inputs, Here at)
 constexpr Value literal(Graph* graph, double value, Kind kind, Here at);
 /// The kind of a value; defined in dsl/graph.h.
 constexpr Kind kind_of(Value value);
+/// The extent that a dim is fixed to in the value's graph, 0 of another; defined in dsl/graph.h.
+constexpr std::int64_t fixed_extent(Value value, Name dim);
 
 /// An operand of an operator: a value or a number, with the place of the call.
 struct Operand {

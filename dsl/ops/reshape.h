@@ -121,13 +121,20 @@ struct Merge {
 };
 
 constexpr Value rename(Value x, Dim from, Dim to, Here at = Here::current()) { return call(Rename{from.name, to.name}, {x}, at); }
-/// split(x, model, {{heads, 12}, depth})
+/// split(x, model, {{heads, 12}, depth}). Where more than one extent is not stated, those that dims are fixed to count.
 constexpr Value split(Value x, Dim from, std::initializer_list<Part> into, Here at = Here::current()) {
   Split op{from.name, {}, {}};
   for (const Part& part : into) {
     if (op.into.size() < 4) op.extents[static_cast<std::size_t>(op.into.size())] = part.extent;
     op.into.add(part.dim.name);
   }
+  int unstated = 0;
+  for (int i = 0; i < op.into.size() && i < 4; ++i) unstated += op.extents[static_cast<std::size_t>(i)] == 0;
+  for (int i = 0; i < op.into.size() && i < 4 && unstated > 1; ++i)
+    if (std::int64_t& extent = op.extents[static_cast<std::size_t>(i)]; extent == 0) {
+      extent = fixed_extent(x, op.into[i]);
+      unstated -= extent != 0;
+    }
   return call(op, {x}, at);
 }
 constexpr Value merge(Value x, std::initializer_list<Dim> from, Dim into, Here at = Here::current()) {

@@ -31,20 +31,22 @@ struct Attention {
   /// Weights of the keys j <= i, and 0 of the others: for weights that no softmax makes.
   constexpr Value causal(Value weights) const { return select(index(queries) >= index(keys), weights, 0); }
   /// out[.., i, d] = sum_j weights[.., i, j] values[.., j, d].
-  constexpr void output(Value weights, Value values) const {
-    g.output("out", matmul(weights, values, keys), {batch, heads, queries, value_depth});
+  constexpr void output(Value weights, Value values, Here at = Here::current()) const {
+    g.output("out", matmul(weights, values, keys, at), {batch, heads, queries, value_depth}, at);
   }
   /// The same with weights = softmax of the scores over the keys, and v.
-  constexpr void output(Value changed_scores) const { output(softmax(changed_scores, keys), v); }
+  constexpr void output(Value changed_scores, Here at = Here::current()) const { output(softmax(changed_scores, keys, at), v, at); }
   /// The same of the masked scores, and the scores that are asked for.
-  constexpr void output(const ScoreSteps& steps, ScoreOutput asked) const {
-    const Value weights = softmax(steps.masked, keys);
-    output(weights, v);
+  constexpr void output(const ScoreSteps& steps, ScoreOutput asked, Here at = Here::current()) const {
+    const Value weights = softmax(steps.masked, keys, at);
+    output(weights, v, at);
     const std::array<Value, 5> all = {weights, steps.scaled, steps.capped, steps.masked, weights};
-    if (asked != ScoreOutput::none) g.output("scores", all[static_cast<std::size_t>(asked)], {batch, heads, queries, keys});
+    if (asked != ScoreOutput::none) g.output("scores", all[static_cast<std::size_t>(asked)], {batch, heads, queries, keys}, at);
   }
   /// lse[.., i] = ln sum_j exp(scores[.., i, j]): what merge_partials and gradients want of a result.
-  constexpr void output_lse(Value changed_scores) const { g.output("lse", log_sum_exp(changed_scores, keys), {batch, heads, queries}); }
+  constexpr void output_lse(Value changed_scores, Here at = Here::current()) const {
+    g.output("lse", log_sum_exp(changed_scores, keys, at), {batch, heads, queries}, at);
+  }
 };
 
 }  // namespace attune

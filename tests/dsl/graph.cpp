@@ -148,6 +148,14 @@ TEMPLATE_LIST_TEST_CASE("an operation has a name of its own and says what it com
   check_operation(TestType::name, TestType::meaning, TestType::arity);
 }
 
+TEST_CASE("what is wrong with an output that a shared part writes is said of the variant's line", "[graph]") {
+  Graph g;
+  const Attention a(g);
+  a.output(a.scores() + to_real(index(g.dim("nowhere"))));
+  constexpr int line = __LINE__ - 1;
+  CHECK(text(g.problem()).starts_with("line " + std::to_string(line) + ": output: out is written as "));
+}
+
 TEST_CASE("a number in a sentence can be recognised", "[text]") {
   const std::pair<double, const char*> numbers[] = {{0.1, "0.1"}, {-2, "-2"}, {1e15, "1000000000000000"}, {9e15, "9e15"}, {-9223372036854775807.0, "-9.223372e18"}, {1.5e300, "1.5e300"}};
   for (const auto& [number, expected] : numbers) CHECK(text(sentence(number)) == expected);

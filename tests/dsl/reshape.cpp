@@ -164,6 +164,14 @@ TEST_CASE("an extent that split states binds an input's dim", "[split]") {
   CHECK(interpret(g, {{"x", array({4}, {1, 2, 3, 4})}, {"y", array({3}, {1, 1, 1})}}).problem == "input 'y' has heads = 3; it must be 2");
 }
 
+TEST_CASE("dims that are fixed are stated to split", "[split]") {
+  Graph g;
+  const Dim model = g.dim("model"), heads = g.dim("heads", 2), depth = g.dim("depth");
+  g.output("out", split(g.input("x", {model}), model, {heads, depth}), {depth, heads});
+  g.finish();
+  check_elements(outputs_of(g, {{"x", array({6}, {0, 1, 2, 3, 4, 5})}}).at("out"), {3, 2}, {0, 3, 1, 4, 2, 5});
+}
+
 TEST_CASE("merge brings dims together in the named order, also dims that do not stand side by side", "[merge]") {
   Array x = array({2, 1, 3}, {});
   for (int i = 0; i < 6; ++i) x.data.push_back(i);

@@ -102,6 +102,14 @@ std::string reason_of(const Message& error, std::span<const Message> following) 
   return {};
 }
 
+/// What the language says of an error of the compiler that would tell of operators and conversions: a graph is built before there are numbers.
+std::optional<std::string> said_of_values(std::string_view error) {
+  if (has_one_of(error, {"from 'attune::Value' to 'bool'", "'Value' is not contextually convertible to 'bool'"}))
+    return "a value has no number while its graph is built; select(condition, a, b) chooses in the kernel";
+  if (has_one_of(error, {"-fconstexpr-ops-limit=", "-fconstexpr-loop-limit=", "hit maximum step limit"})) return "building the graph does not end, or takes too many steps";
+  return std::nullopt;
+}
+
 /// 'SHORT' for "'LONG' {aka 'SHORT'}" of GCC and "'LONG' (aka 'SHORT')" of Clang.
 std::string with_short_types(std::string text) {
   for (const std::string_view mark : {"' {aka '", "' (aka '"})
@@ -149,7 +157,8 @@ CompilerError first_error(const std::string& output, const CompiledHeader& compi
   if (found == messages.end()) return {};
   if (const auto sentence = sentence_of_graph(*found, compiled.header)) return {*sentence};
   const std::size_t error = cause_of(messages, static_cast<std::size_t>(found - messages.begin()));
-  const std::string text = one_line(with_short_types(messages[error].text + reason_of(messages[error], std::span(messages).subspan(error + 1))));
+  const std::string said = with_short_types(messages[error].text + reason_of(messages[error], std::span(messages).subspan(error + 1)));
+  const std::string text = one_line(said_of_values(said).value_or(said));
   const Message& place = place_of(messages, error, compiled);
   if (place.file == compiled.source || place.line == 0) return {text, place.line};
   const std::string where = place.file == compiled.header ? std::string() : fmt::format("'{}': ", one_line(place.file));
