@@ -28,19 +28,22 @@ bool has(mlir::Value value, std::string_view dim) { return type_of(value.getType
 struct Pair {
   std::string rows, columns;
   std::vector<std::string> over;
+  bool has_batch = false;  ///< both operands have a dim: neither is a weight of all tokens
 };
 
-/// The stage computes each row from all of its columns, and neither as a product does nor as a norm: what a norm is of is as long as a token, not as there are
-/// tokens.
+/// The stage computes each row from all of its columns, and not as a product does. A sum or a maximum of what a product with a weight gives is that of a
+/// norm: such a row is as long as a token, not as there are tokens.
 bool runs_along(const StageRoles& roles, const Graph& graph, const Pair& pair) {
   if (const AttentionRoles* attention = attention_in(roles)) return attention->keys == pair.columns && attention->queries == pair.rows;
   const auto anchor = std::visit(
       []<class R>(const R& r) {
         if constexpr (std::is_same_v<R, RowSoftmaxRoles>) return r.softmax;
+        else if constexpr (std::is_same_v<R, ReduceRoles>) return r.reduction;
         else if constexpr (std::is_same_v<R, RowWalkRoles>) return r.walk;
         else return -1;
       },
       roles);
+  if (std::holds_alternative<ReduceRoles>(roles) && !pair.has_batch) return false;
   return anchor >= 0 && std::visit([&](const auto& op) { return names_dim(op, pair.columns); }, graph.node(anchor).op);
 }
 
@@ -77,11 +80,12 @@ class SweepFinder {
     const Names& summed = std::get<Matmul>(product.op).over;
     const std::vector<std::string> over(summed.begin(), summed.end());
     const Names &a = graph.node(product.inputs[0]).type.dims, &b = graph.node(product.inputs[1]).type.dims;
+    const bool has_batch = std::ranges::any_of(product.type.dims, [&](Name dim) { return a.has(dim) && b.has(dim); });
     for (const Name of_a : product.type.dims)
       for (const Name of_b : product.type.dims)
         if (!b.has(of_a) && !a.has(of_b)) {
-          pairs.push_back({std::string(of_a), std::string(of_b), over});
-          pairs.push_back({std::string(of_b), std::string(of_a), over});
+          pairs.push_back({std::string(of_a), std::string(of_b), over, has_batch});
+          pairs.push_back({std::string(of_b), std::string(of_a), over, has_batch});
         }
     return pairs;
   }

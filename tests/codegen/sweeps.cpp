@@ -41,6 +41,11 @@ void counted_positions(Graph& g, const Attention& a) {
   const Value others = g.input("others", {a.batch, a.heads, a.keys, a.depth});
   output_rows(g, a, matmul(softmax(matmul(a.q, others, a.depth) - 0.01 * place, a.keys), a.v, a.keys));
 }
+/// Weights that sums and squares of a row divide, and no softmax.
+void normed_weights(Graph& g, const Attention& a) {
+  const Value scores = a.scores(), apart = scores - mean(scores, a.keys);
+  output_rows(g, a, matmul(apart * rsqrt(mean(apart * apart, a.keys) + 1e-5), a.v, a.keys));
+}
 /// A column's sum needs all rows.
 void column_sums(Graph& g, const Attention& a) {
   const Value weights = cumulative_sum(a.scores(), a.keys);
@@ -129,6 +134,7 @@ TEST_CASE("stages that store pairs are swept over rows and what else each has", 
   CHECK(sweeps_of(greatest_keys) == Texts{"1 to 4: batch heads queries"});
   CHECK(sweeps_of(counted_positions) == Texts{"1 to 3: batch heads queries"});
   CHECK(sweeps_of(tokens_twice) == Texts{"1 to 2: tokens"});
+  CHECK(sweeps_of(normed_weights) == Texts{"1 to 4: batch heads queries"});
 }
 
 TEST_CASE("nothing is swept where a row is not computed by itself, or where products and norms alone read what is stored", "[sweeps]") {
@@ -172,6 +178,7 @@ TEST_CASE("kernels of several blocks give the interpreter's results, and store n
   const Case cases[] = {{"stick_breaking", stick_breaking, "batch=1,heads=3,queries=350,keys=701,depth=5,value_depth=3", 3 * 350 * 701, 2},
                         {"talking_heads", talking_heads, "batch=2,heads=2,queries=193,keys=1201,depth=5,value_depth=3,mixed=3,last=2", 2 * 2 * 193 * 1201, 4},
                         {"counted_positions", counted_positions, "batch=1,heads=1,queries=513,keys=1301,depth=5,value_depth=3", 513 * 1301, 2},
+                        {"normed_weights", normed_weights, "batch=1,heads=3,queries=350,keys=701,depth=5,value_depth=3", 3 * 350 * 701, 1},
                         {"tokens_twice", tokens_twice, "tokens=1301,depth=5", 1301 * 1301, 1}};
   for (const Case& tried : cases) {
     const Graph graph = graph_of(tried.make);
