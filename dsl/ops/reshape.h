@@ -10,6 +10,7 @@ struct Rename {
 
   static constexpr std::string_view name = "rename", meaning = "y[.., to] = x[.., from]; `to` has the extent of `from`";
   static constexpr int arity = 1;
+  static constexpr double roundings = 0;
   static constexpr auto fields = std::tuple{Field{"from", &Rename::from}, Field{"to", &Rename::to}};
 
   /// The type of x with `to` at the place of `from`. Refuses a `from` that x lacks and a `to` that it has.
@@ -40,6 +41,7 @@ struct Split {
   static constexpr std::string_view name = "split",
                                     meaning = "y[.., a, b, ..] = x[.., a * B + b, ..]; `extents` states all extents of `into` but one (0)";
   static constexpr int arity = 1;
+  static constexpr double roundings = 0;
   static constexpr auto fields =
       std::tuple{Field{"from", &Split::from}, Field{"into", &Split::into}, Field{"extents", &Split::extents}};
 
@@ -87,6 +89,7 @@ struct Merge {
 
   static constexpr std::string_view name = "merge", meaning = "y[.., a * B + b] = x[.., a, .., b]; `into` = the product of the extents of `from`";
   static constexpr int arity = 1;
+  static constexpr double roundings = 0;
   static constexpr auto fields = std::tuple{Field{"from", &Merge::from}, Field{"into", &Merge::into}};
 
   /// The type of x with `into` at the place of the first of `from`. Refuses a `from` that x lacks, an `into` that it has.

@@ -120,6 +120,27 @@ TEST_CASE("names of files need not be UTF-8", "[command line]") {
   CHECK(explained.status == 0);
 }
 
+TEST_CASE("check finds extents that it can interpret, also of tokens in three roles", "[command line]") {
+  const Folder folder;
+  folder.write("pairs.h", R"(#include "dsl/variants/attention.h"
+using namespace attune;
+struct Pairs {
+  static constexpr std::string_view name = "pairs", meaning = "out = softmax over k of a score of i, j and k, all of them the same tokens";
+  static constexpr auto fields = std::tuple{};
+  constexpr void operator()(Graph& g) const {
+    auto [i, j, k, depth] = g.dims("i", "j", "k", "depth");
+    const Value q = g.input("q", {i, depth});
+    const Value scores = matmul(q * rename(q, i, j), rename(q, i, k), depth);
+    g.output("out", matmul(softmax(scores, k), rename(q, i, k), k), {i, j, depth});
+  }
+};
+)");
+  const Ran ran = shell(folder, "\"$A\" check pairs.h --struct Pairs");
+  INFO(ran.err);
+  CHECK(ran.status == 0);
+  CHECK_THAT(ran.out, Catch::Contains("elements agree"));
+}
+
 TEST_CASE("each output goes to a file of its own", "[command line]") {
   const Folder folder;
   REQUIRE(write_npy(folder / "one.npy", NpyArray::of<float>({1, 1, 1, 1}, std::vector<float>(1, 1))));

@@ -17,6 +17,15 @@
 namespace attune {
 namespace {
 
+/// Weights of which those count that others, greater ones, leave a share for: each is compared with all, itself among them.
+struct Nucleus {
+  void operator()(Graph& g) const {
+    auto [queries, keys, others] = g.dims("queries", "keys", "others");
+    const Value w = softmax(g.input("x", {queries, keys}), keys), x = rename(w, keys, others);
+    g.output("out", select(sum(select(x > w, x, 0), others) < 0.8, w, 0), {queries, keys});
+  }
+};
+
 enum class Fault { sign, off_by_one, inverted, wrong_angle, dropped_tail };
 constexpr std::array faults = {Fault::sign, Fault::off_by_one, Fault::inverted, Fault::wrong_angle, Fault::dropped_tail};
 constexpr std::array fault_names = {"sign", "off by one", "inverted", "wrong angle", "dropped tail"};
@@ -116,6 +125,12 @@ void check_faults(const Graph& graph, const Shape& shape) {
 TEMPLATE_LIST_TEST_CASE("a fault in a variant is found", "[judge]", AnyVariant) {
   INFO(TestType::name);
   check_faults(variant_graph(TestType::name), {});
+}
+
+TEST_CASE("elements that are compared with themselves under another name are as large", "[judge]") {
+  const Graph graph = build(Nucleus{});
+  const Shape shape = fill_shape(graph, {{"queries", 5}, {"keys", 37}}).extents;
+  CHECK(judge(graph, random_inputs(graph, shape, 1), {}).problem == "");
 }
 
 TEST_CASE("a fault in a block of a decoder is found", "[judge]") {

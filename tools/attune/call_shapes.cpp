@@ -128,6 +128,22 @@ Shape made_smaller(const Graph& graph, Shape given, const Wish& wish, const Shap
   return given;
 }
 
+/// The same where that was not enough for the interpreter, whatever codes the calls take then: tokens in three roles, say, of which none is short.
+Shape made_small(const Graph& graph, Shape given, const Shape& defaults, const Shape& known) {
+  constexpr double too_many = 0x1p26;
+  for (const DimInfo& info : graph.dim_infos()) {
+    const std::string dim(info.name());
+    for (const std::int64_t extent : {std::int64_t{131}, std::int64_t{37}, defaults.at(dim)}) {
+      const Shape before = fill_shape(graph, given).extents;
+      if (most_elements(graph, before) <= too_many || info.derivation.formula != Formula::free || known.contains(dim)) break;
+      Shape smaller = given;
+      smaller[dim] = std::min(before.at(dim), extent);
+      if (fill_shape(graph, smaller).problem.empty()) given = std::move(smaller);
+    }
+  }
+  return given;
+}
+
 /// Shapes that have the extents to try of each dim that tells codes apart, and what is wished for those dims. Dims of which there would be too many
 /// shapes are left out.
 struct TriedShapes {
@@ -181,7 +197,7 @@ Shape shape_for(const Prepared& prepared, const KernelReport& report, const std:
   const auto is_kept = [&](const std::string& dim) { return wish.keys.contains(dim) || known.contains(dim); };
   const auto keeps_codes = [&](const Shape& extents) { return wanted_of(extents) == most; };
   best = made_smaller(graph, std::move(best), wish, defaults, is_kept, keeps_codes);
-  return fill_shape(graph, best).extents;
+  return fill_shape(graph, made_small(graph, std::move(best), defaults, known)).extents;
 }
 
 /// The codes for calls of the size.
@@ -220,9 +236,12 @@ CallShapes shapes_of_codes(const Prepared& prepared, const KernelReport& report,
     while (!wanted.empty()) {
       const Shape extents = shape_for(prepared, report, wanted, wish);
       if (extents.empty()) break;
-      calls.shapes.push_back(call_shape(report, extents));
-      covered.insert(calls.shapes.back().codes.begin(), calls.shapes.back().codes.end());
-      std::erase_if(wanted, [&](const StageCode& code) { return covered.contains(code); });
+      const std::size_t before = covered.size();
+      CallShape shape = call_shape(report, extents);
+      covered.insert(shape.codes.begin(), shape.codes.end());
+      if (covered.size() == before && !calls.shapes.empty() && size != SizeClass::large) break;
+      calls.shapes.push_back(std::move(shape));
+      if (std::erase_if(wanted, [&](const StageCode& code) { return covered.contains(code); }) == 0) break;
     }
     calls.missed.insert(calls.missed.end(), wanted.begin(), wanted.end());
   }
