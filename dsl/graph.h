@@ -105,11 +105,6 @@ constexpr Value call_in(Graph* graph, const Op& op, std::span<const Value> input
   return graph->add(op, inputs, at);
 }
 constexpr Kind kind_of(Value value) { return value.graph->node(value.id).type.kind; }
-constexpr std::int64_t fixed_extent(Value value, Name dim) {
-  for (const DimInfo& info : value.graph->dim_infos())
-    if (info.name() == dim && info.derivation.formula == Formula::fixed) return info.derivation.value;
-  return 0;
-}
 /// The names of a value's dims.
 constexpr const Names& dims_of(Value value) { return value.graph->node(value.id).type.dims; }
 

@@ -20,6 +20,12 @@ constexpr DimInfo* Graph::find(Name name) {
   return nullptr;
 }
 
+constexpr std::int64_t fixed_extent(Value value, Name dim) {
+  for (const DimInfo& info : value.graph->dim_infos())
+    if (info.name() == dim && info.derivation.formula == Formula::fixed) return info.derivation.value;
+  return 0;
+}
+
 constexpr Dim Graph::dim(Name name, std::int64_t extent, Here at) {
   require_name(name, "dim", at);
   if (extent < 0) fail(at, "dim: the extent of ", name, " is ", extent, "; it must be positive");

@@ -22,6 +22,7 @@
 #include "codegen/passes/expand.h"
 #include "codegen/passes/form_stages.h"
 #include "codegen/passes/keep_weights.h"
+#include "codegen/passes/one_query.h"
 #include "codegen/passes/own_scores.h"
 #include "codegen/passes/part_log_sum_exp.h"
 #include "codegen/passes/specialise.h"
@@ -80,6 +81,12 @@ struct KeepWeightsPass : ModulePass<KeepWeightsPass> {
   static std::string run(mlir::ModuleOp module) { return keep_weights(module), std::string(); }
 };
 
+struct OneQueryPass : ModulePass<OneQueryPass> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OneQueryPass)
+  static constexpr llvm::StringLiteral argument = "attn-one-query", description = "a dim of one query for attention that has none";
+  static std::string run(mlir::ModuleOp module) { return one_query(module), std::string(); }
+};
+
 struct OwnScoresPass : ModulePass<OwnScoresPass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OwnScoresPass)
   static constexpr llvm::StringLiteral argument = "attn-own-scores", description = "a product of its own for each stage that computes scores";
@@ -102,15 +109,16 @@ struct FormStagesPass : ModulePass<FormStagesPass> {
 };
 
 /// Registers the passes of Attune; their names in the order in which a kernel takes them.
-std::array<llvm::StringRef, 7> register_passes() {
+std::array<llvm::StringRef, 8> register_passes() {
   mlir::PassRegistration<SpecialisePass>();
   mlir::PassRegistration<ExpandPass>();
   mlir::PassRegistration<CanonicalisePass>();
+  mlir::PassRegistration<OneQueryPass>();
   mlir::PassRegistration<OwnScoresPass>();
   mlir::PassRegistration<KeepWeightsPass>();
   mlir::PassRegistration<PartLogSumExpPass>();
   mlir::PassRegistration<FormStagesPass>();
-  return {SpecialisePass::argument,  ExpandPass::argument,        CanonicalisePass::argument, OwnScoresPass::argument,
+  return {SpecialisePass::argument,  ExpandPass::argument,        CanonicalisePass::argument, OneQueryPass::argument, OwnScoresPass::argument,
           KeepWeightsPass::argument, PartLogSumExpPass::argument, FormStagesPass::argument};
 }
 

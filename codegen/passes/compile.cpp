@@ -8,6 +8,7 @@
 #include "codegen/passes/expand.h"
 #include "codegen/passes/form_stages.h"
 #include "codegen/passes/keep_weights.h"
+#include "codegen/passes/one_query.h"
 #include "codegen/passes/own_scores.h"
 #include "codegen/passes/part_log_sum_exp.h"
 #include "codegen/passes/specialise.h"
@@ -48,6 +49,7 @@ StagedModule compile_to_stages(const Graph& graph, std::string_view name, std::s
   expand(*staged.module);
   canonicalise(*staged.module);
   if (options.fuse) {
+    one_query(*staged.module);
     own_scores(*staged.module);
     keep_weights(*staged.module);
   }

@@ -7,6 +7,7 @@
 // CHECK-NEXT: --type=<string>
 // CHECK-NEXT: --attn-expand
 // CHECK-NEXT: --attn-canonicalise
+// CHECK-NEXT: --attn-one-query
 // CHECK-NEXT: --attn-own-scores
 // CHECK-NEXT: --attn-keep-weights
 // CHECK-NEXT: --attn-part-log-sum-exp

@@ -31,6 +31,9 @@ bool is_made_of_scores(const Graph& graph, int value, const Names& like, Name ke
     has_more |= node.type.dims.has(keys) && !node.operands().empty() && is_more_than_factor(node.op);
     const bool is_product = std::holds_alternative<Matmul>(node.op);
     if (!is_product) return true;
+    // what attention gives is a row, and no score of what it is multiplied with
+    const auto is_softmax = [&](int operand) { return std::holds_alternative<Softmax>(graph.node(operand).op); };
+    if (std::ranges::any_of(node.inputs, is_softmax)) return false;
     const auto dims_of = [&](int operand) { return graph.node(operand).type.dims; };
     has_scores |= node.type.dims.has(keys) && share_batch(like, node.type.dims, dims_of(node.inputs[0]), dims_of(node.inputs[1]), keys);
     return false;
