@@ -49,6 +49,7 @@ Module module_of(const std::string& ptx) {
 
 /// An image becomes a module if it fits the devices, with the options of its compilation.
 Result load(void** made, const void* image, unsigned count, const int* options, void* const* values) {
+  const Lock lock(driver().guard);
   DriverLog& log = driver().log;
   try {
     const std::string ptx = ptx_of_image(image, capability());
@@ -89,6 +90,7 @@ int dynamic_limit(const Function& function, int device) {
 }
 
 Result set_attribute(Function& function, int attribute, int value, int device) {
+  const Lock lock(driver().guard);
   if (attribute != most_dynamic_shared_bytes) return invalid_value;
   if (value < 0 || value + static_cast<int>(function.entry.shared_bytes) > most_shared_bytes()) return invalid_value;
   function.dynamic_shared_bytes[device] = value;
@@ -96,6 +98,7 @@ Result set_attribute(Function& function, int attribute, int value, int device) {
 }
 
 Result attribute_of(int* value, const Function& function, int attribute, int device) {
+  const Lock lock(driver().guard);
   if (attribute != most_dynamic_shared_bytes && attribute != static_shared_bytes) return invalid_value;
   *value = attribute == static_shared_bytes ? static_cast<int>(function.entry.shared_bytes) : dynamic_limit(function, device);
   return success;

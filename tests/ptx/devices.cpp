@@ -19,8 +19,10 @@ namespace {
 
 /// A kernel for CUDA, compiled once.
 const KernelCase& causal_case() {
-  load_driver(2);
-  static const auto& made = *new KernelCase("causal", {.target = "cuda"});
+  static const auto& made = []() -> const KernelCase& {
+    load_driver(2);  // with assertions, which no other thread may make
+    return *new KernelCase("causal", {.target = "cuda"});
+  }();
   return made;
 }
 
