@@ -43,14 +43,6 @@ std::optional<std::array<std::string, 3>> letters_of(const OnnxOperation& operat
   return letters;
 }
 
-/// The sum over the axis of the products.
-std::optional<Value> product_over(Translator& t, const Term& a, const Term& b, const Axis& summed) {
-  const Names over = t.names_of(summed);
-  if (!has_all(t, a, summed) || !has_all(t, b, summed)) return t.fail("sums over an axis along which an operand was expanded"), std::nullopt;
-  const Value left = t.value_of(a), right = t.value_of(b);
-  return over.empty() ? left * right : call(Matmul{over}, {left, right}, Here::current());
-}
-
 /// Whether no operand has a letter twice.
 bool has_each_once(std::string letters) {
   std::ranges::sort(letters);

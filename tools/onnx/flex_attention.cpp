@@ -82,11 +82,7 @@ class FlexBuilder {
         others.emplace_back(other, i);
       }
     }
-    for (const auto& [other, axis] : others) {
-      Value position = constant(g, 0);
-      for (const Name dim : terms_.names_of(term.axes[axis])) position = position * extent(Dim{&g, dim}) + index({&g, dim});
-      x = gather(x, position, {&g, other});
-    }
+    for (const auto& [other, axis] : others) x = gather(x, position_along(terms_, term.axes[axis]), {&g, other});
     for (const Axis& axis : term.axes)
       for (const Name dim : terms_.names_of(axis))
         if (!dims_of(x).has(dim)) x = along(x, {&g, dim});

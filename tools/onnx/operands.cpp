@@ -82,6 +82,22 @@ Value sliced(Translator& t, Value x, const Axis& from, const Taken& taken, const
 
 bool has_all(Translator& t, const Term& term, const Axis& axis) { return t.names_of(axis).without(dims_of(t.value_of(term))).empty(); }
 
+std::optional<Value> product_over(Translator& t, const Term& a, const Term& b, const Axis& summed) {
+  const Names over = t.names_of(summed);
+  if (!has_all(t, a, summed) || !has_all(t, b, summed)) return t.fail("sums over an axis along which an operand was expanded"), std::nullopt;
+  const Value left = t.value_of(a), right = t.value_of(b);
+  return over.empty() ? left * right : call(Matmul{over}, {left, right}, Here::current());
+}
+
+Value position_along(Translator& t, const Axis& axis) {
+  std::optional<Value> position;
+  for (const Name dim : t.names_of(axis)) {
+    const Dim each{&t.g, dim};
+    position = position ? *position * extent(each) + index(each) : index(each);
+  }
+  return position ? *position : constant(t.g, 0);
+}
+
 Value along(Value x, Dim dim) { return select(index(dim) >= 0, x, x); }
 
 Term along_one_axis(Translator& t, std::vector<double> numbers, Kind kind) {

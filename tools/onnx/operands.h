@@ -21,6 +21,10 @@ struct Taken {
   std::int64_t start = 0, count = 0, step = 1;
 };
 Value sliced(Translator& t, Value x, const Axis& from, const Taken& taken, const Axis& into);
+/// The number of a position along an axis, which may be several dims in a row.
+Value position_along(Translator& t, const Axis& axis);
+/// The sum over the axis of the products. A problem where an operand was expanded along it.
+std::optional<Value> product_over(Translator& t, const Term& a, const Term& b, const Axis& summed);
 /// x, the same at each position along a dim that it lacks.
 Value along(Value x, Dim dim);
 /// Numbers that are known, along one axis, whatever their number is.

@@ -32,10 +32,7 @@ Term matmul_of(Translator& t, const OnnxOperation&, std::span<const Term* const>
   result.axes.push_back(b_n);
   if (!t.emits() || !t.problem().empty()) return result;
   b.value = batches[1].value ? batches[1].value : b.value;
-  const Names over = t.names_of(k);
-  if (!has_all(t, a, k) || !has_all(t, b, k)) return t.fail("sums over an axis along which an operand was expanded"), result;
-  const Value left = t.value_of(a), right = t.value_of(b);
-  result.value = over.empty() ? left * right : call(Matmul{over}, {left, right}, Here::current());
+  result.value = product_over(t, a, b, k);
   return result;
 }
 

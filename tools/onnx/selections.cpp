@@ -65,9 +65,7 @@ Term gather_of(Translator& t, const OnnxOperation& operation, Given given, std::
     result.value = row_of(t, t.value_of(table), along, constant(t.g, number + (number < 0 ? t.axes.extent(along) : 0)));
   } else {
     const Value numbers = t.value_of(ids);
-    Value all_rows = constant(t.g, 1);
-    for (const Name dim : t.names_of(along)) all_rows = all_rows * extent(Dim{&t.g, dim});
-    result.value = row_of(t, t.value_of(table), along, select(numbers < 0, numbers + all_rows, numbers));
+    result.value = row_of(t, t.value_of(table), along, select(numbers < 0, numbers + t.extent_along(along), numbers));
   }
   return result;
 }

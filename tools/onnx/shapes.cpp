@@ -203,12 +203,7 @@ Term range_of(Translator& t, const OnnxOperation&, Given given, std::int64_t) {
   Term result{given[0]->kind, {Axis{t.fresh(static_cast<std::int64_t>(count))}}, std::nullopt};
   result.is_index = true;
   if (!t.emits()) return result;
-  std::optional<Value> along;
-  for (const int dim : t.axes.dims(result.axes[0])) {
-    const Dim each{&t.g, t.name_of(dim)};
-    along = along ? *along * extent(each) + index(each) : index(each);
-  }
-  Value position = along ? *along : constant(t.g, 0);
+  Value position = position_along(t, result.axes[0]);
   if (result.kind == Kind::real) position = to_real(position);
   result.value = step == 1 && start == 0 ? position : t.value_of(*given[0]) + position * t.value_of(*given[2]);
   return result;

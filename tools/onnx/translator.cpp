@@ -161,11 +161,7 @@ Value Translator::value_of(const Term& term) {
   if (term.value) return *term.value;
   if (!term.numbers) return fail("internal: a term has no value"), attune::constant(g, 0);
   const std::vector<double>& numbers = *term.numbers;
-  if (term.extents_of.size() == 1 && term.extents_of[0]) {
-    Value product = attune::constant(g, 1);
-    for (const int dim : axes.dims(*term.extents_of[0])) product = product * extent(g.dim(name_of(dim)));
-    return product;
-  }
+  if (term.extents_of.size() == 1 && term.extents_of[0]) return extent_along(*term.extents_of[0]);
   if (numbers.size() == 1) return literal(&g, numbers[0], term.kind, Here::current());
   if (const std::optional<Value> value = of_positions(term)) return *value;
   const std::string name = term.constant.empty() ? fmt::format("constant_{}", constant_values_.size()) : term.constant;
@@ -183,6 +179,12 @@ Value Translator::value_of(const Term& term) {
   if (hides) value = select(value, 0.0, literal(&g, -HUGE_VAL, Kind::real, Here::current()));
   constants_[std::string(label)] = std::move(array);
   return constant_values_.emplace(name, value).first->second;
+}
+
+Value Translator::extent_along(const Axis& axis) {
+  Value product = attune::constant(g, 1);
+  for (const int dim : axes.dims(axis)) product = product * extent(g.dim(name_of(dim)));
+  return product;
 }
 
 void Translator::take_only(Term& term, const Axis& axis) {

@@ -77,6 +77,8 @@ class Translator {
 
   /// Operands with their axes brought together, and the axes of the result. A dim that would stand in two axes is renamed in the operand.
   std::vector<Axis> broadcast(std::vector<Term>& operands);
+  /// How many positions an axis has, which may be several dims in a row.
+  Value extent_along(const Axis& axis);
   /// The term at the only position of an axis, which a value may have as a dim of one.
   void take_only(Term& term, const Axis& axis);
   /// The operand with another dim in the place of one; the same decision in both rounds.
