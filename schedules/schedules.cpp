@@ -6,6 +6,7 @@
 #include "schedules/common/matrix_loops.h"
 #include "schedules/gemm/amx_gemm.h"
 #include "schedules/gemm/gemm.h"
+#include "schedules/gemm/narrow_gemm.h"
 #include "schedules/gpu/gpu.h"
 #include "schedules/mma/mma.h"
 #include "schedules/online_softmax/amx_online_softmax.h"
@@ -31,6 +32,11 @@ std::vector<ExtentLimit> rows_up_to(const Gemm& body, std::int64_t small_up_to) 
   for (const std::string& dim : body.rows) limits.push_back({dim, 0, small_up_to});
   return limits;
 }
+/// Of several dims of columns, as heads and their features, each may be small, and the product large.
+std::vector<ExtentLimit> columns_up_to(const Gemm& body, std::int64_t small_up_to) {
+  if (body.columns.size() != 1 || body.rows.empty()) return {};
+  return {{body.columns[0], 0, small_up_to}};
+}
 std::vector<ExtentLimit> tokens_up_to(const RecurrenceBody& body, std::int64_t small_up_to) { return {{body.along, 0, small_up_to}}; }
 
 constexpr std::array online_softmax_sizes = {
@@ -39,7 +45,7 @@ constexpr std::array online_softmax_sizes = {
     SizeOfCall<OnlineSoftmax>{SizeClass::small, queries_up_to},
 };
 constexpr std::array recurrence_sizes = {SizeOfCall<RecurrenceBody>{SizeClass::small, tokens_up_to}};
-constexpr std::array gemm_sizes = {SizeOfCall<Gemm>{SizeClass::small, rows_up_to}};
+constexpr std::array gemm_sizes = {SizeOfCall<Gemm>{SizeClass::few, columns_up_to}, SizeOfCall<Gemm>{SizeClass::small, rows_up_to}};
 
 constexpr std::array online_softmax_schedules = {
     Schedule<OnlineSoftmax>{"online_softmax",
@@ -63,6 +69,8 @@ constexpr std::array gemm_schedules = {
     Schedule<Gemm>{"gemm", false, gemm_parameters, nullptr, gemm, nullptr, {}, gemm_registers},
     Schedule<Gemm>{"amx_gemm", false, amx_gemm_parameters, amx_gemm_problem, amx_gemm, nullptr, SizeClass::large, nullptr, has_matrix_tiles,
                    matrix_product_refusal},
+    Schedule<Gemm>{"narrow_gemm", false, narrow_gemm_parameters, nullptr, narrow_gemm, nullptr, SizeClass::few, narrow_gemm_registers, nullptr,
+                   narrow_gemm_refusal},
     Schedule<Gemm>{"gpu_gemm", true, gpu_gemm_parameters, gpu_gemm_problem, gpu_gemm},
 };
 constexpr std::array row_softmax_schedules = {

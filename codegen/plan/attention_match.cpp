@@ -168,6 +168,19 @@ bool holds_product(const Graph& graph, int node, const AttentionRoles& roles) {
          (roles.parts.empty() && reaches(graph, node, roles.product));
 }
 
+/// Made of a real number of each pair that memory holds anyway: a bias of scores, or what a layer's product is added to.
+bool is_in_memory(const Graph& graph, int id, const AttentionRoles& roles) {
+  bool is_found = false;
+  look_below(graph, id, [&](int next) {
+    const Node& node = graph.node(next);
+    if (is_found || !has_pair(graph, next, roles)) return false;
+    const bool is_end = as<Input>(node) != nullptr || is_anchor(node);
+    is_found |= is_end && node.type.kind == Kind::real;
+    return !is_end;
+  });
+  return is_found;
+}
+
 /// Multiplying, dividing and turning the sign by what has one value for a query or for a key.
 bool is_plain_factor(const Graph& graph, const Node& node, const AttentionRoles& roles) {
   if (as<Negate>(node) != nullptr || as<Rename>(node) != nullptr) return true;
@@ -192,7 +205,7 @@ Between between_products_and(const Graph& graph, int weights, const AttentionRol
   Between between;
   look_below(graph, weights, [&](int next) {
     const bool is_above_product = holds_product(graph, next, roles);
-    if (!is_above_product) between.reads_pairs |= has_pair(graph, next, roles);
+    if (!is_above_product) between.judges_pairs |= has_pair(graph, next, roles) && !is_in_memory(graph, next, roles);
     if (!is_above_product || is_anchor(graph.node(next))) return false;
     between.changes_pairs |= !is_plain_factor(graph, graph.node(next), roles);
     return true;

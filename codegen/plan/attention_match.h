@@ -49,7 +49,7 @@ bool is_made_of_product(const Graph& graph, int id);
 /// What lies between the products of a score and the weights.
 struct Between {
   bool changes_pairs = false;  ///< some of it could not be moved to queries, keys or values: the weights are no plain chain of products
-  bool reads_pairs = false;    ///< a mask or a factor depends on both the query and the key
+  bool judges_pairs = false;   ///< a mask or a factor depends on both the query and the key, and is no real number that memory holds of each pair
 };
 Between between_products_and(const Graph& graph, int weights, const AttentionRoles& roles);
 

@@ -187,7 +187,7 @@ AttentionAnswer match_weights(const Graph& graph, const Users& users, AttentionR
   if (match_online_softmax(graph, users, roles.product).roles || match_weighted_sum(graph, users, roles.product).roles) return {};
   const Between between = between_products_and(graph, roles.weights, roles);
   if (!between.changes_pairs) return {};
-  if (!between.reads_pairs && !share_batch(graph, roles))
+  if (!between.judges_pairs && !share_batch(graph, roles))
     return refuse("the weights are a hidden layer: queries, keys and values share no dim, and no mask is between the products");
   if (!problem.empty()) return refuse(std::move(problem));
   return {roles, -1, "the weights of " + std::string(roles.queries) + " x " + std::string(roles.keys) + " are used by one matmul alone, without a softmax"};

@@ -8,6 +8,12 @@ namespace attune {
 
 Expr tiles_of(const Expr& extent, const Expr& size) { return Halide::Internal::simplify((extent + size - 1) / size); }
 
+Expr pieces_of(int work, const std::vector<Expr>& factors) {
+  Expr piece = 1.f;
+  for (const Expr& factor : factors) piece = piece * Halide::cast<float>(factor);
+  return Halide::cast<int>(static_cast<float>(work) / Halide::clamp(piece, 1.f, static_cast<float>(work)));
+}
+
 Expr within(const Expr& index, const Expr& extent) { return Halide::unsafe_promise_clamped(index, 0, extent - 1); }
 
 Expr clamped(const Expr& index, const Expr& extent, bool is_lane) {

@@ -11,6 +11,9 @@ namespace attune {
 /// ceil(extent / size), 0 for nothing.
 Halide::Expr tiles_of(const Halide::Expr& extent, const Halide::Expr& size);
 
+/// How many pieces make up so much work, if that of a piece is the product of these: 1 at least. They may be any extents, whose product is no int.
+Halide::Expr pieces_of(int work, const std::vector<Halide::Expr>& factors);
+
 /// index, promised to bounds inference to lie in [0, extent - 1]: for loops whose predicates ensure it.
 Halide::Expr within(const Halide::Expr& index, const Halide::Expr& extent);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedules/common/softmax_math.h"
+#include "schedules/gemm/dot_sums.h"
 #include "schedules/gemm/gemm_product.h"
 #include "schedules/gemm/operand_reads.h"
 
@@ -15,16 +16,8 @@ using Halide::Var;
 namespace attune {
 namespace {
 
-/// Work of a task, in multiplications: some 10 us, many times what starting a task costs.
-constexpr int work_per_task = 256 * 1024;
-/// Columns of the tile in registers where vectors go along the contraction: with 4 rows, two loads feed four multiplications.
-constexpr int dot_columns = 4;
 /// Parts of an element of memory that are multiplied together: the code holds a product for each.
 constexpr int most_parts = 4;
-
-/// Operations that are cheaper than to store an element and to load it again. Of a, which is computed again for every tile of columns: a load,
-/// perhaps widened from bf16 and scaled. Of b, which is computed once for a tile of rows, and there are few: an element of a quantised block, too.
-constexpr int cheap_of_a = 4, cheap_of_b = 12;
 
 /// Tiles along the innermost columns, from one to before another.
 struct ColumnTiles {
@@ -58,8 +51,8 @@ class DirectGemm {
  public:
   DirectGemm(const Product& product, const GemmTile& tile)
       : p_(product), body_(p_.body), tile_(tile), lanes_(tile.lanes), is_dot_(p_.b_along_over) {
-    if (!is_cheap(body_.a, cheap_of_a) || (is_dot_ && !p_.a_along_over)) body_.a = stored(body_.a, body_.over);
-    if (!is_cheap(body_.b, cheap_of_b) || (!is_dot_ && !p_.b_along_columns)) body_.b = stored(body_.b, is_dot_ ? body_.over : body_.columns);
+    if (!is_cheap(body_.a, cheap_of_a) || (is_dot_ && !p_.a_along_over)) body_.a = copied(body_.a, body_.over, lanes_);
+    if (!is_cheap(body_.b, cheap_of_b) || (!is_dot_ && !p_.b_along_columns)) body_.b = copied(body_.b, is_dot_ ? body_.over : body_.columns, lanes_);
     std::vector<std::string> over, parts;
     int part_count = 1;
     for (const std::string& dim : body_.over) {
@@ -86,7 +79,6 @@ class DirectGemm {
   }
 
  private:
-  Piece stored(const Piece& piece, const std::vector<std::string>& innermost) const;
   /// Along all columns.
   Tile tile_of(int rows, int vectors) const {
     const Tiled columns(body_.columns, p_.extents, is_dot_ ? dot_columns : vectors * lanes_);
@@ -103,12 +95,10 @@ class DirectGemm {
   /// The same by whole tiles of so many vectors of columns, and the columns that are left by the template's own: padding is costly.
   void add_wide_rows(int rows, int vectors, const Expr& tiles);
   void sum_columns(const Tile& tile, Func sums, const Halide::LoopLevel& level);
-  void sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& level);
   /// a * b at row i of tile io, column j of the tile with number jo, and the contraction's `outer`, `index` and `part`.
   Expr product(const Tile& tile, const Expr& outer, const Expr& index, const Expr& part) const;
-  /// The arguments of the sums: these, the tile's, the batch dims.
+  /// These, and the batch dims.
   std::vector<Var> tile_vars(std::vector<Var> first) const;
-  std::vector<Expr> tile_at(const Expr& first) const;
 
   const Product p_;
   Gemm body_;
@@ -122,30 +112,9 @@ class DirectGemm {
   std::vector<OpaqueNumber> numbers_;
 };
 
-Piece DirectGemm::stored(const Piece& piece, const std::vector<std::string>& innermost) const {
-  Piece copy = piece;
-  if (!innermost.empty()) {
-    const auto found = std::find(copy.dims.begin(), copy.dims.end(), innermost.back());
-    if (found != copy.dims.end()) std::rotate(found, found + 1, copy.dims.end());
-  }
-  Func func("operand");
-  func(result_vars(copy.dims)) = Halide::cast<float>(piece.at(vars_at(piece.dims)));
-  func.compute_root();
-  if (!copy.dims.empty()) func.vectorize(Var(copy.dims.back()), lanes_, Halide::TailStrategy::GuardWithIf);
-  copy.element = [func, dims = copy.dims](const Coordinates& where) { return Lowered{func(arguments(dims, where))}; };
-  return copy;
-}
-
 std::vector<Var> DirectGemm::tile_vars(std::vector<Var> first) const {
-  first.insert(first.end(), {i_, jo_, io_});
   for (const std::string& dim : body_.batch) first.emplace_back(dim);
   return first;
-}
-
-std::vector<Expr> DirectGemm::tile_at(const Expr& first) const {
-  std::vector<Expr> at{first};
-  for (const Var& var : tile_vars({j_})) at.emplace_back(var);
-  return at;
 }
 
 int DirectGemm::vectors_of_row() const {
@@ -193,7 +162,8 @@ void DirectGemm::sum_columns(const Tile& tile, Func sums, const Halide::LoopLeve
   Halide::Region ranges{{0, over_.extent()}, {0, over_.outer().extent()}};
   if (has_parts) ranges.emplace_back(0, parts_.extent());
   RDom k(ranges, "k");
-  sums(tile_vars({j_})) += product(tile, k[1], k[0], has_parts ? Expr(k[2]) : Expr(0));
+  sums(tile_vars({j_, i_, jo_, io_})) = 0.f;
+  sums(tile_vars({j_, i_, jo_, io_})) += product(tile, k[1], k[0], has_parts ? Expr(k[2]) : Expr(0));
   Var vector("vector-"), lane("lane-");
   sums.compute_at(level).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows);
   sums.split(j_, vector, lane, lanes_).vectorize(lane).unroll(vector).unroll(i_);
@@ -205,34 +175,15 @@ void DirectGemm::sum_columns(const Tile& tile, Func sums, const Halide::LoopLeve
   if (has_parts) sums.update().unroll(RVar(k[2].name()));
 }
 
-void DirectGemm::sum_dots(const Tile& tile, Func sums, const Halide::LoopLevel& level) {
-  const Expr outer = over_.outer().extent();
-  const int lanes = lanes_;
-  Var lane("lane-");
-  Func vectors("vectors");
-  RDom block({{0, over_.extent() / lanes}, {0, outer}}, "block");
-  std::vector<Var> at = tile_vars({lane, j_});
-  vectors(at) = 0.f;
-  vectors(at) += product(tile, block[1], block[0] * lanes + lane, 0);
-  RDom across(0, lanes, "across");
-  sums(tile_vars({j_})) += vectors(tile_at(across));
-  RDom rest({{0, over_.extent() % lanes}, {0, outer}}, "rest");
-  sums(tile_vars({j_})) += product(tile, rest[1], over_.extent() / lanes * lanes + rest[0], 0);
-
-  vectors.compute_at(level).bound_extent(lane, lanes).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows);
-  vectors.vectorize(lane).unroll(j_).unroll(i_);
-  vectors.update().reorder(lane, j_, i_, RVar(block[0].name()), RVar(block[1].name())).vectorize(lane).unroll(j_).unroll(i_);
-  sums.compute_at(level).bound_extent(j_, tile.width()).bound_extent(i_, tile.rows).vectorize(j_).unroll(i_);
-  sums.update(0).reorder(RVar(across.x.name()), j_, i_).atomic().vectorize(across.x).unroll(j_).unroll(i_);
-  sums.update(1).reorder(j_, i_, RVar(rest[0].name()), RVar(rest[1].name())).unroll(j_).unroll(i_);
-}
-
 void DirectGemm::add_rows(const Tile& tile, const Expr& tiles) {
   Func sums("sums");
-  sums(tile_vars({j_})) = 0.f;
   Halide::LoopLevel level;
-  if (is_dot_) sum_dots(tile, sums, level);
-  else sum_columns(tile, sums, level);
+  if (is_dot_) {
+    const auto term = [&](const Expr& outer, const Expr& index) { return product(tile, outer, index, 0); };
+    sum_dots(sums, {tile.width(), tile.rows, lanes_, j_, i_, tile_vars({jo_, io_})}, over_, term, level);
+  } else {
+    sum_columns(tile, sums, level);
+  }
 
   const ResultLoops loops = loops_over(tile, tiles);
   Coordinates at;
@@ -255,9 +206,9 @@ ResultLoops DirectGemm::loops_over(const Tile& tile, const Expr& tiles) {
   const Tiled& columns = tile.columns;
   const int rows = tile.rows, width = tile.width();
   const Expr column_tiles = columns.outer().extent() * tile.tiles_along();
-  const Expr work = Halide::max(p_.rows.extent() * over_.extent() * over_.outer().extent() * parts_.extent() * width, 1);
   const auto told = [&](const Expr& value) { return opaque(value, numbers_); };
-  const Expr blocks = told(tiles_of(column_tiles, Halide::max(work_per_task / work, 1))), breadth = told(tiles_of(column_tiles, blocks));
+  const Expr most = pieces_of(multiplications_per_task, {p_.rows.extent(), over_.extent(), over_.outer().extent(), parts_.extent(), width});
+  const Expr blocks = told(tiles_of(column_tiles, most)), breadth = told(tiles_of(column_tiles, blocks));
   Halide::Region ranges{{0, width}, {0, rows}, {0, tiles}, {0, breadth}, {0, Halide::select(tiles == 0, 0, blocks)}};
   for (const std::string& dim : body_.batch) ranges.emplace_back(0, p_.extents.at(dim));
   RDom loops(ranges, "loops_" + std::to_string(rows) + "_" + std::to_string(width));

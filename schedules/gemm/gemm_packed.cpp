@@ -19,12 +19,14 @@ namespace {
 
 /// A last tile with so many rows at most takes no longer than they need: of 512 rows in tiles of 6 it has 2.
 constexpr int few_rows[] = {2, 4};
+/// The same of vectors of columns: of 80 columns in tiles of four vectors of 16 it has one.
+constexpr int few_vectors[] = {1, 2};
 
 }  // namespace
 
 PackedGemm::PackedGemm(const Product& product, const GemmTile& tile)
     : p_(product), body_(product.body), tile_(tile), width_(tile.vectors * tile.lanes),
-      over_(body_.over, p_.extents, tile.lanes), columns_(body_.columns, p_.extents, width_),
+      over_(body_.over, p_.extents, tile.lanes), columns_(body_.columns, p_.extents, {tile.vectors, tile.lanes, !p_.b_along_over}),
       words_(tile.has_bf16_dot ? factor_of_bf16(body_, p_.extents) : std::nullopt), columns_in_place_(!words_ && are_columns_in_panels()) {
   const std::vector<std::string> shared = dims_in(body_.batch, body_.b);
   std::copy_if(body_.batch.begin(), body_.batch.end(), std::back_inserter(own_batch_),
@@ -66,17 +68,28 @@ void PackedGemm::define_sums() {
   sums_(at) = 0.f;
   // No blocks at all where nothing is contracted: the panels are then empty too.
   const Expr outer = over_.outer().extent() * Halide::min(over_.extent(), 1), blocks = along_over() / tile_.lanes;
-  int more_than = 0;
-  for (const int rows : few_rows)
-    if (rows < tile_.rows) {
-      RDom few({{0, tile_.lanes}, {0, blocks}, {0, outer}, {0, rows}}, "few_" + std::to_string(rows));
-      few.where(has_rows(more_than, rows));
-      add_product(few[0], few[3], few[1], few[2]);
-      few_.push_back(few);
-      more_than = rows;
+  const Expr vectors = columns_.vectors_from(jo_);
+  int more_vectors = 0, more_rows = 0;
+  for (const int few : few_vectors)
+    if (few < tile_.vectors) {
+      RDom domain({{0, tile_.lanes}, {0, blocks}, {0, outer}}, "few_vectors_" + std::to_string(few));
+      domain.where(vectors > more_vectors && vectors <= few);
+      domain.where(j_ < few * tile_.lanes);
+      add_product(domain[0], i_, domain[1], domain[2]);
+      few_.push_back({domain, i_});
+      more_vectors = few;
+    }
+  for (const int few : few_rows)
+    if (few < tile_.rows) {
+      RDom domain({{0, tile_.lanes}, {0, blocks}, {0, outer}, {0, few}}, "few_rows_" + std::to_string(few));
+      domain.where(vectors > more_vectors && has_rows(more_rows, few));
+      add_product(domain[0], domain[3], domain[1], domain[2]);
+      few_.push_back({domain, RVar(domain[3].name())});
+      more_rows = few;
     }
   main_ = RDom({{0, tile_.lanes}, {0, blocks}, {0, outer}}, "main");
-  if (!few_.empty()) main_.where(has_rows(more_than, tile_.rows));
+  if (more_vectors > 0) main_.where(vectors > more_vectors);
+  if (more_rows > 0) main_.where(has_rows(more_rows, tile_.rows));
   add_product(main_[0], i_, main_[1], main_[2]);
   // The last block, if it is not full.
   tail_ = RDom({{0, along_over() % tile_.lanes}, {0, outer}}, "tail");
@@ -123,15 +136,15 @@ void PackedGemm::define_result() {
   Coordinates at = define_loops(c);
   const Expr tile_in_span = loops_[ib_loop_] * c.height + loops_[io_loop_], tile_in_part = loops_[jb_loop_] * c.breadth + loops_[jo_loop_];
   const Expr row_tile = loops_[span_loop_] * c.span + tile_in_span, row = row_tile * tile_.rows + loops_[i_loop_];
-  const Expr column_tile = loops_[part_loop_] * c.part + tile_in_part, column = columns_.first(column_tile) + loops_[j_loop_];
+  const Expr column_tile = loops_[part_loop_] * c.part + tile_in_part;
   loops_.where(tile_in_span < c.span);
   loops_.where(row_tile < row_tiles);
   loops_.where(tile_in_part < c.part);
   loops_.where(column_tile < column_tiles);
   loops_.where(row < p_.rows.extent());
-  loops_.where(Halide::likely(column < columns_.extent()));
+  loops_.where(columns_.has(column_tile, loops_[j_loop_]));
   p_.rows.place(row, at);
-  columns_.place(column_tile, within(column, columns_.extent()), at);
+  columns_.place(column_tile, loops_[j_loop_], at);
   std::vector<Expr> sum{loops_[j_loop_], loops_[i_loop_], within(column_tile, column_tiles), within(row_tile, row_tiles)};
   for (const std::string& dim : body_.batch) sum.push_back(at.at(dim));
   const Expr element = finished(body_, words_ ? sums_(sum) * *words_ : sums_(sum), at);
@@ -144,7 +157,7 @@ void PackedGemm::schedule_result() {
   RVar vector("vector-"), lane("lane-");
   Halide::Stage stage = result_.update();
   result_.compute_root();
-  stage.allow_race_conditions().split(loop(j_loop_), vector, lane, tile_.lanes);
+  stage.allow_race_conditions().split(loop(j_loop_), vector, lane, columns_.lanes());
   RVar last = loop(jb_loop_);
   const auto fuse = [&](RVar outer) {
     RVar both;
@@ -184,7 +197,7 @@ void PackedGemm::schedule_sums() {
     const RVar k(domain[0].name()), kb(domain[1].name()), ko(domain[2].name());
     tile(sums_.update(update++), row).reorder(lane, vector, row, k, kb, ko).unroll(k, 4);
   };
-  for (const RDom& few : few_) products(few, RVar(few[3].name()));
+  for (const Few& few : few_) products(few.domain, few.row);
   products(main_, i_);
   tile(sums_.update(update), i_).reorder(lane, vector, i_, RVar(tail_[0].name()), RVar(tail_[1].name()));
 }

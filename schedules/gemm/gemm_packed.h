@@ -12,6 +12,7 @@
 #include "schedules/common/turned_squares.h"
 #include "schedules/gemm/gemm_cut.h"
 #include "schedules/gemm/gemm_product.h"
+#include "schedules/gemm/packed_columns.h"
 
 namespace attune {
 
@@ -69,7 +70,8 @@ class PackedGemm {
   const Gemm& body_;
   const GemmTile tile_;
   const int width_;
-  const Tiled over_, columns_;
+  const Tiled over_;
+  const PackedColumns columns_;
   const std::optional<Halide::Expr> words_;  ///< panels are of words of two elements of bf16: the factor of their products
   const bool columns_in_place_;
   std::vector<std::string> own_batch_;  ///< the batch dims that b lacks: all their products read the same columns
@@ -86,7 +88,12 @@ class PackedGemm {
   Halide::Func result_{"product"};
   Halide::RDom main_, tail_, loops_;
   RowLines lines_;  ///< of a panel's part of one of b's rows
-  std::vector<Halide::RDom> few_;  ///< main_ for a last tile of few rows
+  /// main_ for a last tile of few rows or columns.
+  struct Few {
+    Halide::RDom domain;
+    Halide::VarOrRVar row;
+  };
+  std::vector<Few> few_;
   std::vector<OpaqueNumber> numbers_;
   int j_loop_ = 0, i_loop_ = 0, io_loop_ = 0, jo_loop_ = 0, jb_loop_ = 0, ib_loop_ = 0, part_loop_ = 0, span_loop_ = 0;
   std::vector<int> shared_loops_, own_loops_;  ///< of the batch dims that b has, and of own_batch_

@@ -27,7 +27,7 @@ constexpr int elements_per_packing_task = 64 * 1024;
 }  // namespace
 
 bool PackedGemm::are_columns_in_panels() const {
-  return p_.b_along_columns && Halide::Internal::can_prove(columns_.extent() == width_) && is_in_place_along(body_.b, body_.columns.back());
+  return p_.b_along_columns && Halide::Internal::can_prove(columns_.along() == width_) && is_in_place_along(body_.b, body_.columns.back());
 }
 
 void PackedGemm::place_over(const Expr& outer, const Expr& index, Coordinates& at) const { over_.place_outer(outer, words_ ? index * 2 : index, at); }
@@ -59,7 +59,7 @@ void PackedGemm::define_row_panel() {
 
 void PackedGemm::define_column_panel() {
   Coordinates at = batch_coordinates();
-  columns_.place(jo_, clamped(columns_.first(jo_) + j_, columns_.extent(), !p_.b_along_over), at);
+  columns_.place_clamped(jo_, j_, !p_.b_along_over, at);
   const Expr element = packed(body_.b, ko_, kb_ * tile_.lanes + k_, p_.b_along_over, at);
   if (p_.b_along_over) {
     const std::vector<Expr> place = with_batch(std::vector<Expr>{k_, j_, kb_, ko_, jo_}, body_.b);
@@ -74,7 +74,7 @@ Expr PackedGemm::prefetch_ahead() {
   const Expr extent = along_over(), later = kb_ * tile_.lanes + Halide::min(prefetched_elements, extent), is_past = later >= extent;
   Coordinates at = batch_coordinates();
   place_over(ko_, select(is_past, later - extent, later), at);
-  columns_.place(jo_, columns_.first(jo_) + j_ + select(is_past, rows_at_once(), 0), at);
+  columns_.place_anywhere(jo_, j_ + select(is_past, rows_at_once(), 0), at);
   const Expr line = prefetch(body_.b.load(at), tile_.prefetch);
   if (!line.defined()) return {};
   const std::vector<Var> place = with_batch(std::vector<Var>{j_, kb_, ko_, jo_}, body_.b);
@@ -90,7 +90,7 @@ Expr PackedGemm::prefetch_rows_ahead() {
   const Expr panel = jo_ + select(is_past, 1, 0);
   Coordinates at = batch_coordinates();
   place_over(ko_, select(is_past, later - extent, later), at);
-  columns_.place(panel, columns_.first(panel) + lines_.first_element(), at);
+  columns_.place_anywhere(panel, lines_.first_element(), at);
   const Expr line = prefetch(body_.b.load(at), tile_.prefetch);
   if (!line.defined()) return {};
   const std::vector<Var> place = with_batch(std::vector<Var>{k_, kb_, ko_, jo_}, body_.b);
@@ -102,7 +102,7 @@ Expr PackedGemm::column_element(const Expr& lane, const Expr& block, const Expr&
   if (!columns_in_place_) return column_panel_(with_batch(std::vector<Expr>{j_, lane, block, outer, jo_}, body_.b));
   Coordinates at = batch_coordinates();
   over_.place_outer(outer, block * tile_.lanes + lane, at);
-  columns_.place(jo_, columns_.first(jo_) + j_, at);
+  columns_.place(jo_, j_, at);
   return body_.b.at(at);
 }
 
@@ -129,7 +129,7 @@ void PackedGemm::schedule_column_panel() {
   column_panel_.bound(k_, 0, tile_.lanes).bound(j_, 0, width_);
   split_into_tasks(column_panel_, jo_, panel, task, width_);
   if (!p_.b_along_over) {
-    column_panel_.split(j_, vector, lane, tile_.lanes).reorder(lane, vector, k_, kb_, ko_, panel, task).vectorize(lane);
+    column_panel_.split(j_, vector, lane, columns_.lanes()).reorder(lane, vector, k_, kb_, ko_, panel, task).vectorize(lane);
     if (ahead_.defined()) {
       ahead_.compute_at(column_panel_, k_);
       lines_.unroll_few(ahead_.update());

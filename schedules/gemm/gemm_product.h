@@ -12,6 +12,9 @@
 
 namespace attune {
 
+/// Work of a task: some 10 us, many times what starting a task costs.
+inline constexpr int multiplications_per_task = 256 * 1024;
+
 /// How a product is cut.
 struct GemmTile {
   int rows = 1;       ///< rows of the tile in registers

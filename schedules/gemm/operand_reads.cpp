@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/halide/numbers/load.h"
+#include "schedules/gemm/gemm_product.h"
 
 using Halide::Expr;
 using Halide::Var;
@@ -47,6 +48,20 @@ class CountOperations : public Halide::Internal::IRVisitor {
 };
 
 }  // namespace
+
+Piece copied(const Piece& piece, const std::vector<std::string>& innermost, int lanes) {
+  Piece copy = piece;
+  if (!innermost.empty()) {
+    const auto found = std::find(copy.dims.begin(), copy.dims.end(), innermost.back());
+    if (found != copy.dims.end()) std::rotate(found, found + 1, copy.dims.end());
+  }
+  Halide::Func func("operand");
+  func(result_vars(copy.dims)) = Halide::cast<float>(piece.at(vars_at(piece.dims)));
+  func.compute_root();
+  if (!copy.dims.empty()) func.vectorize(Var(copy.dims.back()), lanes, Halide::TailStrategy::GuardWithIf);
+  copy.element = [func, dims = copy.dims](const Coordinates& where) { return Lowered{func(arguments(dims, where))}; };
+  return copy;
+}
 
 bool is_cheap(const Piece& piece, int most) {
   Coordinates at;

@@ -72,7 +72,7 @@ Expr SoftmaxStage::stored_weight(const Expr& weight) const { return rounds_weigh
 
 Expr SoftmaxStage::loaded_weight(const Expr& stored) const { return rounds_weights() ? bf16_value(stored) : stored; }
 
-/// Whole groups of register_vectors vectors first, then the vectors that are left.
+/// Whole groups of vectors first, then the vectors that are left.
 void SoftmaxStage::define_bf16_partial(SoftmaxPass& pass) {
   if (tiles_.in_matrix_tiles) return define_matrix_partial(pass);
   const Func weights = pass.summed_weights();
@@ -87,9 +87,11 @@ void SoftmaxStage::define_bf16_partial(SoftmaxPass& pass) {
   pass.partial(per_row({lane_, vector_})) = 0.f;
   pass.whole = RDom({{0, 2}, {0, group}, {0, column_pairs}, {0, panels}, {0, vectors_ / group}}, pass.named("whole"));
   add(pass.whole[0], pass.whole[4] * group + pass.whole[1], pass.whole[2], pass.whole[3]);
-  if (fixed_value(vectors_ % group) == 0) return;
-  pass.rest = RDom({{0, 2}, {0, column_pairs}, {0, panels}, {0, vectors_ % group}}, pass.named("rest"));
-  add(pass.rest[0], vectors_ / group * group + pass.rest[3], pass.rest[1], pass.rest[2]);
+  for (const VectorGroups& last : last_vectors(1)) {  // by more, sums would go over vectors that there may not be
+    const RDom rest({{0, 2}, {0, last.size}, {0, column_pairs}, {0, panels}, {0, last.count}}, pass.named("rest"));
+    add(rest[0], last.first + rest[4] * last.size + rest[1], rest[2], rest[3]);
+    pass.rest.push_back(rest);
+  }
 }
 
 void SoftmaxStage::schedule_bf16_panels() {
@@ -123,14 +125,14 @@ void SoftmaxStage::schedule_bf16_partial(SoftmaxPass& pass) {
   partial.bound_extent(lane_, tiles_.lanes).vectorize(lane_);
   // Distances between a tile's sums must be constants, or LLVM keeps them in memory: an unknown extent goes outermost.
   if (!fixed_depth_) partial.reorder_storage({lane_, row_, row_group_, vector_});
-  const RDom &whole = pass.whole, &rest = pass.rest;
-  // One loop over the pairs of all panels: with a short one of its own over panels, Halide does not find the instruction.
-  const Halide::RVar pairs("pairs-");
-  partial.update(0).fuse(whole[2], whole[3], pairs).reorder({whole[0], lane_, whole[1], row_, pairs, row_group_, whole[4]});
-  partial.update(0).atomic().vectorize(whole[0]).vectorize(lane_).unroll(whole[1]).unroll(row_);
-  if (!rest.defined()) return;
-  partial.update(1).fuse(rest[1], rest[2], pairs).reorder({rest[0], lane_, row_, pairs, row_group_, rest[3]});
-  partial.update(1).atomic().vectorize(rest[0]).vectorize(lane_).unroll(row_);
+  const auto in_registers = [&](Halide::Stage sums, const RDom& keys) {
+    // One loop over the pairs of all panels: with a short one of its own over panels, Halide does not find the instruction.
+    const Halide::RVar pairs("pairs-");
+    sums.fuse(keys[2], keys[3], pairs).reorder({keys[0], lane_, keys[1], row_, pairs, row_group_, keys[4]});
+    sums.atomic().vectorize(keys[0]).vectorize(lane_).unroll(keys[1]).unroll(row_);
+  };
+  in_registers(partial.update(0), pass.whole);
+  for (std::size_t n = 0; n < pass.rest.size(); ++n) in_registers(partial.update(static_cast<int>(n) + 1), pass.rest[n]);
 }
 
 }  // namespace attune

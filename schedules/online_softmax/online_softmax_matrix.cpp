@@ -55,11 +55,9 @@ void SoftmaxStage::schedule_matrix_product(SoftmaxPass& pass) {
   sum_in_tiles(product.update(), column_, row_, {pass.over[0], pass.over[1]}, {pass.over[2]});
 }
 
-/// A group of vectors at a time, of as many as there are registers for, or fewer so that known ones are in groups of one size. Where the last group is
-/// not full, it sums what nothing reads: a sum waits three times as long for the one before as an instruction takes, so one tile is no faster than three.
+/// A group of vectors at a time. Where the last group is not full, it sums what nothing reads: a sum waits three times as long for the one before as an instruction takes, so one tile is no faster than three.
 void SoftmaxStage::schedule_matrix_partial(SoftmaxPass& pass) {
-  const int vectors = std::max(fixed_value(vectors_).value_or(tiles_.vectors), 1), groups = (vectors + tiles_.vectors - 1) / tiles_.vectors;
-  const int group = (vectors + groups - 1) / groups;
+  const int group = vectors_in_group();
   const Var vector_in_group("vector_in_group-");
   Func &partial = per_row_group(pass.partial, pass), &sums = pass.group_sums;
   partial.bound_extent(lane_, tiles_.lanes).bound_extent(vector_, tiles_of(vectors_, group) * group).split(vector_, vector_group_, vector_in_group, group);

@@ -157,8 +157,26 @@ Expr SoftmaxStage::value_at(const Expr& depth, const Expr& key) const {
   return body_.value.at(at);
 }
 
-/// Vectors of value_depth that are summed in registers at once.
-int SoftmaxStage::vectors_in_group() const { return std::min(tiles_.vectors, fixed_value(vectors_).value_or(tiles_.vectors)); }
+/// Vectors of value_depth that are summed in registers at once: of a known number groups are as even as can be.
+int SoftmaxStage::vectors_in_group() const {
+  const int vectors = std::max(fixed_value(vectors_).value_or(tiles_.vectors), 1), groups = (vectors + tiles_.vectors - 1) / tiles_.vectors;
+  return (vectors + groups - 1) / groups;
+}
+
+/// Those that whole groups leave: as one group if their number is known, else in groups of `most`, of half as many, and so on.
+std::vector<VectorGroups> SoftmaxStage::last_vectors(int most) const {
+  int group = vectors_in_group();
+  if (const std::optional<int> vectors = fixed_value(vectors_)) {
+    if (*vectors % group == 0) return {};
+    return {{*vectors % group, *vectors / group * group, 1}};
+  }
+  std::vector<VectorGroups> last;
+  for (int size = std::min(group / 2, most); size > 0; size /= 2) {
+    last.push_back({size, vectors_ / group * group, vectors_ % group / size});
+    group = size;
+  }
+  return last;
+}
 
 /// Whole vectors can be loaded along value_depth: it is a multiple of them, and the value is one load with that dim innermost. Of less than
 /// half of each row at a time a copy is better: as far apart as rows of a power of two are, they share few sets of the first-level cache.
@@ -173,20 +191,19 @@ Expr SoftmaxStage::copied_depth() const { return min(likely((vector_group_ * vec
 
 /// weight[key] * value[key, lane of the vector]: a term of the sums.
 Expr SoftmaxStage::weighted_value(const SoftmaxPass& pass, const SummedPlace& at) const {
-  const Expr of_all = at.vector_group * vectors_in_group() + at.vector;
   // An unknown number of vectors is one group, or copies would have more vectors than there are.
-  const Exprs vectors = fixed_depth_ ? Exprs{lane_, at.vector} : Exprs{lane_, of_all};
-  const Expr of_groups = fixed_depth_ ? at.vector_group : 0;
+  const Exprs vectors = {lane_, fixed_depth_ ? at.vector % vectors_in_group() : at.vector};
+  const Expr of_groups = fixed_depth_ ? at.vector / vectors_in_group() : 0;
   const auto value = [&]() -> Expr {
     if (pass.values.defined()) return pass.values(joined(joined(vectors, {at.column, at.panel, of_groups, key_block_}), value_batch_));
     const Expr key = key_of(pass, at.column, at.panel);
     if (copies_values()) return value_panel_(joined(joined(vectors, {key, of_groups}), value_batch_));
-    return value_at(of_all * tiles_.lanes + lane_, key);
+    return value_at(at.vector * tiles_.lanes + lane_, key);
   };
   return pass.summed_weights()(per_row({at.column, at.panel})) * value();
 }
 
-/// Whole groups of register_vectors vectors first, then the vectors that are left. Keys beyond the last one are not summed: the last one's
+/// Whole groups of vectors first, then the vectors that are left. Keys beyond the last one are not summed: the last one's
 /// value in their stead may be infinite, times a weight of 0.
 void SoftmaxStage::define_partial(SoftmaxPass& pass) {
   if (bf16_) return define_bf16_partial(pass);
@@ -202,19 +219,22 @@ void SoftmaxStage::define_partial(SoftmaxPass& pass) {
     if (pass.has_tail) pass.whole.where(exists(pass, pass.whole[0], pass.whole[1]));
     pass.group_sums = Func(pass.named("group_sums"));
     pass.group_sums(per_row({lane_, vector_})) = 0.f;
-    pass.group_sums(per_row({lane_, vector_})) += weighted_value(pass, {vector_ / group, vector_ % group, pass.whole[0], pass.whole[1]});
+    pass.group_sums(per_row({lane_, vector_})) += weighted_value(pass, {vector_, pass.whole[0], pass.whole[1]});
     pass.partial(per_row({lane_, vector_})) = pass.group_sums(per_row({lane_, vector_}));
     return;
   }
   pass.partial(per_row({lane_, vector_})) = 0.f;
   pass.whole = RDom({{0, group}, {0, tiles_.panel()}, {0, panels}, {0, vectors_ / group}}, "whole");
   if (pass.has_tail) pass.whole.where(exists(pass, pass.whole[1], pass.whole[2]));
-  const auto add = [&](const SummedPlace& at) { pass.partial(per_row({lane_, at.vector_group * group + at.vector})) += weighted_value(pass, at); };
-  add({pass.whole[3], pass.whole[0], pass.whole[1], pass.whole[2]});
-  if (fixed_value(vectors_ % group) == 0) return;
-  pass.rest = RDom({{0, tiles_.panel()}, {0, panels}, {0, vectors_ % group}}, "rest");
-  if (pass.has_tail) pass.rest.where(exists(pass, pass.rest[0], pass.rest[1]));
-  add({vectors_ / group, pass.rest[2], pass.rest[0], pass.rest[1]});
+  const auto add = [&](const SummedPlace& at) { pass.partial(per_row({lane_, at.vector})) += weighted_value(pass, at); };
+  add({pass.whole[3] * group + pass.whole[0], pass.whole[1], pass.whole[2]});
+  for (const VectorGroups& last : last_vectors(group)) {
+    RDom rest({{0, last.size}, {0, tiles_.panel()}, {0, panels}, {0, last.count}}, "rest_" + std::to_string(last.size));
+    if (pass.has_tail) rest.where(exists(pass, rest[1], rest[2]));
+    // Promised, or there would be sums of as many vectors as all groups have.
+    add({within(last.first + rest[3] * last.size + rest[0], vectors_), rest[1], rest[2]});
+    pass.rest.push_back(rest);
+  }
 }
 
 /// Once for all vectors of the state. (As a tuple of o and l the state would hold l, and change it, once for each vector of o.)

@@ -18,9 +18,15 @@ struct KeyBlocks {
   Halide::RVar block() const { return blocks[1]; }
 };
 
-/// A vector of value_depth, by its group, and a key, by its column of a panel.
+/// A vector of value_depth, and a key, by its column of a panel.
 struct SummedPlace {
-  Halide::Expr vector_group, vector, column, panel;
+  Halide::Expr vector, column, panel;
+};
+
+/// `count` groups of `size` vectors of value_depth, from `first` on.
+struct VectorGroups {
+  int size;
+  Halide::Expr first, count;
 };
 
 /// One update of the state, over key blocks of one size, and what it computes of each of them.
@@ -52,7 +58,8 @@ struct SoftmaxPass : KeyBlocks {
   const Halide::Func& summed_weights() const { return changed_weights.defined() ? changed_weights : weights.defined() ? weights : scores; }
   RowLines lines;                ///< of the next tile's query
   RowLines read_lines;           ///< of what a panel's scores read
-  Halide::RDom over, row_vectors, maximum_vectors, across, whole, rest, raising;
+  Halide::RDom over, row_vectors, maximum_vectors, across, whole, raising;
+  std::vector<Halide::RDom> rest;  ///< whole, of last_vectors()
 };
 
 }  // namespace attune

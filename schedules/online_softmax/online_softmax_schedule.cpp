@@ -242,14 +242,15 @@ void SoftmaxStage::schedule_partial(SoftmaxPass& pass) {
   }
   // Distances between a tile's sums must be constants, or LLVM keeps them in memory: an unknown extent goes outermost.
   if (!fixed_depth_) partial.reorder_storage({lane_, row_, row_group_, vector_});
-  if (sums_by_panels(pass)) {
-    partial.update(0).reorder(lane_, pass.whole[0], row_, pass.whole[1], row_group_, pass.whole[2], pass.whole[3]);
-  } else {
-    partial.update(0).reorder(lane_, pass.whole[0], row_, pass.whole[1], pass.whole[2], row_group_, pass.whole[3]);
-  }
-  partial.update(0).vectorize(lane_).unroll(pass.whole[0]).unroll(row_);
-  if (!pass.rest.defined()) return;
-  partial.update(1).reorder(lane_, row_, pass.rest[0], pass.rest[1], row_group_, pass.rest[2]).vectorize(lane_).unroll(row_);
+  const auto in_registers = [&](Halide::Stage sums, const Halide::RDom& keys) {
+    if (sums_by_panels(pass))
+      sums.reorder(lane_, keys[0], row_, keys[1], row_group_, keys[2], keys[3]);
+    else
+      sums.reorder(lane_, keys[0], row_, keys[1], keys[2], row_group_, keys[3]);
+    sums.vectorize(lane_).unroll(keys[0]).unroll(row_);
+  };
+  in_registers(partial.update(0), pass.whole);
+  for (std::size_t n = 0; n < pass.rest.size(); ++n) in_registers(partial.update(static_cast<int>(n) + 1), pass.rest[n]);
 }
 
 }  // namespace attune

@@ -60,6 +60,7 @@ class SoftmaxStage {
   Halide::Expr key_of(const SoftmaxPass& pass, const Halide::Expr& column, const Halide::Expr& panel) const;
   Halide::Expr value_at(const Halide::Expr& depth, const Halide::Expr& key) const;
   int vectors_in_group() const;
+  std::vector<VectorGroups> last_vectors(int most) const;
   bool values_are_in_place() const;
   bool copies_values() const { return tiles_.copy_values && !bf16_ && !body_.value.dims.empty(); }
   bool reads_copies(const SoftmaxPass& pass) const { return copies_values() || pass.values.defined(); }
@@ -138,8 +139,7 @@ class SoftmaxStage {
   Halide::Func query_pairs_{"query_pairs"};  ///< [pair, pair of over, row, row_group, query_tile, batch..] bf16
   Halide::Func key_pairs_{"key_pairs"};      ///< [pair, column, pair of over, panel, key's batch..] bf16
   Halide::Func value_pairs_{"value_pairs"};  ///< [pair, lane, vector, pair of columns, panel, value's batch..] bf16; pairs of keys
-  Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] vectors of o, then one of l, by lane, if it is
-                                             ///< kept, and before a softmax one of the greatest score, if it is wanted
+  Halide::Func state_{"state"};              ///< [lane, vector, row, row_group, query_tile, batch..] of o, l by lane if kept, the greatest score if wanted
   Halide::Func reference_{"reference"};      ///< [row, row_group, query_tile, batch..] m, which passes store over; only of a softmax
   Halide::Func total_{"total"}, kept_total_{"kept_total"};  ///< [row, row_group, query_tile, batch..] l, the latter where something is stored of its row
   const StoredRows stored_rows_;

@@ -23,7 +23,7 @@ class WalkedRows {
  public:
   WalkedRows(const Pointwise& body, const Extents& extents, int lanes, int task_elements)
       : body_(body), walk_(*body.walk), lanes_(lanes), length_(extents.at(walk_.along)), rows_(rows_of(body), extents, lanes),
-        tiles_per_task_(Halide::max(task_elements / Halide::max(length_ * lanes, 1), 1)) {}
+        tiles_per_task_(pieces_of(task_elements, {length_, lanes})) {}
 
   Stored build() {
     Coordinates at;

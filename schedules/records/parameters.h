@@ -17,8 +17,8 @@ struct Parameter {
   std::int64_t value;
 };
 
-/// A kernel holds a schedule for each; the extents of a call decide which one runs. `few` is a handful of queries over many keys, `tiny`
-/// a handful of both.
+/// A kernel holds a schedule for each; the extents of a call decide which one runs. `few` is a handful of queries over many keys, or
+/// of columns of a product, `tiny` a handful of queries and keys.
 enum class SizeClass { large, small, few, tiny };
 
 /// With their names, in the order in which a call tries them.

@@ -27,7 +27,7 @@ class SoftmaxOfRows {
   SoftmaxOfRows(const RowSoftmax& body, const Extents& extents, int lanes, int task_elements)
       : body_(body), lanes_(lanes), is_along_(body.out.back() == body.along), length_(extents.at(body.along)),
         blocks_(is_along_ ? tiles_of(length_, lanes) : length_), rows_(without(body.out, body.along), extents, is_along_ ? 1 : lanes),
-        tiles_per_task_(Halide::max(task_elements / Halide::max(length_ * rows_.size(), 1), 1)), log_sum_exp_("log_sum_exp", body.log_sum_exp) {}
+        tiles_per_task_(pieces_of(task_elements, {length_, rows_.size()})), log_sum_exp_("log_sum_exp", body.log_sum_exp) {}
 
   Stored build() {
     define_weights();

@@ -100,6 +100,17 @@ TEST_CASE("products that are no attention say why", "[plan]") {
     CHECK(reasons<GemmRoles>(g) == Reasons{"no operand is the result of a softmax",
                                            "the weights are a hidden layer: queries, keys and values share no dim, and no mask is between the products"});
   }
+  SECTION("a layer whose residual is normalised: the product is added to what memory holds, and is stored once for all that read it") {
+    Graph g;
+    const auto [tokens, inner, model, hidden] = g.dims("tokens", "inner", "model", "hidden");
+    const Value x = g.input("x", {tokens, model}) + linear(g.input("h", {tokens, inner}), g.input("wo", {model, inner}), inner);
+    const Value normal = rms_norm(x, g.input("gain", {model}), model);
+    g.output("gate", linear(normal, g.input("wg", {hidden, model}), model), {tokens, hidden});
+    g.output("up", linear(normal, g.input("wu", {hidden, model}), model), {tokens, hidden});
+    REQUIRE(std::string(g.problem().view()) == "");
+    CHECK(reasons<GemmRoles>(g).size() == 3);
+    CHECK(reasons<WeightedSumRoles>(g).empty());
+  }
   SECTION("nothing to fuse") {
     const Reasons projections = reasons<GemmRoles>(variant_graph("multi_head"));
     CHECK(projections == Reasons(4, "no operand is the result of a softmax"));

@@ -89,6 +89,24 @@ TEST_CASE("a few rows take wide tiles of columns, and narrow ones of those that 
   check(known, {{1, 1, 1, 200, 37}, {1, 3, 1, 200, 5}, {1, 2, 3, 200, 16}, {1, 1, 5, 200, 5}});
 }
 
+TEST_CASE("heads of any width share tiles of columns", "[linear]") {
+  const std::vector<std::string> out = {"batch", "heads", "tokens", "depth"}, out_x_in = {"heads", "depth", "model"}, in_x_out = {"model", "heads", "depth"};
+  for (const Machine& machine : {host_machine(), narrow_machine(16)}) {
+    const int lanes = machine.vector_bytes / 4;
+    const std::pair<int, std::vector<std::string>> known[] = {{lanes * 3 / 2, out_x_in}, {lanes * 5 / 2, in_x_out}, {lanes * 6 + 1, out_x_in}};
+    for (const auto& [depth, weights] : known) {
+      CAPTURE(lanes, weights, depth);
+      ProductCase p = linear({{"depth", depth}}, out, weights);
+      check(p, {{1, 1, 1, depth, 1}, {2, 3, 5, depth, 37}, {1, 5, 37, depth, 7}, {1, 0, 5, depth, 4}}, machine);
+    }
+  }
+  const int lanes = host_machine().vector_bytes / 4;
+  for (const auto& weights : {out_x_in, in_x_out}) {
+    ProductCase p = linear({}, out, weights);
+    check(p, {{1, 5, 37, lanes * 3 / 2, 5}, {2, 3, 17, lanes * 2, 37}, {1, 7, 5, lanes * 5, 3}, {1, 2, 5, 0, 3}});
+  }
+}
+
 TEST_CASE("columns that lie in panels are read in place", "[linear]") {
   for (const Machine& machine : {host_machine(), narrow_machine(16), narrow_machine(32)}) {
     const int width = static_cast<int>(value_of(gemm_parameters(machine, SizeClass::large), "column_vectors")) * machine.vector_bytes / 4;

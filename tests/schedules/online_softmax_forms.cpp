@@ -134,6 +134,20 @@ void check_registers(Tried tried) {
 
 TEST_CASE("extents that are known are right", "[forms]") { check_known(Tried::part); }
 
+TEST_CASE("value_depth may be any number of vectors", "[dense]") {
+  const int lanes = host_machine().vector_bytes / 4;
+  for (const int vectors : {1, 2, 3, 5, 6, 7, 9}) {
+    const Shape s{1, 2, 1, 37, 300, 16, vectors * lanes - vectors % 2};
+    CAPTURE(s.value_depth);
+    Arguments a(s, 5);
+    CHECK(difference(dense(), a, computed(kernel_of(dense, softmax_templates[0]), a), 40) == "");
+    if (vectors < 5) continue;
+    AttentionCase known;
+    fix_extents(known, s);
+    CHECK(run(known, softmax_templates[0], s) == "");
+  }
+}
+
 TEST_CASE("long odd extents of dense attention are right", "[dense]") { check_long(dense); }
 TEST_CASE("long odd extents of causal attention are right", "[causal]") { check_long(causal); }
 

@@ -26,8 +26,10 @@ struct ProductCase {
 /// The operand as it lies in memory.
 Term element(const std::shared_ptr<OperandTensor>& operand);
 
-/// Both schedules over all sizes; every `step`-th element is compared. A sum of n products in f32 is off by at most n + 2 roundings of the sum of
+/// The product as it is stored, over all sizes; every `step`-th element is compared. A sum of n products in f32 is off by at most n + 2 roundings of the sum of
 /// their magnitudes.
+void check_stored(ProductCase& product, const Stored& stored, const std::vector<Sizes>& all, int step = 1);
+/// The same of gemm's schedules for large and for small calls.
 void check(ProductCase& product, const std::vector<Sizes>& all, const Machine& machine = host_machine(), int step = 1);
 
 }  // namespace attune
