@@ -177,7 +177,11 @@ void describe(CLI::App& app, Options& options) {
 }  // namespace sentence_similarity
 
 int main(int argc, char** argv) {
-  const auto refuse = [](const std::string& problem) { return fmt::print(stderr, "sentence_similarity: {}\n", problem), 2; };
+  const auto refuse = [](const std::string& problem) {  // std::fwrite, which does not throw where stderr cannot be written
+    const std::string line = fmt::format("sentence_similarity: {}\n", problem);
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    return 2;
+  };
   const auto finish = [&](int status) {
     const bool is_written = std::cout.flush().good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     return is_written ? status : refuse("standard output: cannot be written");

@@ -114,7 +114,7 @@ Described described(GgufBytes& bytes) {
   }
   tensor.size = size_of(*tensor.storage, tensor.shape);
   if (tensor.size == 0)
-    bytes.fail(fmt::format("tensor '{}' is {} {}, which is no number of blocks of {}", tensor.name, tensor.storage->name, text_of(tensor.shape),
+    bytes.fail(fmt::format("tensor '{}' is {} {}, which is no number of blocks of {}, or too many", tensor.name, tensor.storage->name, text_of(tensor.shape),
                            tensor.storage->block_elements));
   return tensor;
 }
@@ -152,7 +152,7 @@ Result<Gguf> Gguf::open(const std::filesystem::path& path) {
 
 Result<void> Gguf::read() {
   GgufBytes bytes(file_.bytes());
-  if (bytes.number<std::uint32_t>() != magic) return error("is no GGUF file: it does not begin with 'GGUF'");
+  if (const auto found = bytes.number<std::uint32_t>(); found != magic) return error(bytes.problem() ? *bytes.problem() : "is no GGUF file: it does not begin with 'GGUF'");
   if (const auto found = bytes.number<std::uint32_t>(); found != version)
     return error(bytes.problem() ? *bytes.problem() : fmt::format("is GGUF of version {}; version {} can be read", found, version));
   const std::size_t tensors = bytes.count(tensor_bytes, "tensors"), values = bytes.count(value_bytes, "values");
@@ -167,7 +167,8 @@ Result<void> Gguf::read() {
   std::int64_t alignment = default_alignment;
   if (const auto stated = values_.find("general.alignment"); stated != values_.end()) {
     const auto* number = std::get_if<std::int64_t>(&stated->second);
-    alignment = number == nullptr ? 0 : *number;
+    if (number == nullptr) bytes.fail("value 'general.alignment' must be an integer");
+    if (number != nullptr) alignment = *number;
   }
   if (alignment <= 0 || alignment > 1 << 20) bytes.fail(fmt::format("its alignment is {}; it must be from 1 to {}", alignment, 1 << 20));
   if (bytes.problem()) return error(*bytes.problem());
@@ -184,6 +185,12 @@ Result<void> Gguf::read() {
       return error(fmt::format("has the tensor '{}' twice", tensor.name));
   }
   return {};
+}
+
+std::vector<std::string> Gguf::tensor_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : tensors_) names.push_back(name);
+  return names;
 }
 
 template <class T>

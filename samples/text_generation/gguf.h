@@ -37,7 +37,8 @@ class Gguf {
   template <class T>
   Result<T> value(std::string_view name) const;
 
-  bool has_tensor(std::string_view name) const { return tensors_.contains(name); }
+  bool has_value(std::string_view name) const { return values_.contains(name); }
+  std::vector<std::string> tensor_names() const;
   /// Refuses a name that the file does not have and another shape, innermost first.
   Result<StoredTensor> tensor(std::string_view name, const std::vector<std::int64_t>& shape) const;
 

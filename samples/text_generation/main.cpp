@@ -4,9 +4,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <new>
+#include <optional>
 
 #include "runtime/threads.h"
 #include "samples/text_generation/chat.h"
@@ -14,6 +18,12 @@
 
 namespace text_generation {
 namespace {
+
+/// A sentence on stderr, if there still is one.
+void complain(std::string_view problem) {
+  const std::string line = fmt::format("text_generation: {}\n", problem);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
 
 struct Options {
   std::filesystem::path model = TEXT_GENERATION_MODEL;
@@ -25,9 +35,43 @@ struct Options {
   int threads = 0;
 };
 
-void write(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+bool write(std::string_view text) { return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0; }
+
+/// Writes tokens; bytes of a character of which more is to come wait for them, and are dropped where none come.
+class WholeCharacters {
+ public:
+  bool operator()(std::string_view bytes) {
+    waiting_ += bytes;
+    std::size_t whole = waiting_.size();
+    for (std::size_t back = 1; back <= std::min<std::size_t>(3, waiting_.size()); ++back) {
+      const auto byte = static_cast<unsigned char>(waiting_[waiting_.size() - back]);
+      if ((byte & 0xc0) == 0x80) continue;  // not the first of a character
+      const std::size_t size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+      if (size > back) whole = waiting_.size() - back;
+      break;
+    }
+    const bool is_written = write(std::string_view(waiting_).substr(0, whole));
+    waiting_.erase(0, whole);
+    return is_written;
+  }
+
+ private:
+  std::string waiting_;
+};
+
+/// The next line of standard input, without its end; nothing behind the last.
+Result<std::optional<std::string>> next_line() {
+  struct Line {
+    char* text = nullptr;
+    std::size_t room = 0;
+    ~Line() { std::free(text); }
+  } line;
+  const ssize_t size = ::getline(&line.text, &line.room, stdin);
+  if (size < 0 && std::feof(stdin) == 0) return Error{"standard input: cannot be read"};
+  if (size < 0) return std::optional<std::string>();
+  std::string text(line.text, static_cast<std::size_t>(size));
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return std::optional(std::move(text));
 }
 
 /// "Prefill: 5 tokens, 96.5 per second. Decode: 28 tokens, 23.9 per second. Weights: f32, 538 MB; threads: 2."
@@ -39,20 +83,31 @@ std::string summary(const Generator& generator, const Model& model) {
 
 /// The prompt and what follows it.
 Result<void> go_on(const Options& options, Generator& generator) {
-  write(options.prompt);
-  return generator(options.prompt, options.tokens, write);
+  if (const auto checked = generator.check(options.prompt); !checked) return Error{"prompt: " + checked.error().message};
+  if (!write(options.prompt)) return Error{"standard output: cannot be written"};
+  return generator(options.prompt, options.tokens, WholeCharacters());
 }
 
-/// A line of standard input, an answer, and so on until the input ends. The prompt given, if any, is the first line.
+/// A line of standard input, an answer, and so on until the input ends. The prompt given, if any, is the first line. A line that is no text is
+/// refused, and the conversation goes on.
 Result<void> converse(const Options& options, Generator& generator) {
   const bool is_terminal = isatty(STDIN_FILENO) != 0;
   bool is_first = true;
   std::string line = options.prompt;
   while (true) {
     if (line.empty() && is_terminal) write("> ");
-    if (line.empty() && !std::getline(std::cin, line)) break;
+    if (line.empty()) {
+      auto read = next_line();
+      if (!read) return read.error();
+      if (!*read) break;
+      line = **std::move(read);
+    }
+    if (const auto checked = generator.check(line); !checked) {
+      complain("message: " + checked.error().message);
+      line.clear();
+    }
     if (!line.empty()) {
-      if (auto done = generator(turn_of(line, is_first, options.system), options.tokens, write); !done) return done;
+      if (auto done = generator(turn_of(line, is_first, options.system), options.tokens, WholeCharacters()); !done) return done;
       write("\n");
       is_first = false;
       line.clear();
@@ -82,12 +137,21 @@ Result<void> run(const Options& options) {
   if (!decoder) return decoder.error();
   Sampler sampler(options.is_greedy ? 0 : options.temperature, options.top_p, options.seed);
   Generator generator(*tokenizer, std::move(decoder).value(), [&](std::span<const float> logits) { return sampler(logits); });
+  if (const auto checked = generator.check(options.system); !checked) return Error{"--system: " + checked.error().message};
   const auto done = options.is_chat ? converse(options, generator) : go_on(options, generator);
-  fmt::print("\n\n{}\n", summary(generator, *model));
+  if (done || generator.reading().tokens > 0) fmt::print("\n\n{}\n", summary(generator, *model));
   return done;
 }
 
 void describe(CLI::App& app, Options& options) {
+  const CLI::Validator is_number([](const std::string& text) { return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is no number" : ""; }, "");
+  const CLI::Validator is_seed(
+      [](const std::string& text) {
+        std::uint64_t seed = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+        return error == std::errc{} && end == text.data() + text.size() ? "" : text + " is no integer from 0 to 18446744073709551615";
+      },
+      "");
   app.description("Generates text with SmolLM2-135M-Instruct, whose layers run in Attune kernels.");
   app.footer(
       "Examples:\n"
@@ -99,12 +163,12 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--system", options.system, "What the assistant of a conversation is told of itself")->capture_default_str();
   app.add_flag("--greedy", options.is_greedy, "Take the most likely token each time");
   app.add_option("--temperature", options.temperature, "Below 1 likely tokens become likelier; 0 is greedy")
-      ->check(CLI::Range(0.0, 100.0))
+      ->check(CLI::Range(0.0, 100.0) & is_number)
       ->capture_default_str();
   app.add_option("--top-p", options.top_p, "Draw from the most likely tokens that have this share together")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(CLI::Range(0.0, 1.0) & is_number)
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "Of the random numbers; the same gives the same text")->capture_default_str();
+  app.add_option("--seed", options.seed, "Of the random numbers; the same gives the same text")->check(is_seed)->capture_default_str();
   app.add_option("--tokens", options.tokens, "Most tokens to write, of each answer with --chat")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
@@ -122,7 +186,7 @@ void describe(CLI::App& app, Options& options) {
 }  // namespace text_generation
 
 int main(int argc, char** argv) {
-  const auto refuse = [](const std::string& problem) { return fmt::print(stderr, "text_generation: {}\n", problem), 2; };
+  const auto refuse = [](const std::string& problem) { return text_generation::complain(problem), 2; };
   const auto finish = [&](int status) {
     const bool is_written = std::cout.flush().good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     return is_written || status != 0 ? status : refuse("standard output: cannot be written");

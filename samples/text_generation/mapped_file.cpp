@@ -15,7 +15,7 @@ void MappedFile::Unmap::operator()(const std::byte* memory) const { munmap(const
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   const auto problem = [&] { return Error{fmt::format("file '{}': cannot be read: {}", path.string(), std::generic_category().message(errno))}; };
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe that nobody writes to would be waited for
   if (file < 0) return problem();
   struct Close {
     int file;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <set>
 
 #include "samples/text_generation/blocks.h"
 
@@ -87,6 +88,8 @@ class Reader {
             .down = weight(prefix + "ffn_down.weight", hidden, model)};
   }
   const std::optional<Error>& problem() const { return problem_; }
+  /// Names of the tensors that were asked for.
+  const std::set<std::string>& read() const { return read_; }
 
  private:
   struct Form {
@@ -96,6 +99,7 @@ class Reader {
 
   std::optional<StoredTensor> stored(const std::string& name, const std::vector<std::int64_t>& shape) {
     if (problem_) return std::nullopt;
+    read_.insert(name);
     auto tensor = file_.tensor(name, shape);
     if (tensor) return std::move(tensor).value();
     problem_ = tensor.error();
@@ -114,18 +118,23 @@ class Reader {
 
   const Gguf& file_;
   const WeightForm form_;
+  std::set<std::string> read_;
   std::optional<Error> problem_;
 };
 
 Result<void> check_sizes(const Gguf& file) {
   const auto architecture = file.value<std::string>("general.architecture");
   if (!architecture) return architecture.error();
-  if (*architecture != "llama") return Error{fmt::format("model: its architecture is '{}'; 'llama' is known", *architecture)};
+  if (*architecture != "llama") return Error{fmt::format("model: its architecture is {:?}; 'llama' is known", *architecture)};
+  if (file.has_value("llama.rope.scaling.type")) return Error{"model: has llama.rope.scaling.type; the positions of SmolLM2-135M are not scaled"};
+  if (const auto adds = file.value<std::int64_t>("tokenizer.ggml.add_bos_token"); adds && *adds != 0)
+    return Error{"model: tokenizer.ggml.add_bos_token is true; nothing stands before the texts of SmolLM2-135M"};
   constexpr std::int64_t heads = Sizes::kv_heads * Sizes::group;
   for (const auto& [name, expected] :
        {std::pair("llama.block_count", Sizes::layers), std::pair("llama.embedding_length", Sizes::model),
         std::pair("llama.feed_forward_length", Sizes::hidden), std::pair("llama.attention.head_count", heads),
-        std::pair("llama.attention.head_count_kv", Sizes::kv_heads), std::pair("llama.rope.dimension_count", Sizes::depth)}) {
+        std::pair("llama.attention.head_count_kv", Sizes::kv_heads), std::pair("llama.rope.dimension_count", Sizes::depth),
+        std::pair("llama.context_length", Sizes::context)}) {
     const auto found = file.value<std::int64_t>(name);
     if (!found) return found.error();
     if (*found != expected) return Error{fmt::format("model: {} is {}; the kernels are those of SmolLM2-135M, which has {}", name, *found, expected)};
@@ -158,7 +167,6 @@ std::int64_t Model::bytes() const {
 
 Result<Model> Model::of(const Gguf& file, WeightForm form) {
   if (const auto checked = check_sizes(file); !checked) return checked.error();
-  if (file.has_tensor("output.weight")) return Error{"model: has a tensor 'output.weight'; SmolLM2-135M has its embedding there"};
   Reader reader(file, form);
   Model model;
   model.form = form;
@@ -166,6 +174,8 @@ Result<Model> Model::of(const Gguf& file, WeightForm form) {
   for (std::int64_t i = 0; i < Sizes::layers; ++i) model.layers.push_back(reader.layer(fmt::format("blk.{}.", i)));
   model.norm = reader.norm("output_norm.weight");
   if (reader.problem()) return *reader.problem();
+  for (const std::string& name : file.tensor_names())
+    if (!reader.read().contains(name)) return Error{fmt::format("model: has a tensor '{}'; SmolLM2-135M has none of that name", name)};
   return model;
 }
 

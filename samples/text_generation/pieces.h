@@ -12,7 +12,7 @@ namespace text_generation {
 using attune::Error;
 using attune::Result;
 
-/// A regular expression for UTF-8 text, by the library PCRE2: \p{L}, \p{N} and \s are those of Unicode.
+/// A regular expression for UTF-8 text, by the library PCRE2: \p{L}, \p{N} and \p{Z} are those of Unicode.
 class Pattern {
  public:
   /// `expression` is the program's own: a malformed one ends the program.
@@ -36,7 +36,8 @@ class Pieces {
 
  private:
   Pattern digit_{R"(\p{N})"};
-  Pattern gpt2_{R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)"};
+  // \s with its members named: PCRE2's has U+180E, which is no space since Unicode 6.3.
+  Pattern gpt2_{R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{Z}\x09-\x0d\x{85}\p{L}\p{N}]+|[\p{Z}\x09-\x0d\x{85}]+(?![^\p{Z}\x09-\x0d\x{85}])|[\p{Z}\x09-\x0d\x{85}]+)"};
 };
 
 }  // namespace text_generation

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <queue>
+#include <set>
 
 namespace text_generation {
 namespace {
@@ -70,13 +71,16 @@ Result<void> Tokenizer::read_tokens(const std::vector<std::string>& tokens, cons
   if (types.size() != tokens.size()) return Error{fmt::format("tokenizer: has {} tokens and {} types of tokens", tokens.size(), types.size())};
   if (tokens.size() > 1u << 30) return Error{fmt::format("tokenizer: has {} tokens; at most 2^30 are possible", tokens.size())};
   const Alphabet alphabet;
+  std::set<std::string_view> specials;
   of_byte_.fill(none);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const bool is_special = types[i] == control_type || types[i] == user_defined_type;
     auto text = is_special ? std::optional(tokens[i]) : alphabet.bytes_of(tokens[i]);
     if (!text || text->empty()) return Error{fmt::format("tokenizer: token {} is {:?}, which is not written in GPT-2's alphabet of bytes", i, tokens[i])};
     const auto id = static_cast<Token>(i);
+    if (is_special && !specials.emplace(tokens[i]).second) return Error{fmt::format("tokenizer: token {} is {:?}, which an earlier one is", i, tokens[i])};
     if (is_special) special_.push_back(id);
+    longest_ = std::max(longest_, text->size());
     if (!is_special && text->size() == 1) of_byte_[static_cast<unsigned char>((*text)[0])] = id;
     texts_.push_back(std::move(*text));
     is_special_.push_back(is_special);
@@ -158,7 +162,19 @@ Result<void> Tokenizer::append_plain(std::vector<Token>& tokens, std::string_vie
   return {};
 }
 
+Result<void> Tokenizer::check(std::string_view text) const {
+  for (std::size_t at = 0; at < text.size();) {
+    utf8proc_int32_t character = 0;
+    const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at);
+    const auto size = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size() - at), &character);
+    if (size < 0) return Error{fmt::format("byte {} is not UTF-8 there", at)};
+    at += static_cast<std::size_t>(size);
+  }
+  return {};
+}
+
 Result<std::vector<Token>> Tokenizer::tokens_of(std::string_view text) const {
+  if (auto checked = check(text); !checked) return checked.error();
   std::vector<Token> tokens;
   std::size_t plain = 0;  // where the text begins that is not tokenized
   for (std::size_t i = 0; i < text.size();) {

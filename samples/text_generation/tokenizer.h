@@ -25,6 +25,11 @@ class Tokenizer {
   /// that is not UTF-8.
   Result<std::vector<Token>> tokens_of(std::string_view text) const;
 
+  /// Refuses text that is not UTF-8, and says where.
+  Result<void> check(std::string_view text) const;
+  /// Bytes of the longest token.
+  std::size_t longest_token() const { return longest_; }
+
   /// The token's bytes: a token may hold a part of a character.
   std::string_view bytes_of(Token token) const { return texts_[static_cast<std::size_t>(token)]; }
   /// The token is the text of a conversation's mark, such as <|im_end|>.
@@ -49,6 +54,7 @@ class Tokenizer {
   Pieces pieces_;
   std::vector<std::string> texts_;
   std::vector<bool> is_special_;
+  std::size_t longest_ = 1;
   std::vector<Token> special_;  // the longest text first
   std::array<Token, 256> of_byte_{};
   std::unordered_map<std::uint64_t, Merge> merges_;  // by both tokens

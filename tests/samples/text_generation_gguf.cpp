@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -96,7 +98,7 @@ TEST_CASE("blocks are scale times integer plus minimum", "[text_generation]") {
 
 TEST_CASE("malformed GGUF files are refused in a sentence", "[text_generation]") {
   const auto [what, text] = GENERATE(table<std::string, std::string>({
-      {"is no GGUF file", ""},
+      {"is cut off: a number of 4 bytes begins at byte 0", ""},
       {"is no GGUF file", "GGML and more"},
       {"is cut off: a number of 4 bytes begins at byte 4", "GGUF"},
       {"is GGUF of version 2; version 3 can be read", Bytes().begin(0, 0, 2).text},
@@ -108,6 +110,7 @@ TEST_CASE("malformed GGUF files are refused in a sentence", "[text_generation]")
       {"has 99 numbers from byte 49 on", Bytes().begin(0, 1).name("n").number(9u).number(4u).number<std::uint64_t>(99).text},
       {"has a name with a control character in it at byte 24", Bytes().begin(0, 1).name("n\n").number(4u).number(1u).text},
       {"has the value 'n' twice", Bytes().begin(0, 2).name("n").number(4u).number(1u).name("n").number(4u).number(1u).text},
+      {"value 'general.alignment' must be an integer", Bytes().begin(0, 1).name("general.alignment").number(8u).name("x").text},
       {"its alignment is 0", Bytes().begin(0, 1).name("general.alignment").number(4u).number(0u).text},
       {"tensor 'a' has 5 dims", Bytes().begin(1, 0).tensor("a", {1, 1, 1, 1, 1}, 0, 0).data(4).text},
       {"tensor 'a' is stored as type 2; F32 (0)", Bytes().begin(1, 0).tensor("a", {32}, 2, 0).data(64).text},
@@ -130,6 +133,8 @@ TEST_CASE("a missing GGUF file and a folder are refused", "[text_generation]") {
   const attune::Folder folder;
   CHECK_THAT(Gguf::open(folder / "none").error().message, Contains("none': cannot be read: No such file"));
   CHECK_THAT(Gguf::open(folder / "").error().message, Contains("is no regular file"));
+  REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  CHECK_THAT(Gguf::open(folder / "pipe").error().message, Contains("is no regular file"));  // and is not waited for
 }
 
 TEST_CASE("every damaged GGUF file is refused or gives tensors inside the file", "[text_generation]") {
