@@ -1,10 +1,34 @@
 // Products of queries and keys, summed along the contracted dims.
+#include <set>
+
 #include "schedules/split_keys/split_keys_stage.h"
 
 using Halide::Expr;
 using Halide::RDom;
 
 namespace attune {
+namespace {
+
+/// The places along the dim, multiples of `lanes`, at which another memory is read: where a concat's next operand begins.
+class Boundaries : public Halide::Internal::IRVisitor {
+ public:
+  Boundaries(const std::string& dim, int lanes) : dim_(dim), lanes_(lanes) {}
+  std::set<int> found;
+
+ private:
+  using IRVisitor::visit;
+  void visit(const Halide::Internal::LT* compared) override {
+    const auto* index = compared->a.as<Halide::Internal::Variable>();
+    const std::optional<int> place = fixed_value(compared->b);
+    if (index != nullptr && index->name == dim_ && place && *place > 0 && *place % lanes_ == 0) found.insert(*place);
+    IRVisitor::visit(compared);
+  }
+
+  const std::string& dim_;
+  const int lanes_;
+};
+
+}  // namespace
 
 /// A term of the sum over body.over, at a part's loops and lane_ of a vector along its last dim; 0 beyond the end of a last vector.
 Expr SplitKeysStage::term(const ProductPart& part, const Expr& first_vector, bool is_whole) {
@@ -26,6 +50,15 @@ Expr SplitKeysStage::term(const ProductPart& part, const Expr& first_vector, boo
   return is_whole ? term : select(in_order < extents_.at(last), term, 0.f);
 }
 
+std::set<int> SplitKeysStage::boundaries_of_keys() const {
+  const std::optional<int> extent = fixed_value(extents_.at(body_.over.back()));
+  if (!body_.key || !extent || !is_const_zero(key_places_.paired)) return {};
+  Boundaries boundaries(body_.over.back(), tiles_.lanes);
+  Halide::Internal::simplify(body_.key.at(vars_at(body_.key.dims))).accept(&boundaries);
+  boundaries.found.erase(boundaries.found.lower_bound(*extent / tiles_.lanes * tiles_.lanes), boundaries.found.end());
+  return boundaries.found;
+}
+
 /// Sums along the last dim of body.over by lane: pairs of vectors, whole vectors, then a last one that is not; and over the lanes.
 void SplitKeysStage::define_product() {
   using Halide::Internal::simplify;
@@ -41,7 +74,13 @@ void SplitKeysStage::define_product() {
     product_(per_row({lane_, key_})) += term(part, first, is_whole);
   };
   add("over_pairs", 0, paired, true, true);
-  add("over", paired, whole - paired, true, false);
+  // One loop for each memory that is read: with more than one in it, each vector would be picked from both.
+  Expr from = paired;
+  for (const int place : boundaries_of_keys()) {
+    add("over_part", from, place / tiles_.lanes - from, true, false);
+    from = place / tiles_.lanes;
+  }
+  add("over", from, whole - from, true, false);
   add("over_tail", whole, tiles_of(extent, tiles_.lanes) - whole, false, false);
   across_ = RDom(0, tiles_.lanes, "across");
   product_sum_(per_row({key_})) = 0.f;

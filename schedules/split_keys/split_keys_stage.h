@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <set>
 #include <vector>
 
 #include "codegen/halide/bodies/stage.h"
@@ -72,6 +73,7 @@ class SplitKeysStage {
 
   // split_keys_product.cpp: products of queries and keys
   void define_product();
+  std::set<int> boundaries_of_keys() const;
   Halide::Expr term(const ProductPart& part, const Halide::Expr& first_vector, bool is_whole);
 
   // split_keys_pairs.cpp: keys and values of bf16

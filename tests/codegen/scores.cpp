@@ -106,6 +106,30 @@ TEST_CASE("kernels of scores that are more than one masked product are right at 
   check_concats(Tried::whole);
 }
 
+/// Places in the table are integers that a logarithm is rounded to, as T5 finds its buckets.
+TEST_CASE("a bias by buckets of logarithms is right at every size of call", "[scores]") {
+  Graph g;
+  const Attention a(g);
+  const Dim buckets = g.dim("buckets", 16);
+  const Value distance = abs(index(a.keys) - index(a.queries)), far = minimum(8 + to_i64(log(to_real(distance) + 0.5)), 15);
+  const Value bias = gather(g.input("table", {a.heads, buckets}), select(distance < 8, distance, far), buckets);
+  g.output("out", matmul(softmax(a.scores() + bias, a.keys), a.v, a.keys), {a.batch, a.heads, a.queries, a.value_depth});
+  g.finish();
+  REQUIRE(std::string(g.problem().view()) == "");
+  const KernelCase kernel(g, "scores");
+  for (const char* queries_and_keys : {"queries=1,keys=1", "queries=5,keys=37", "queries=1,keys=300", "queries=13,keys=129", "queries=129,keys=37"})
+    CHECK(kernel.difference(std::string("batch=1,heads=2,depth=5,value_depth=7,") + queries_and_keys, 1) == "");
+}
+
+TEST_CASE("few queries read keys that are two tensors side by side one after the other", "[scores]") {
+  const std::pair<int, int> widths[] = {{48, 32}, {16, 37}, {5, 64}};  // the second begins with a vector, or within one
+  for (const auto& [latent, rope] : widths) {
+    const KernelCase kernel("mla", {.settings = {"absorbed=true"}, .set = {"latent=" + std::to_string(latent) + ",rope=" + std::to_string(rope)}});
+    for (const char* shape : {"batch=2,heads=5,queries=1,keys=129", "batch=1,heads=1,queries=3,keys=300"})
+      CHECK(kernel.difference(std::string(shape) + ",depth=5,value_depth=7", 1) == "");
+  }
+}
+
 TEST_CASE("scores laid one behind the other are one stage", "[scores]") {
   for (const auto make : {sink_of_values, sink_of_weights, sink_first, two_parts}) CHECK(kinds_of(make) == std::vector<std::string>{"online_softmax"});
 }

@@ -45,7 +45,10 @@ Lowered to_i64(const Lowered& x) {
   const float limit = 0x1p62f;
   const Expr above = Halide::select(strict_less(-limit, x.expr), x.expr, -limit);
   const Expr within = Halide::select(strict_less(above, limit), above, limit);
-  return Lowered::of(cast(Int(64), within), {-(std::int64_t{1} << 62), std::int64_t{1} << 62});
+  // Promised, since Halide takes a cast of a real for unbounded, and then names its bounds by variables of no number's type.
+  constexpr std::int64_t most = std::int64_t{1} << 62;
+  const Expr least = Halide::Internal::make_const(Int(64), -most), greatest = Halide::Internal::make_const(Int(64), most);
+  return Lowered::of(Halide::unsafe_promise_clamped(cast(Int(64), within), least, greatest), {-most, most});
 }
 
 }  // namespace attune
