@@ -2,6 +2,7 @@
 
 #include "schedules/common/placed_rows.h"
 #include "schedules/pointwise/summed_rows.h"
+#include "schedules/pointwise/turned_rows.h"
 #include "schedules/pointwise/walked_rows.h"
 #include "schedules/records/tuned.h"
 
@@ -74,6 +75,7 @@ Stored pointwise(const Pointwise& body, const Extents& extents, const Machine& m
   const Expr element = body.x.at(vars_at(body.out));
   if (const SummedRows rows(element, body.out.empty() ? std::string() : body.out.back(), lanes); !rows.empty())
     return summed_rows(rows, body.out, task_elements);
+  if (const std::optional<std::string> along = turned_dim(body)) return turned_rows(body, extents, *along, task_elements);
   Func result("pointwise");
   const std::vector<Var> vars(body.out.rbegin(), body.out.rend());
   result(vars) = element;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "schedules/pointwise/turned_rows.h"
 #include "tests/schedules/host.h"
 #include "tests/schedules/stage_case.h"
 
@@ -66,4 +67,22 @@ TEST_CASE("an index is an element", "[pointwise]") {
   stage.compile(pointwise({age, {"queries", "keys"}}, stage.extents(), machine, pointwise_parameters(machine, SizeClass::large)));
   stage.run({37, 129}, 5);
   CHECK(stage.difference([&](const Index& i) { return static_cast<double>(x->at(i)) + i[0] - i[1]; }, [](const Index&) { return 1e-5; }) == "");
+}
+
+TEST_CASE("rows that lie across memory are turned in squares", "[pointwise]") {
+  const Machine machine = host_machine();
+  StageCase stage({"batch", "model", "heads", "tokens"});
+  const auto x = stage.operand("x", {"batch", "tokens", "heads", "model"}), scale = stage.operand("scale", {"model"});
+  Piece scaled{{"batch", "tokens", "heads", "model"}, [x, scale](const Coordinates& at) { return Lowered{x->piece().at(at) * scale->piece().at(at)}; }};
+  const std::vector<std::string> out = {"batch", "model", "heads", "tokens"};
+  CHECK(turned_dim({scaled, out}) == std::optional<std::string>("model"));
+  stage.compile(pointwise({scaled, out}, stage.extents(), machine, pointwise_parameters(machine, SizeClass::large)));
+  for (const Sizes& sizes : {Sizes{1, 1, 1, 1}, {2, 37, 3, 129}, {3, 8, 1, 16}, {1, 129, 2, 5}, {2, 16, 5, 37}, {1, 5, 3, 1}, {0, 5, 3, 7}, {1, 0, 3, 7}, {1, 5, 3, 0}}) {
+    stage.run(sizes, 5);
+    CAPTURE(sizes);
+    CHECK(stage.difference([&](const Index& index) { return static_cast<double>(x->at(index)) * scale->at(index); }, [](const Index&) { return 1e-6; }) == "");
+    CHECK(stage.stray_writes() == 0);
+  }
+  CHECK(turned_dim({scaled, {"batch", "tokens", "heads", "model"}}) == std::nullopt);  // they lie along
+  CHECK(turned_dim({scale->piece(), out}) == std::nullopt);                             // one element of memory for all of a row
 }
