@@ -135,15 +135,16 @@ Coordinates EmittedGraph::origin(const Op& op, const Coordinates& coordinates) c
   return from;
 }
 
-/// The row that the place says; outside of the dim NaN, or 0 of integers.
+/// The row that the place says; outside of the dim NaN, 0 of integers, or false.
 Emitted EmittedGraph::gathered(const Gather& op, const Node& node, const Coordinates& at, const Given& given) const {
   const Emitted place = this->at(node.inputs[1], at, given), zero = Emitted::integer(builder_, 0), end = extent(op.along);
   Coordinates inside = at;
   const Emitted last = maximum(end - Emitted::integer(builder_, 1), zero);
   inside.insert_or_assign(std::string(op.along), Emitted::of(builder_, minimum(maximum(place, zero), last).value, index_range));
   const Emitted row = this->at(node.inputs[0], inside, given);
-  const Emitted outside =
-      node.type.kind == Kind::real ? Emitted::real(builder_, std::numeric_limits<double>::quiet_NaN()) : Emitted::integer(builder_, 0);
+  const Emitted outside = node.type.kind == Kind::real      ? Emitted::real(builder_, std::numeric_limits<double>::quiet_NaN())
+                          : node.type.kind == Kind::boolean ? Emitted::boolean(builder_, false)
+                                                            : Emitted::integer(builder_, 0);
   return select(place >= zero && place < end, row, outside);
 }
 

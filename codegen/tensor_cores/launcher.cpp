@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "codegen/steps/llvm_object.h"
 #include "codegen/tensor_cores/driver_launch.h"
@@ -165,7 +166,7 @@ class Assembly {
       line(fmt::format("%{0}.wide{1} = zext i32 {2} to i64", place, number, value));
       return fmt::format("%{}.wide{}", place, number);
     };
-    for (const std::size_t tensor : launch.aligned_tensors) {
+    for (const std::size_t tensor : std::set(launch.aligned_tensors.begin(), launch.aligned_tensors.end())) {  // one may be two operands
       line(fmt::format("%{0}.device{1} = load i64, ptr %t{1}.device.place", place, tensor));
       join(fmt::format("%{}.device{}", place, tensor), 15);
       for (std::size_t d = 1; d < rank(tensor); ++d) join(wide(fmt::format("%t{}.stride{}", tensor, d)), launch.aligned_elements - 1);

@@ -176,6 +176,26 @@ TEST_CASE("every variant that tensor cores take agrees with the interpreter", "[
   check_by_tensor_cores("sinks", {.settings = {"sinks=3", "window=9"}, .types = "bf16", .set = depths(64, 64)}, odd);
   check_by_tensor_cores("alibi", {.settings = {"causal=true"}, .types = "f16", .set = depths(64, 64)}, odd);
   check_by_tensor_cores("document", {.settings = {"causal=true"}, .types = "f16", .set = depths(64, 64)}, odd);
+  // Masks that gather booleans, once and of what was gathered.
+  for (const char* variant : {"tree", "top_blocks"}) check_by_tensor_cores(variant, {.types = "bf16", .set = depths(64, 64)}, odd);
+}
+
+TEST_CASE("one tensor may be both operands of tensor cores", "[cuda]") {
+  load_driver();
+  Graph g;
+  const Dim tokens = g.dim("tokens"), keys = g.dim("keys"), depth = g.dim("depth", 16);
+  const Value x = g.input("x", {tokens, depth}), k = rename(x, tokens, keys);
+  g.output("out", matmul(softmax(matmul(x, k, depth), keys), k, keys), {tokens, depth});
+  g.finish();
+  const KernelCase attention(g, "of_itself", {.target = "cuda", .types = "bf16"});
+  CHECK(attention.difference("tokens=37", 1) == "");
+  Graph product;
+  const Dim rows = product.dim("rows"), columns = product.dim("columns"), mid = product.dim("mid");
+  const Value y = product.input("y", {rows, mid});
+  product.output("out", matmul(y, rename(y, rows, columns), mid), {rows, columns});
+  product.finish();
+  const KernelCase gram(product, "gram", {.target = "cuda", .types = "bf16"});
+  CHECK(gram.difference("rows=37,mid=64", 1) == "");
 }
 
 TEST_CASE("attention by tensor cores of depths that fill no fragment agrees with the interpreter", "[cuda]") {
