@@ -29,9 +29,11 @@ class Reader {
     }
   }
 
-  Value value(mlir::Value v) const {
+  Value value(mlir::Value v) {
     const auto found = values_.find(v);
-    return found == values_.end() ? Value{&graph_, 0} : found->second;
+    if (found != values_.end()) return found->second;
+    graph_.fail(Here::current(), "internal: an operation stands before what it reads");
+    return {&graph_, 0};
   }
 
  private:

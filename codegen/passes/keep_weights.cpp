@@ -24,12 +24,8 @@ class WeightsKeeper {
     mlir::Value weights = value_of(kept_.softmax);
     mlir::Operation* softmax = weights.getDefiningOp();
     mlir::OpBuilder builder(softmax->getContext());
+    log_sum_exp_ = log_sum_exp_of(softmax, builder);
     builder.setInsertionPointAfter(softmax);
-    log_sum_exp_ = add_operation(LogSumExp{std::get<Softmax>(graph_.node(kept_.softmax).op).over}, softmax->getOperand(0), softmax, builder);
-    if (const int asked = log_sum_exp_beside(graph_, kept_.softmax); asked >= 0) {  // a stage stores one
-      value_of(asked).replaceAllUsesWith(log_sum_exp_);
-      value_of(asked).getDefiningOp()->erase();
-    }
     const mlir::Value beside = weights_again(builder);
     mlir::Operation* user = value_of(kept_.user).getDefiningOp();
     weights.replaceUsesWithIf(beside, [&](mlir::OpOperand& use) { return use.getOwner() != user; });
@@ -37,6 +33,17 @@ class WeightsKeeper {
   }
 
  private:
+  /// Right behind the scores, since who reads one may stand before the softmax; one that is there, as a stage stores one.
+  mlir::Value log_sum_exp_of(mlir::Operation* softmax, mlir::OpBuilder& builder) {
+    const mlir::Value scores = softmax->getOperand(0);
+    builder.setInsertionPointAfterValue(scores);
+    const int asked = log_sum_exp_beside(graph_, kept_.softmax);
+    if (asked < 0) return add_operation(LogSumExp{std::get<Softmax>(graph_.node(kept_.softmax).op).over}, scores, softmax, builder);
+    mlir::Operation* there = value_of(asked).getDefiningOp();
+    if (&*builder.getInsertionPoint() != there) there->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
+    return value_of(asked);
+  }
+
   /// exp(score - log_sum_exp), 0 where the score is hidden, with products and sums of its own. Masks are put on the weights, so that blocks which
   /// they hide are left out.
   mlir::Value weights_again(mlir::OpBuilder& builder) {

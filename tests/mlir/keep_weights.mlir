@@ -9,8 +9,8 @@
 
 // CHECK: func.func @beside
 // CHECK: %[[SCORES:.*]] = attn.matmul %arg0, %arg1
-// CHECK: %[[WEIGHTS:.*]] = attn.softmax %[[SCORES]]
 // CHECK: %[[L:.*]] = attn.log_sum_exp %[[SCORES]] {over = "keys"}
+// CHECK: %[[WEIGHTS:.*]] = attn.softmax %[[SCORES]]
 // CHECK: %[[AGAIN:.*]] = attn.matmul %arg0, %arg1
 // CHECK: %[[DIFFERENCE:.*]] = attn.subtract %[[AGAIN]], %[[L]]
 // CHECK: %[[P:.*]] = attn.exp %[[DIFFERENCE]]
@@ -82,4 +82,23 @@ func.func @sums(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn
   %square = attn.multiply %weights, %weights : (!s, !s) -> !s
   %rows = attn.reduce_sum %square {over = ["keys"]} : (!s) -> !attn.tensor<queries, real>
   attn.return %out, %columns, %rows {names = ["out", "columns", "rows"], dims = [["queries", "depth"], ["keys"], ["queries"]]} : !o, !attn.tensor<keys, real>, !attn.tensor<queries, real>
+}
+
+// A logarithm that is read in front of the softmax stays in front of its readers.
+!h = !attn.tensor<queries, real>
+// CHECK: func.func @read_before
+// CHECK: %[[SCORES:.*]] = attn.matmul %arg0, %arg1
+// CHECK-NEXT: %[[L:.*]] = attn.log_sum_exp %[[SCORES]]
+// CHECK: %[[GATE:.*]] = attn.subtract %[[L]], %arg3
+// CHECK: attn.softmax %[[SCORES]]
+// CHECK-NOT: attn.log_sum_exp
+// CHECK: attn.return
+func.func @read_before(%q: !q {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !k {attn.name = "v"}, %sink: !h {attn.name = "sink"}) -> (!o, !s) {
+  %scores = attn.matmul %q, %k {over = ["depth"]} : (!q, !k) -> !s
+  %l = attn.log_sum_exp %scores {over = "keys"} : (!s) -> !h
+  %gate = attn.subtract %l, %sink : (!h, !h) -> !h
+  %weights = attn.softmax %scores {over = "keys"} : (!s) -> !s
+  %sum = attn.matmul %weights, %v {over = ["keys"]} : (!s, !k) -> !o
+  %out = attn.multiply %sum, %gate : (!o, !h) -> !o
+  attn.return %out, %weights {names = ["out", "weights"], dims = [["queries", "depth"], ["queries", "keys"]]} : !o, !s
 }
