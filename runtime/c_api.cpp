@@ -251,7 +251,9 @@ int attune_set_num_threads(int32_t count) {
   return attune::guarded(-1, [&] { return attune::set_num_threads(count); });
 }
 
-int32_t attune_num_threads(void) { return attune::num_threads(); }
+int32_t attune_num_threads(void) {
+  return attune::guarded<int32_t>(1, []() -> attune::Result<int32_t> { return attune::num_threads(); });
+}
 
 const char* attune_last_error(void) { return attune::last_error.data(); }
 }

@@ -54,7 +54,12 @@ void* attune_device_allocate(const struct attune_kernel* kernel, size_t bytes) {
 
 void attune_device_free(const struct attune_kernel* kernel, void* memory) {
   if (memory == nullptr) return;
-  if (const attune::Result<attune::DriverDevice*> device = attune::device_of(kernel)) (*device)->release(memory);
+  attune::guarded(-1, [&]() -> attune::Result<void> {
+    const attune::Result<attune::DriverDevice*> device = attune::device_of(kernel);
+    if (!device) return device.error();
+    (*device)->release(memory);
+    return {};
+  });
 }
 
 int attune_device_write(const struct attune_kernel* kernel, void* memory, const void* from, size_t bytes, void* stream) {

@@ -137,7 +137,7 @@ class OpenClDevice final : public DriverDevice {
     if (status != 0) return words(" is no memory that the driver knows: ", opencl_problem("clGetMemObjectInfo", status));
     if (context != queue.context)
       return " is memory of another context than that of the call; the call's stream must be a command queue of the memory's context";
-    if (end > static_cast<std::int64_t>(bytes)) return words(" reaches bytes ", first, " to ", end - 1, " of its cl_mem, which has ", bytes);
+    if (first < 0 || end > static_cast<std::int64_t>(bytes)) return words(" reaches bytes ", first, " to ", end - 1, " of its cl_mem, which has ", bytes);
     const std::int64_t step = std::max<std::int64_t>(offset_bits / 8, 1);
     return first % step == 0 ? std::string() : words(" begins ", first, " bytes into its cl_mem; ", text(), " takes multiples of ", step);
   }

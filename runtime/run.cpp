@@ -148,8 +148,13 @@ Result<void> check_on_device(const CheckedCall& call, const DeviceQueue& queue) 
     const Tensor& given = *call.arguments[t];
     if (given.device == attune_cpu || given.is_empty()) continue;
     const Reach reach = reach_of(given);
-    const std::int64_t bytes = bytes_of(given.storage), first = given.byte_offset + reach.first * bytes,
-                       end = given.byte_offset + (reach.last + 1) * bytes;
+    const std::int64_t bytes = bytes_of(given.storage);
+    std::int64_t first = 0, end = 0;
+    if (__builtin_add_overflow(given.byte_offset, reach.first * bytes, &first) || __builtin_add_overflow(given.byte_offset, (reach.last + 1) * bytes, &end))
+      return Error{words(who(call.kernel, tensors_of(call.kernel)[t]), " begins ", given.byte_offset, " bytes into its memory, which no memory has")};
+    if (given.device == attune_opencl && given.byte_offset / bytes > INT32_MAX)
+      return Error{words(who(call.kernel, tensors_of(call.kernel)[t]), " begins ", given.byte_offset / bytes, " elements into its cl_mem; at most ", INT32_MAX,
+                         " can be counted")};
     if (const std::string problem = call.device->memory_problem(given.data, first, end, queue); !problem.empty())
       return Error{words(who(call.kernel, tensors_of(call.kernel)[t]), problem)};
   }

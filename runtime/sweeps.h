@@ -7,6 +7,7 @@
 
 #include "runtime/abi.h"
 #include "runtime/codes.h"
+#include "runtime/tensor.h"
 
 namespace attune {
 
@@ -36,7 +37,7 @@ class BlockSweep {
   void set(const Loop& loop) const;
 
   std::span<std::int64_t> extents_;
-  std::array<Loop, 8> loops_;
+  std::array<Loop, max_rank> loops_;
   std::size_t size_;
   bool has_begun_ = false;
 };

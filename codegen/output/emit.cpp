@@ -18,6 +18,7 @@
 #include "codegen/output/kernel_text.h"
 #include "codegen/output/manifest.h"
 #include "codegen/steps/steps.h"
+#include "dsl/integer_range.h"
 #include "runtime/abi.h"
 #include "runtime/library.h"
 #include "runtime/trailer.h"
@@ -27,6 +28,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+static_assert(static_cast<int>(Formula::free) == attune_free && static_cast<int>(Formula::fixed) == attune_fixed &&
+              static_cast<int>(Formula::product) == attune_product && static_cast<int>(Formula::quotient) == attune_quotient &&
+              static_cast<int>(Formula::sum) == attune_sum && static_cast<int>(Formula::slice) == attune_slice);
+static_assert(extent_range.high == ATTUNE_MAX_EXTENT && Names::capacity == max_rank);
 static_assert(Steps::bits == ATTUNE_SLICE_BITS, "the runtime takes slices of dims apart as the language packs them");
 
 /// Writes one kernel.

@@ -16,7 +16,8 @@ struct Reduction {
 };
 
 Value squared(Value x) { return x * x; }
-constexpr auto negative = [](Value x) { return -x; };
+/// The greatest first becomes the least first, and back; -x of the least integer would be that integer.
+Value turned(Value x) { return kind_of(x) == Kind::real ? -x : -1 - x; }
 constexpr auto logarithm = [](Value x) { return log(x); };
 
 constexpr Reduction reductions[] = {
@@ -26,7 +27,7 @@ constexpr Reduction reductions[] = {
     {"ReduceLogSumExp", nullptr, Reduction::By::log_sum_exp},
     {"ReduceMax", nullptr, Reduction::By::maximum},
     {"ReduceMean", nullptr, Reduction::By::mean},
-    {"ReduceMin", negative, Reduction::By::maximum, negative},
+    {"ReduceMin", turned, Reduction::By::maximum, turned},
     {"ReduceSum"},
     {"ReduceSumSquare", squared},
 };
@@ -131,7 +132,7 @@ std::vector<Term> top_k_of(Translator& t, const OnnxOperation& operation, Given 
   const Names into = t.names_of(values.axes[place]);
   if (!dim) return {};
   if (into.size() != 1) return t.fail("what it takes is reshaped into several axes"), std::vector<Term>();
-  const Value ordered = number_of(operation, "largest", 1) != 0 ? of : kind_of(of) == Kind::real ? -of : -1 - of;
+  const Value ordered = number_of(operation, "largest", 1) != 0 ? of : turned(of);
   const Dim taken = t.g.dim(into[0], count);
   positions.value =
       number_of(operation, "sorted", 1) != 0 ? sorted_positions(ordered, *dim, count, taken) : top_k_positions(ordered, *dim, count, taken);
