@@ -90,7 +90,7 @@ constexpr void Graph::derive(const Derivation& derivation, std::string_view who,
     info->derivation = derivation;
   else if (!(info->derivation == derivation))
     fail(at, who, ": the extent of ", derivation.dim, " ", source_of(info->derivation), " already, and ", source_of(derivation),
-         " here; a dim of another name is right");
+         info->derivation.formula == Formula::fixed && derivation.formula != Formula::fixed ? " here; declared without an extent it takes that" : " here; a dim of another name is right");
 }
 
 }  // namespace attune

@@ -14,6 +14,8 @@ namespace attune {
 ///   - masks of scores stand outside of a concat along the keys, and weights of some keys are those of all (concat_scores.h);
 ///   - a function of masked scores that is 0 of minus infinity is masked itself (hidden_weights.h);
 ///   - a product over a merged dim is one over the dims that were merged (merged_products.h);
+///   - a matmul over a sum of softmaxes, or over weights divided by their sum, is a sum or is divided itself (part_weights.h);
+///   - a softmax that is written out is one (written_softmax.h), and scores over dims that are merged are scores of merged keys (merged_scores.h);
 ///   - rename of rename is one rename;
 ///   - equal operations are one, and nothing is computed that no result needs. Formulas of dims stay in attn.dims.
 /// Nothing assumes finite numbers: x * 0 and x - x stay.

@@ -100,7 +100,7 @@ class Specialiser {
             d.formula == Formula::slice ? fmt::format("{} = {}: ", name, written(Steps::of(d.value), d.operands[0]).view()) : std::string();
         return fmt::format("specialise: {}{}", whose, follow(d, [&](Name operand) { return known_.find(operand)->second; }).problem.view());
       }
-      if (!extent && stated != known_.end()) return fmt::format("specialise: {} follows from {}; give their extents", name, sources);
+      if (!extent && stated != known_.end()) return fmt::format("specialise: {} is given, and follows from {}; give their extents, too", name, sources);
       if (extent && stated != known_.end() && stated->second != *extent)
         return fmt::format("specialise: {} is {}; it must be {}, which follows from {}", name, stated->second, *extent, sources);
       if (extent) known_[name] = *extent;

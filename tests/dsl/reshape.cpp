@@ -140,7 +140,7 @@ TEST_CASE("dims that are fixed to one number are renamed into each other", "[ren
   const Dim a = g.dim("a", 2), d = g.dim("d", 3);
   g.output("out", rename(g.input("x", {a}), a, d), {d});
   g.finish();
-  CHECK(text(g.problem()).ends_with("rename: the extent of d is 3 already, and follows from [a] here; a dim of another name is right"));
+  CHECK(text(g.problem()).ends_with("rename: the extent of d is 3 already, and follows from [a] here; declared without an extent it takes that"));
 }
 
 TEST_CASE("split states the extents of all parts but one", "[split]") {

@@ -18,7 +18,7 @@
 // NAME: error: specialise: dpth is not a dim of 'f'; its dims are tokens, model, heads, depth, keys
 // ZERO: error: specialise: tokens is 0; an extent must be positive
 // DIVIDES: error: specialise: model is 25; it must be a multiple of 3
-// DERIVED: error: specialise: keys follows from [tokens]; give their extents
+// DERIVED: error: specialise: keys is given, and follows from [tokens]; give their extents, too
 // FIXED: error: specialise: heads is 4, but 'f' fixes it to 3
 // FORM: error: specialise: 'tokens' is not an extent; depth=64 is one
 // TYPE: error: specialise: 'f8' is not a type of reals; those are f32, bf16, f16
