@@ -108,6 +108,22 @@ TEST_CASE("infinities and NaN of literals on devices agree with the interpreter"
   check_on_devices(g, "literals", {"rows=1,columns=1", "rows=1,columns=31", "rows=5,columns=37", "rows=37,columns=129"});
 }
 
+TEST_CASE("remainders of great powers and angles on devices agree with the interpreter", "[devices]") {
+  Graph g;
+  const Dim tokens = g.dim("tokens"), pairs = g.dim("pairs");
+  const Value x = g.input("x", {tokens, pairs}, Kind::i64), wide = x * ((std::int64_t{1} << 40) + 12345);
+  for (const int bits : {31, 32, 33, 44}) {
+    const std::int64_t power = std::int64_t{1} << bits;
+    g.output(std::array<Name, 4>{"a", "b", "c", "d"}[static_cast<std::size_t>(bits == 44 ? 3 : bits - 31)], floor_div(mod(wide + 5, power) - power / 2, 1 << 16),
+             {tokens, pairs});
+  }
+  g.output("low", bit_and(wide, (std::int64_t{1} << 40) - 1), {tokens, pairs});
+  g.output("angle", rotary_angle(index(tokens), wide), {tokens, pairs});
+  g.finish();
+  REQUIRE(std::string(g.problem().view()) == "");
+  check_on_devices(g, "remainders", {"tokens=9,pairs=5", "tokens=1,pairs=1", "tokens=37,pairs=3"});
+}
+
 TEST_CASE("attention without keys, queries or heads on devices agrees with the interpreter", "[devices]") {
   const QuickOpencl quick;
   check_on_devices("scaled_dot_product", {.schedule = small_tiles}, {"queries=5,keys=0", "queries=0,keys=5", "queries=1,keys=1,depth=3,value_depth=0", "queries=5,keys=0,depth=0",

@@ -1,6 +1,7 @@
 #include "codegen/halide/bodies/late_rewrites.h"
 
 #include "codegen/halide/numbers/kept_roundings.h"
+#include "codegen/halide/numbers/low_bits.h"
 #include "codegen/halide/numbers/opaque_real.h"
 #include "codegen/halide/rewrites/empty_on_devices.h"
 #include "codegen/halide/rewrites/last_first.h"
@@ -30,6 +31,7 @@ void add_late_rewrites(Halide::Pipeline& pipeline, const Stored& stored, Device 
     // Compilers for devices make no FMAs that may be relied on.
     take_rare_way(pipeline);
     if (device == Device::vulkan) keep_roundings(pipeline);
+    if (device == Device::vulkan) take_low_bits_by_shifts(pipeline);
     // All reals are there: those that drivers' compilers must not know become arguments.
     find_opaque_reals_on_host(pipeline);
     // Indices are flat, and no pass looks for loads any more.
