@@ -84,6 +84,10 @@ template <class Wide, class Narrow>
 std::uint64_t multiply_wide(const std::uint64_t* x) {
   return bits_of(static_cast<Wide>(as<Narrow>(x[0])) * static_cast<Wide>(as<Narrow>(x[1])));
 }
+template <class Wide, class Narrow>
+std::uint64_t multiply_high_wide(const std::uint64_t* x) {
+  return static_cast<std::uint64_t>(static_cast<Wide>(as<Narrow>(x[0])) * static_cast<Wide>(as<Narrow>(x[1])) >> 64);
+}
 inline std::uint64_t multiply_high(const std::uint64_t* x) { return as<std::uint32_t>(x[0]) * std::uint64_t{as<std::uint32_t>(x[1])} >> 32; }
 
 /// Shifts by all bits and more give 0, or the sign.
@@ -103,6 +107,21 @@ std::uint64_t field(const std::uint64_t* x) {
   const T shifted = shift_right<T>(as<T>(x[0]), as<std::uint32_t>(x[1]) & 255);
   const std::uint32_t count = as<std::uint32_t>(x[2]) & 255;
   return count >= 8 * sizeof shifted ? shifted : shifted & ((T{1} << count) - 1);
+}
+
+/// The same with the sign of its last bit, or of the number's where the field reaches beyond it; 0 of no bits.
+template <class T>
+std::uint64_t signed_field(const std::uint64_t* x) {
+  constexpr std::uint32_t highest = 8 * sizeof(T) - 1;
+  const T bits = as<T>(x[0]);
+  const std::uint32_t first = as<std::uint32_t>(x[1]) & 255, count = as<std::uint32_t>(x[2]) & 255;
+  if (count == 0) return 0;
+  const std::uint32_t last = std::min(first + count - 1, highest);
+  const T signs = (bits >> last & 1) != 0 ? static_cast<T>(~T{0}) : T{0};
+  const std::uint32_t kept = first > highest ? 0 : last - first + 1;
+  if (kept > highest) return bits;
+  const T low = static_cast<T>((T{1} << kept) - 1);
+  return static_cast<T>((kept == 0 ? T{0} : static_cast<T>(bits >> first) & low) | (signs & static_cast<T>(~low)));
 }
 
 inline std::uint64_t select(const std::uint64_t* x) { return x[2] != 0 ? x[0] : x[1]; }

@@ -48,6 +48,9 @@ TEST_CASE("integers wrap around, and their products are wide or in halves", "[pt
   check("mul.wide.u32", std::int64_t{0xfffffffeLL * 3}, -2, 3);
   check("mul.hi.s32", -2, -3, 0x7fffffff);
   check("mul.hi.u32", 0xfffffffeU, 0xffffffffU, 0xffffffffU);
+  check("mul.hi.s64", std::int64_t{-1}, std::int64_t{-3}, std::int64_t{1} << 60);
+  check("mul.hi.s64", std::int64_t{3}, std::int64_t{3} << 40, std::int64_t{1} << 24);
+  check("mul.hi.u64", std::uint64_t{0xfffffffffffffffe}, std::int64_t{-1}, std::int64_t{-1});
   check("mad.lo.s32", 5, 3, 4, -7);
   check("mad.lo.s64", std::int64_t{-1} << 33, std::int64_t{1} << 33, std::int64_t{-2}, std::int64_t{1} << 33);
   check("div.s32", -3, -7, 2);
@@ -88,6 +91,13 @@ TEST_CASE("bits are shifted, taken out and joined", "[ptx]") {
   check("bfe.u32", 0U, 0x12345678U, 8U, 0U);
   check("bfe.u32", 0x12U, 0x12345678U, 24U, 32U);
   check("bfe.u32", 0U, 0x12345678U, 40U, 8U);
+  check("bfe.s32", -2, 0xe0U, 4U, 4U);
+  check("bfe.s32", 6, 0x60U, 4U, 4U);
+  check("bfe.s32", 0, 0xe0U, 4U, 0U);
+  check("bfe.s32", -1, 0x80000000U, 40U, 8U);
+  check("bfe.s32", -8, 0x80000000U, 28U, 8U);
+  check("bfe.s64", std::int64_t{-2}, std::int64_t{0xe} << 40, 40U, 4U);
+  check("bfe.s64", std::int64_t{6}, std::int64_t{0x6} << 40, 40U, 4U);
   check("bfe.u64", std::uint64_t{0x2345}, std::uint64_t{0x123456789}, 16U, 16U);
   check("bfe.u64", std::uint64_t{0x12345}, std::uint64_t{0x123456789}, 16U, 64U);
   check("and.b16", 0x10U, 0x70011U, 0x70032U);
@@ -169,6 +179,9 @@ TEST_CASE("integers of 16 bits wrap around and compare without their neighbours"
   check("or.b16", 0x33U, 0x70011U, 0x50022U);
   check("setp.lt.u16", 1, 0x70001U, 0x50002U);
   check("setp.lt.u16", 0, 0xffffU, 2U);
+  check("setp.gt.u16", 1, 0xffffU, 2U);
+  check("setp.ge.u16", 1, 0x70002U, 0x50002U);
+  check("setp.le.u16", 0, 0xffffU, 2U);
   check("cvt.u16.u32", 0x5678U, 0x12345678U);
   check("cvt.u32.u16", 0x5678U, 0x12345678U);
 }
