@@ -88,9 +88,11 @@ constexpr void Graph::derive(const Derivation& derivation, std::string_view who,
   if (info == nullptr || is_stated(derivation, stated)) return;
   if (info->derivation.formula == Formula::free)
     info->derivation = derivation;
-  else if (!(info->derivation == derivation))
+  else if (!(info->derivation == derivation)) {
+    const bool is_declared = info->derivation.formula == Formula::fixed && derivation.formula != Formula::fixed;
     fail(at, who, ": the extent of ", derivation.dim, " ", source_of(info->derivation), " already, and ", source_of(derivation),
-         info->derivation.formula == Formula::fixed && derivation.formula != Formula::fixed ? " here; declared without an extent it takes that" : " here; a dim of another name is right");
+         is_declared ? " here; declared without an extent it takes that" : " here; a dim of another name is right");
+  }
 }
 
 }  // namespace attune

@@ -46,7 +46,8 @@ Result<void> Generator::operator()(std::string_view prompt, std::int64_t most, c
     if (logits) speed.tokens += std::ssize(unread_);
     unread_.clear();
     if (!logits) return logits.error();
-    if (!std::ranges::all_of(*logits, [](float logit) { return std::isfinite(logit); })) return Error{"model: its logits are no finite numbers; are its weights?"};
+    const bool are_numbers = std::ranges::all_of(*logits, [](float logit) { return std::isfinite(logit); });
+    if (!are_numbers) return Error{"model: its logits are no finite numbers; are its weights?"};
     if (written == most) return {};
     const Token token = choose_(*logits);
     if (tokenizer_.ends_text(token)) return {};

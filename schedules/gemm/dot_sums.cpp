@@ -8,8 +8,7 @@ using Halide::Var;
 
 namespace attune {
 
-void sum_dots(Func sums, const DotTile& tile, const Tiled& over, const std::function<Expr(const Expr& outer, const Expr& index)>& term,
-              const Halide::LoopLevel& level) {
+void sum_dots(Func sums, const DotTile& tile, const Tiled& over, const DotTerm& term, const Halide::LoopLevel& level) {
   const Expr outer = over.outer().extent();
   const int lanes = tile.lanes;
   const Var &column = tile.column, &row = tile.row, lane("lane-");

@@ -20,8 +20,10 @@ struct DotTile {
   std::vector<Halide::Var> others;  ///< what says which tile
 };
 
+/// A product of two elements, at an index of the contraction's last dim and at one of its others.
+using DotTerm = std::function<Halide::Expr(const Halide::Expr& outer, const Halide::Expr& index)>;
+
 /// sums(column, row, others..) = the sum of term(outer, index) over both parts of `over`, for each tile inside of `level`.
-void sum_dots(Halide::Func sums, const DotTile& tile, const Tiled& over, const std::function<Halide::Expr(const Halide::Expr& outer, const Halide::Expr& index)>& term,
-              const Halide::LoopLevel& level);
+void sum_dots(Halide::Func sums, const DotTile& tile, const Tiled& over, const DotTerm& term, const Halide::LoopLevel& level);
 
 }  // namespace attune

@@ -10,7 +10,8 @@ using Halide::Expr;
 namespace attune {
 namespace {
 
-/// Pieces of half a vector, where that fills vectors: of heads of 40 columns. Loads and stores of fewer elements cost more than what they save.
+/// Elements of the smallest piece: half a vector of 16, where that fills vectors, as of heads of 40 columns. Of smaller ones a vector would take many
+/// loads and stores.
 constexpr int least_piece = 8;
 
 int piece_of(const std::vector<std::string>& dims, const Extents& extents, const PackedColumns::Shape& shape) {

@@ -55,7 +55,8 @@ void SoftmaxStage::schedule_matrix_product(SoftmaxPass& pass) {
   sum_in_tiles(product.update(), column_, row_, {pass.over[0], pass.over[1]}, {pass.over[2]});
 }
 
-/// A group of vectors at a time. Where the last group is not full, it sums what nothing reads: a sum waits three times as long for the one before as an instruction takes, so one tile is no faster than three.
+/// A group of vectors at a time. Where the last group is not full, it sums what nothing reads: a sum waits three times as long for the one before as an
+/// instruction takes, so one tile is no faster than three.
 void SoftmaxStage::schedule_matrix_partial(SoftmaxPass& pass) {
   const int group = vectors_in_group();
   const Var vector_in_group("vector_in_group-");

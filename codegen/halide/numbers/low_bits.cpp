@@ -38,7 +38,7 @@ class LowBits final : public IRMutator {
     const Expr same = IRMutator::visit(op);
     const auto divisor = op->type.is_int() && op->type.bits() == 64 ? as_const_int(op->b) : std::nullopt;
     const auto bits = divisor && *divisor > 0 ? wide_power(static_cast<std::uint64_t>(*divisor)) : std::nullopt;
-    return bits ? low_bits(mutate(op->a), *bits) : same;
+    return bits ? low_bits(same.as<Mod>()->a, *bits) : same;
   }
 };
 
