@@ -34,7 +34,6 @@ Result<void> Generator::check(std::string_view prompt) const {
 }
 
 Result<void> Generator::operator()(std::string_view prompt, std::int64_t most, const Write& write) {
-  if (const auto checked = check(prompt); !checked) return Error{"prompt: " + checked.error().message};
   const auto tokens = tokenizer_.tokens_of(prompt);
   if (!tokens) return Error{"prompt: " + tokens.error().message};
   if (tokens->empty()) return Error{"prompt: has no token; a text has one at least"};

@@ -62,6 +62,16 @@ std::optional<Expr> factor_of_bf16(const Gemm& body, const Extents& extents) {
   return factor_of_sum(factor, Flat(body.over, extents).extent());
 }
 
+Halide::RVar fused_from(Halide::Stage stage, const Halide::RDom& loops, int first) {
+  Halide::RVar all(loops[first].name());
+  for (int number = first + 1; number < loops.dimensions(); ++number) {
+    Halide::RVar both;
+    stage.fuse(all, Halide::RVar(loops[number].name()), both);
+    all = both;
+  }
+  return all;
+}
+
 Expr finished(const Gemm& body, const Expr& sum, const Coordinates& at) { return body.finish ? body.finish(sum, at) : sum; }
 
 std::vector<Halide::Var> result_vars(const std::vector<std::string>& dims) { return {dims.rbegin(), dims.rend()}; }

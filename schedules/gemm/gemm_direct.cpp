@@ -224,13 +224,9 @@ ResultLoops DirectGemm::loops_over(const Tile& tile, const Expr& tiles) {
 void DirectGemm::schedule_last_update(const Tile& tile, const RDom& loops) {
   const auto loop = [&](int number) { return RVar(loops[number].name()); };
   Halide::Stage stage = result_.update(result_.num_update_definitions() - 1);
-  RVar vector("vector-"), lane("lane-"), task = loop(4);
+  RVar vector("vector-"), lane("lane-");
   stage.allow_race_conditions().split(loop(0), vector, lane, std::min(tile.width(), lanes_));
-  for (int number = 5; number < loops.dimensions(); ++number) {
-    RVar both;
-    stage.fuse(task, loop(number), both);
-    task = both;
-  }
+  const RVar task = fused_from(stage, loops, 4);
   stage.reorder(lane, vector, loop(1), loop(2), loop(3), task).vectorize(lane).unroll(vector).parallel(task);
 }
 

@@ -63,6 +63,9 @@ class Loops {
   Halide::Region ranges_;
 };
 
+/// The loops from this number on as one: tasks, and the batch.
+Halide::RVar fused_from(Halide::Stage stage, const Halide::RDom& loops, int first);
+
 /// The element of the result: finish(sum, at).
 Halide::Expr finished(const Gemm& body, const Halide::Expr& sum, const Coordinates& at);
 /// The result's Func's arguments, innermost first: Vars named like the dims, or given coordinates.

@@ -72,12 +72,7 @@ class NarrowGemm {
     level.set(Halide::LoopLevel(result_, loop(2)));
     result_.compute_root();
     Halide::Stage stage = result_.update().allow_race_conditions();
-    RVar task = loop(4);
-    for (int number = 5; number < loops.dimensions(); ++number) {
-      RVar both;
-      stage.fuse(task, loop(number), both);
-      task = both;
-    }
+    const RVar task = fused_from(stage, loops, 4);
     stage.reorder(loop(0), loop(1), loop(2), loop(3), task).vectorize(loop(0)).parallel(task);
   }
 

@@ -2,6 +2,7 @@
 
 #include "schedules/common/placed_rows.h"
 #include "schedules/pointwise/summed_rows.h"
+#include "schedules/pointwise/tasks.h"
 #include "schedules/pointwise/turned_rows.h"
 #include "schedules/pointwise/walked_rows.h"
 #include "schedules/records/tuned.h"
@@ -39,19 +40,6 @@ Stored written_rows(const Pointwise& body, const Extents& extents, const Machine
   return {written.func, body.out};
 }
 
-/// The loop over rows, or over parts of rows, and those over all vars but the innermost as one, of which a task takes as many as have so many
-/// elements of this length each. Gives the loop over a task's.
-Var in_tasks(Halide::Stage stage, Var all, const std::vector<Var>& vars, int task_elements, const Expr& length) {
-  const Var task("task-"), rows("rows-");
-  for (std::size_t n = 1; n < vars.size(); ++n) {
-    const Var both;
-    stage.fuse(all, vars[n], both);
-    all = both;
-  }
-  stage.split(all, task, rows, Halide::max(task_elements / Halide::max(length, 1), 1), TailStrategy::GuardWithIf).parallel(task);
-  return rows;
-}
-
 /// Elements that are made of sums, one after the other; a task takes as many as have so many terms.
 Stored summed_rows(const SummedRows& rows, const std::vector<std::string>& out, int task_elements) {
   Func result("pointwise");
@@ -62,7 +50,7 @@ Stored summed_rows(const SummedRows& rows, const std::vector<std::string>& out, 
     rows.schedule(Halide::LoopLevel::root());
     return {result, out};
   }
-  rows.schedule({result, in_tasks(result, vars[0], vars, task_elements, rows.terms())});
+  rows.schedule({result, in_tasks(result, vars[0], vars, task_elements, {rows.terms()})});
   return {result, out};
 }
 
@@ -88,7 +76,7 @@ Stored pointwise(const Pointwise& body, const Extents& extents, const Machine& m
   Var part("part-"), vector("vector-"), vectors("vectors-"), lane("lane-");
   const auto schedule = [&](Halide::Stage stage, TailStrategy tail) {
     stage.split(vars[0], vectors, lane, lanes, tail).split(vectors, part, vector, task_elements / lanes, TailStrategy::GuardWithIf);
-    in_tasks(stage, part, vars, task_elements, length);
+    in_tasks(stage, part, vars, task_elements, {length});
     stage.vectorize(lane);
   };
   // The last vector of a row is moved back over the one before it; rows shorter than a vector have none.

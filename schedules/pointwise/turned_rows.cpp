@@ -6,6 +6,7 @@
 #include "codegen/halide/numbers/load.h"
 #include "schedules/common/tiles.h"
 #include "schedules/common/turned_squares.h"
+#include "schedules/pointwise/tasks.h"
 
 using Halide::Expr;
 using Halide::Func;
@@ -48,20 +49,16 @@ Stored turned_rows(const Pointwise& body, const Extents& extents, const std::str
   result(vars) = squares.element();
   result.compute_root();
   for (const std::string& dim : body.out) result.bound(Var(dim), 0, extents.at(dim));
-  const Var columns("columns-"), column("column-"), lines("lines-"), square("square-"), row("row-"), task("task-"), of_task("of_task-");
+  const Var columns("columns-"), column("column-"), lines("lines-"), square("square-"), row("row-");
   result.split(Var(inner), columns, column, edge, TailStrategy::GuardWithIf);
   result.split(Var(along), lines, row, edge * squares_of_line, TailStrategy::GuardWithIf).split(row, square, row, edge);
-  std::vector<Halide::VarOrRVar> order{column, row, square, columns, lines};
-  Var all = lines;
+  std::vector<Var> in_all{lines};
   for (const Var& var : vars)
-    if (var.name() != inner && var.name() != along) order.emplace_back(var);
+    if (var.name() != inner && var.name() != along) in_all.push_back(var);
+  std::vector<Halide::VarOrRVar> order{column, row, square, columns};
+  order.insert(order.end(), in_all.begin(), in_all.end());
   result.reorder(order).vectorize(column).unroll(row);
-  for (std::size_t n = 5; n < order.size(); ++n) {
-    const Var both;
-    result.fuse(all, order[n].var, both);
-    all = both;
-  }
-  result.split(all, task, of_task, pieces_of(task_elements, {length, edge * squares_of_line}), TailStrategy::GuardWithIf).parallel(task);
+  in_tasks(result, lines, in_all, task_elements, {length, edge * squares_of_line});
   squares.schedule(result, square);
   return {result, body.out};
 }

@@ -85,10 +85,9 @@ std::uint64_t multiply_wide(const std::uint64_t* x) {
   return bits_of(static_cast<Wide>(as<Narrow>(x[0])) * static_cast<Wide>(as<Narrow>(x[1])));
 }
 template <class Wide, class Narrow>
-std::uint64_t multiply_high_wide(const std::uint64_t* x) {
-  return static_cast<std::uint64_t>(static_cast<Wide>(as<Narrow>(x[0])) * static_cast<Wide>(as<Narrow>(x[1])) >> 64);
+std::uint64_t multiply_high(const std::uint64_t* x) {
+  return bits_of(static_cast<Narrow>(static_cast<Wide>(as<Narrow>(x[0])) * static_cast<Wide>(as<Narrow>(x[1])) >> 8 * sizeof(Narrow)));
 }
-inline std::uint64_t multiply_high(const std::uint64_t* x) { return as<std::uint32_t>(x[0]) * std::uint64_t{as<std::uint32_t>(x[1])} >> 32; }
 
 /// Shifts by all bits and more give 0, or the sign.
 constexpr auto shift_left = [](std::uint32_t a, std::uint32_t by) { return by > 31 ? 0U : a << by; };
