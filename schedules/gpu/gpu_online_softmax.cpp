@@ -46,7 +46,7 @@ Stored GpuSoftmax::build() {
   define_scores();
   define_weights();
   define_state();
-  return body_.log_sum_exp || body_.row_maximum || body_.row_total || tiles_.has_splits() ? stored_from_states() : stored_by_the_kernel();
+  return has_states() ? stored_from_states() : stored_by_the_kernel();
 }
 
 GpuSoftmaxTiles GpuSoftmax::fitted(GpuSoftmaxTiles tiles) const {
@@ -59,7 +59,9 @@ GpuSoftmaxTiles GpuSoftmax::fitted(GpuSoftmaxTiles tiles) const {
 
 Flat GpuSoftmax::blocks_of_threads() const {
   Extents extents = extents_;
-  extents[value_tile] = tiles_of(depth_, tiles_.values());
+  // Without values, too, rows have the states of which results beside the first are made.
+  const Expr value_tiles = tiles_of(depth_, tiles_.values());
+  extents[value_tile] = has_states() ? Halide::max(value_tiles, 1) : value_tiles;
   extents[row_tile] = tiles_of(rows_.extent(), tiles_.queries());
   std::vector<std::string> dims = tiles_.has_splits() ? dims_of_keys(body_) : body_.batch;
   if (tiles_.has_splits()) {
@@ -147,6 +149,7 @@ void GpuSoftmax::define_weights() {
   const Expr weight = body_.has_softmax ? weights_(place) : scores_(place);
   shared_weights_(place) = body_.weight ? body_.weight(weight, score_coordinates()) : weight;
   keys_of_block_ = RDom(0, tiles_.columns, 0, tiles_.thread_keys, "keys_of_block");
+  if (has_states() && !fixed_value(depth_)) keys_of_block_.where(opaque_condition(depth_ > 0));
   const Exprs partial = joined({element_}, row);
   partial_(partial) = 0.f;
   partial_(partial) += shared_weights_(keys_of_block_.y, keys_of_block_.x, row_, key_block_, block_) *

@@ -40,6 +40,8 @@ class GpuSoftmax {
 
  private:
   BlockThreads threads() const { return {tiles_.columns, tiles_.rows, tiles_.thread_rows}; }
+  /// The states of rows are stored: results beside the first, and those of splits, are made of them.
+  bool has_states() const { return body_.log_sum_exp || body_.row_maximum || body_.row_total || tiles_.has_splits(); }
   bool has_product() const { return !body_.score && !body_.over.empty(); }
   Halide::Expr power(const Halide::Expr& x) const { return power_of_2_on(device_, x); }
   Halide::Expr larger(const Halide::Expr& a, const Halide::Expr& b) const { return maximum_on(device_, a, b); }

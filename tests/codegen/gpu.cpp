@@ -128,6 +128,7 @@ TEST_CASE("attention without keys, queries or heads on devices agrees with the i
   const QuickOpencl quick;
   check_on_devices("scaled_dot_product", {.schedule = small_tiles}, {"queries=5,keys=0", "queries=0,keys=5", "queries=1,keys=1,depth=3,value_depth=0", "queries=5,keys=0,depth=0",
                                              "queries=37,keys=0,heads=0"});
+  check_on_devices("scaled_dot_product", {.settings = {"lse=true", "row_max=true"}, .schedule = small_tiles}, {"queries=5,keys=7,value_depth=0", "queries=5,keys=0,value_depth=0"});
   check_on_devices("masked", {.types = "bf16", .schedule = small_tiles}, {"queries=5,keys=0,depth=7", "queries=5,keys=37,depth=7"});
   check_on_devices("multi_head", {.settings = {"weights=true", "biases=true", "lengths=true"}, .schedule = small_tiles},
                   {"batch=2,tokens=5,heads=2,depth=3,model=0", "batch=2,tokens=5,heads=0", "batch=2,tokens=0,heads=2", "batch=0,tokens=5"});

@@ -12,10 +12,12 @@ namespace {
 using namespace Halide::Internal;
 using Halide::Expr;
 
-bool is_thread(const std::string& name) {
-  for (const char* suffix : {"thread_id_x", "thread_id_y", "thread_id_z"})
-    if (ends_with(name, suffix)) return true;
-  return false;
+/// The dim of a block's threads that a variable counts, empty for others. Halide numbers loops of one name: ".thread_id_y$2".
+std::string thread_dim(const std::string& name) {
+  const std::string unnumbered = name.substr(0, name.find('$'));
+  for (const char* dim : {"thread_id_x", "thread_id_y", "thread_id_z"})
+    if (ends_with(unnumbered, dim)) return dim;
+  return {};
 }
 
 /// An index as what depends on the thread, and the rest, which is a number where a thread's elements can be told apart.
@@ -55,10 +57,15 @@ class WithNames : public IRMutator {
   }
 
   Place place(const Expr& index) const {
-    const Expr whole = without_names(index);
-    std::map<std::string, Expr> no_thread;
-    for (const std::string& name : variables(whole))
-      if (is_thread(name)) no_thread[name] = 0;
+    Expr whole = without_names(index);
+    std::map<std::string, Expr> dims, no_thread;
+    for (const std::string& name : variables(whole)) {
+      const std::string dim = thread_dim(name);
+      if (dim.empty()) continue;
+      dims[name] = Variable::make(Halide::Int(32), dim);
+      no_thread[dim] = 0;
+    }
+    whole = substitute(dims, whole);
     const Expr rest = simplify(substitute(no_thread, whole));
     return {whole, simplify(whole - rest), as_const_int(rest)};
   }
