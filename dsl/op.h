@@ -86,7 +86,7 @@ struct Operand {
 
 // What an operation may say of how kernels compute it, and of the rounding of its real results (dsl/rounding.h):
 //   static constexpr bool has_loop             no function of one element of each operand: kernels compute it in a loop of its own
-//   static constexpr bool is_walk              each row along `over` gives a row of results, of what is found by walking it (RowWalk in kernels)
+//   static constexpr bool is_walk              each row along `over` gives a row of results, of what is found by walking it (RowWalk or RowChoice in kernels)
 //   static constexpr bool is_sum_of_products   the sum, over the dims `over`, of products of one element of each operand
 //   static constexpr double roundings = 4      how many times 2^-24 of itself a result of kernels may be off; without it once
 //   double roundings(const DimExtents&) const  the same where it depends on extents

@@ -155,11 +155,11 @@ class StepPipelining {
     if constexpr (requires { body.row_total; })
       if (body.row_total) finish(body.row_total->finish, output(step_.outputs.size() - 1).element);
     const Element element = output(0).element;
-    if constexpr (requires { body.walk; })
-      if (body.walk) {
-        finish(body.walk->finish, element);
-        return body;
-      }
+    if constexpr (requires { body.walk; }) {
+      if (body.walk) finish(body.walk->finish, element);
+      if (body.choice) finish(body.choice->finish, element);
+      if (body.walk || body.choice) return body;
+    }
     if constexpr (requires { body.finish; })
       finish(body.finish, element);
     else if (element != Element::f32)

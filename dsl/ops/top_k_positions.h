@@ -1,13 +1,10 @@
 /// The positions of the greatest elements along a dim.
 #pragma once
 
-#include "dsl/ops/compare.h"
-#include "dsl/ops/constant.h"
-#include "dsl/ops/convert.h"
-#include "dsl/ops/cumulative_sum.h"
-#include "dsl/ops/gather.h"
-#include "dsl/ops/index.h"
-#include "dsl/ops/logic.h"
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
 #include "dsl/ops/top_k.h"
 
 namespace attune {
@@ -21,50 +18,35 @@ struct TopKPositions {
   static constexpr std::string_view name = "top_k_positions",
                                     meaning = "y[.., n] = the n-th position along `over` that top_k of `count` chooses, in ascending order, n along `into`; -1 where it "
                                               "chooses no more. With `sorted` the same ones in another order: that of the greatest element first, of equals the lower first. "
-                                              "Beside top_k it takes the time of a sum over all pairs of `over` and `into`, three with `sorted`";
+                                              "It takes the time of top_k, and with `sorted` that of comparing all pairs along `into`";
   static constexpr int arity = 1;
+  static constexpr bool has_loop = true, is_walk = true;
   static constexpr auto fields = std::tuple{Field{"over", &TopKPositions::over}, Field{"into", &TopKPositions::into},
                                             Field{"count", &TopKPositions::count}, Field{"sorted", &TopKPositions::sorted}};
 
-  /// Refuses what top_k refuses, and an `into` that x has.
-  constexpr Text check(std::span<const Type> in) const {
-    if (Text problem = TopK{over, count}.infer(in).problem; !problem.empty()) return problem;
-    if (in[0].dims.has(into)) return sentence("puts positions along ", into, ", which x has already: x is ", in[0].dims);
-    return {};
-  }
-  constexpr Value expand(std::span<const Value> in, Here at) const {
-    const Value is_chosen = call(TopK{over, count}, {in[0]}, at);
-    const Value before = call(CumulativeSum{over, true}, {call(ToI64{}, {is_chosen}, at)}, at);
-    const Value positions = listed(is_chosen, before, at);
-    if (!sorted) return positions;
-    // an `into` of fewer than `count` positions has not all that are chosen
-    const Value is_listed = call(And{}, {is_chosen, call(Less{}, {before, call_in(in[0].graph, Extent{into}, {}, at)}, at)}, at);
-    return listed(is_listed, greater_ones(in[0], positions, at), at);
+  /// Integers of 64 bits of the dims of x, with `into` in place of `over`. Refuses what top_k refuses, and an `into` that x has.
+  constexpr Checked infer(std::span<const Type> in) const {
+    Type type{Kind::i64, in[0].dims.without({over})};
+    if (Text problem = TopK{over, count}.infer(in).problem; !problem.empty()) return {type, problem};
+    if (in[0].dims.has(into)) return refuse(type, "puts positions along ", into, ", which x has already: x is ", in[0].dims);
+    type.dims.add(into);
+    return {type, {}};
   }
 
- private:
-  static constexpr Value number(Graph* graph, double x, Here at) { return literal(graph, x, Kind::i64, at); }
-  /// The positions that are chosen, that behind n others at n: 1 + such a position is the only term of a sum that is not 0.
-  constexpr Value listed(Value is_chosen, Value others, Here at) const {
-    Graph* graph = is_chosen.graph;
-    const Value is_place = call(And{}, {is_chosen, call(Equal{}, {others, call_in(graph, Index{into}, {}, at)}, at)}, at);
-    const Value place = call(Add{}, {call_in(graph, Index{over}, {}, at), number(graph, 1, at)}, at);
-    const Value found = call(ReduceSum{{over}}, {call(Select{}, {is_place, place, number(graph, 0, at)}, at)}, at);
-    return call(Subtract{}, {found, number(graph, 1, at)}, at);
-  }
-  /// Of the elements at `positions`, how many stand before one of x in the order of top_k.
-  constexpr Value greater_ones(Value x, Value positions, Here at) const {
-    Graph* graph = x.graph;
-    const Value chosen = call(Gather{over}, {x, positions}, at), position = call_in(graph, Index{over}, {}, at);
-    const auto both = [&](Value a, Value b) { return call(And{}, {a, b}, at); };
-    const auto precedes = [&](Value a, Value b) {
-      const Value is_greater = call(Or{}, {call(NotEqual{}, {a, a}, at), call(Greater{}, {a, b}, at)}, at);
-      return both(call(Equal{}, {b, b}, at), is_greater);
-    };
-    const Value is_first_of_equals = both(call(Not{}, {precedes(x, chosen)}, at), call(Less{}, {positions, position}, at));
-    const Value is_before = call(Or{}, {precedes(chosen, x), is_first_of_equals}, at);
-    const Value is_there = call(GreaterEqual{}, {positions, number(graph, 0, at)}, at);
-    return call(ReduceSum{{into}}, {call(ToI64{}, {both(is_there, is_before)}, at)}, at);
+  void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
+    const TopK chosen{over, count};
+    Array is_chosen({Kind::boolean, in[0].type.dims}, extents);
+    chosen.reference(extents, in, is_chosen);
+    const auto step = static_cast<std::size_t>(in[0].stride(over)), own = static_cast<std::size_t>(out.stride(into));
+    const auto from = static_cast<std::size_t>(is_chosen.stride(over)), room = static_cast<std::size_t>(extents.at(into));
+    Walk(out.type.dims.without({into}), extents, {&in[0], &is_chosen, &out}).run([&](auto at) {
+      std::vector<std::size_t> positions;
+      for (std::size_t j = 0; j < static_cast<std::size_t>(extents.at(over)) && positions.size() < room; ++j)
+        if (is_chosen.data[at[1] + j * from] != 0) positions.push_back(j);
+      const auto x = [&](std::size_t j) { return in[0].data[at[0] + j * step]; };
+      if (sorted) std::ranges::stable_sort(positions, [&](std::size_t a, std::size_t b) { return TopK::precedes(x(a), x(b)); });
+      for (std::size_t n = 0; n < room; ++n) out.data[at[2] + n * own] = n < positions.size() ? static_cast<double>(positions[n]) : -1;
+    });
   }
 };
 

@@ -19,6 +19,8 @@ Stored gpu_pointwise(const Pointwise& body, const Extents& extents, const Machin
 
 /// Of a body with `walk`, with the same threads: one for each row that is walked.
 Stored gpu_row_walk(const Pointwise& body, const Extents& extents, const GpuTile& tile);
+/// Of a body with `choice`, likewise.
+Stored gpu_row_choice(const Pointwise& body, const Extents& extents, const GpuTile& tile);
 
 /// `block_columns` x `block_rows` threads a block, of which each keeps `thread_columns` x `thread_rows` sums in registers; operands pass through
 /// shared memory, `over_chunk` elements of the contracted dims at once.

@@ -126,4 +126,31 @@ Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const
   return result;
 }
 
+Func running_on_gpu(const GpuRunning& running, const Extents& extents, const GpuTile& tile) {
+  Func values(running.name);
+  values(vars_of_memory(running.dims)) = Halide::Tuple(running.initial);
+  run_on_gpu(values, gpu_grid(running.dims), extents, tile);
+  const Halide::RDom steps(1, Halide::max(extents.at(running.along) - 1, 0), "steps");
+  Coordinates at = vars_at(running.dims), before = at;
+  at[running.along] = steps.x;
+  before[running.along] = steps.x - 1;
+  values(place_in_memory(running.dims, at)) = Halide::Tuple(running.step(values_of(values, place_in_memory(running.dims, before)), before));
+  Stage stage = values.update();
+  std::vector<std::string> rows = running.dims;
+  std::erase(rows, running.along);
+  if (rows.empty()) {
+    stage.gpu_single_thread();
+    return values;
+  }
+  Var all(rows.back()), block("block-"), thread("thread-");
+  for (std::size_t n = rows.size() - 1; n-- > 0;) {
+    const Var both;
+    stage.fuse(all, Var(rows[n]), both);
+    all = both;
+  }
+  stage.split(all, block, thread, tile.block_columns * tile.block_rows, Halide::TailStrategy::GuardWithIf);
+  stage.reorder(Halide::RVar(steps.x.name()), thread, block).gpu_blocks(block).gpu_threads(thread);
+  return values;
+}
+
 }  // namespace attune

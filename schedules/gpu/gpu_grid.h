@@ -54,4 +54,15 @@ struct GpuReduction {
 /// The reduction as run_on_gpu computes it; each thread has its values in registers.
 Halide::Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const GpuTile& tile);
 
+/// Values over the dims, at position 0 along one of them `initial`, and behind it step(values at the position before, its coordinates): a thread has all
+/// positions of its rows. The Func's arguments are the dims from the innermost.
+struct GpuRunning {
+  std::string name;
+  std::vector<std::string> dims;
+  std::string along;
+  Exprs initial;
+  std::function<Exprs(const Exprs& values, const Coordinates& at)> step;
+};
+Halide::Func running_on_gpu(const GpuRunning& running, const Extents& extents, const GpuTile& tile);
+
 }  // namespace attune

@@ -13,6 +13,7 @@ std::vector<Parameter> gpu_pointwise_parameters(const Machine& machine, SizeClas
 /// All elements of a thread are in registers before the first is stored: their loads wait for memory at the same time.
 Stored gpu_pointwise(const Pointwise& body, const Extents& extents, const Machine&, const std::vector<Parameter>& values) {
   if (body.walk) return gpu_row_walk(body, extents, gpu_tile(values));
+  if (body.choice) return gpu_row_choice(body, extents, gpu_tile(values));
   if (body.places) {
     PlacedRows written = placed_rows(body, extents);
     Halide::Stage stage = written.func.update();

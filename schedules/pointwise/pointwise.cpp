@@ -1,6 +1,7 @@
 #include "schedules/pointwise/pointwise.h"
 
 #include "schedules/common/placed_rows.h"
+#include "schedules/pointwise/chosen_rows.h"
 #include "schedules/pointwise/summed_rows.h"
 #include "schedules/pointwise/tasks.h"
 #include "schedules/pointwise/turned_rows.h"
@@ -58,8 +59,9 @@ Stored summed_rows(const SummedRows& rows, const std::vector<std::string>& out, 
 
 Stored pointwise(const Pointwise& body, const Extents& extents, const Machine& machine, const std::vector<Parameter>& values) {
   if (body.places) return written_rows(body, extents, machine, static_cast<int>(value_of(values, "task_elements")));
-  if (body.walk) return walked_rows(body, extents, machine.vector_bytes / 4, static_cast<int>(value_of(values, "task_elements")));
   const int lanes = machine.vector_bytes / 4, task_elements = static_cast<int>(value_of(values, "task_elements"));
+  if (body.walk) return walked_rows(body, extents, lanes, task_elements);
+  if (body.choice) return chosen_rows(body, extents, lanes, task_elements);
   const Expr element = body.x.at(vars_at(body.out));
   if (const SummedRows rows(element, body.out.empty() ? std::string() : body.out.back(), lanes); !rows.empty())
     return summed_rows(rows, body.out, task_elements);

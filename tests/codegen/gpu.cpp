@@ -124,6 +124,19 @@ TEST_CASE("remainders of great powers and angles on devices agree with the inter
   check_on_devices(g, "remainders", {"tokens=9,pairs=5", "tokens=1,pairs=1", "tokens=37,pairs=3"});
 }
 
+TEST_CASE("devices choose the greatest elements of rows as the interpreter does", "[devices]") {
+  const QuickOpencl quick;
+  Graph g;
+  const Dim rows = g.dim("rows"), words = g.dim("words"), picks = g.dim("picks", 7);
+  const Value x = g.input("x", {rows, words}), whole = floor(2 * x);
+  g.output("chosen", top_k(whole, words, 5), {rows, words});
+  g.output("positions", top_k_positions(to_i64(whole), words, 9, picks), {rows, picks});
+  g.output("sorted", sorted_positions(whole, rows, 5, picks), {picks, words});
+  g.finish();
+  REQUIRE(std::string(g.problem().view()) == "");
+  check_on_devices(g, "choices", {"rows=5,words=37", "rows=1,words=1", "rows=3,words=0", "rows=17,words=4"});
+}
+
 TEST_CASE("attention without keys, queries or heads on devices agrees with the interpreter", "[devices]") {
   const QuickOpencl quick;
   check_on_devices("scaled_dot_product", {.schedule = small_tiles}, {"queries=5,keys=0", "queries=0,keys=5", "queries=1,keys=1,depth=3,value_depth=0", "queries=5,keys=0,depth=0",

@@ -17,7 +17,7 @@ std::string problem_of_plan(const Graph& graph, const StagePlan& plan) {
       : kind == "row_softmax" ? loops == Loops{"softmax"} || loops == Loops{"softmax", "log_sum_exp"} || loops == Loops{"log_sum_exp", "softmax"}
       : kind == "recurrence"  ? loops == Loops{"recurrence"} || loops == Loops{"recurrence_state"} ||
                                    loops == Loops{"recurrence", "recurrence_state"} || loops == Loops{"recurrence_state", "recurrence"}
-      : kind == "row_walk" ? loops == Loops{"cumulative_sum"} || loops == Loops{"top_k"}
+      : kind == "row_walk" ? loops == Loops{"cumulative_sum"} || loops == Loops{"top_k"} || loops == Loops{"top_k_positions"}
       : kind == "reduce"   ? loops.size() == 1 && loops[0] != "matmul" && loops[0] != "softmax"
                            : loops.size() >= 2;
   std::string text = std::string(plan.kind()) + " of";

@@ -234,6 +234,9 @@ TEST_CASE("numbers convert towards zero, and to i64 without wrapping", "[lowered
   const std::vector<double> expected = {-limit, -limit, -2, 0, 0, 0, 2, 1e10, limit, limit, -limit};
   Table<float> table({numbers});
   CHECK(table(to_i64(table.leaf(0))) == expected);
+  // as others are after a cast: a real's own to unsigned numbers has no bits of a negative one
+  const Halide::Expr unsigned_bits = Halide::reinterpret(Halide::UInt(64), to_i64(table.leaf(0)).expr);
+  CHECK(table(Lowered::of(Halide::reinterpret(Halide::Int(64), unsigned_bits ^ Halide::Internal::make_one(Halide::UInt(64))) ^ 1)) == expected);
   Table<std::int32_t> integers({{int32_least, -1, 0, 16777216}});
   CHECK(integers(to_real(integers.leaf(0))) == std::vector<double>{int32_least, -1, 0, 16777216});
   CHECK(integers(to_real(integers.leaf(0) < integer(0))) == std::vector<double>{1, 1, 0, 0});

@@ -80,19 +80,27 @@ struct RowPlaces {
   std::function<Halide::Expr(const Coordinates&)> place, is_written;
 };
 
-/// A walk along each row of a piece, first to last element: values = step(values, element, position, pass) for all positions, then
-/// end_pass(values, pass), `passes` times, from `initial`.
-/// The result beside an element is result(values, element, position), finished: of the values behind the last pass or, where it `is_running`, of
-/// those before the element.
+/// A walk along each row of a piece, first to last element: values = step(values, element), from `initial`. The result beside an element is
+/// result(values before it, element), finished.
 struct RowWalk {
   using Values = std::vector<Halide::Expr>;
   std::string along;
   Values initial;
-  int passes = 1;
-  bool is_running = false;
-  std::function<Values(const Values&, const Halide::Expr& element, const Halide::Expr& position, const Halide::Expr& pass)> step;
-  std::function<Values(const Values&, const Halide::Expr& pass)> end_pass = [](const Values& values, const Halide::Expr&) { return values; };
-  std::function<Halide::Expr(const Values&, const Halide::Expr& element, const Halide::Expr& position)> result;
+  std::function<Values(const Values&, const Halide::Expr& element)> step;
+  std::function<Halide::Expr(const Values&, const Halide::Expr& element)> result;
+  std::function<Halide::Expr(Halide::Expr result, const Coordinates&)> finish = {};  ///< a cast; may be empty
+};
+
+/// Of each row of a piece of unsigned integers its `count` greatest elements, of equals the first ones. The result is whether an element is one of them,
+/// finished; or, with a list, has `into` in place of `along`: their positions in ascending order, or the greatest element's first, and -1 behind them.
+struct RowChoice {
+  struct List {
+    std::string into;
+    bool is_sorted = false;
+  };
+  std::string along;
+  int count = 1;
+  std::optional<List> list = {};
   std::function<Halide::Expr(Halide::Expr result, const Coordinates&)> finish = {};  ///< a cast; may be empty
 };
 
@@ -121,6 +129,7 @@ struct Pointwise {
   std::vector<std::string> out;
   std::optional<RowPlaces> places = {};  ///< then only these rows of the Func are stored, and x is over `out` with rows in place of along
   std::optional<RowWalk> walk = {};      ///< then the Func is over results of a walk along rows of x
+  std::optional<RowChoice> choice = {};  ///< then the Func is over what is chosen of rows of x
 };
 
 /// What templates take.

@@ -76,11 +76,10 @@ struct Site {
 template <class Op>
 Lowered lower(const Op& op, const Site& site);
 
-/// The meaning of an operation that walks rows (`is_walk`), likewise, of an operand of the kind;
+/// Says in the stage what an operation that walks rows (`is_walk`) makes of them, likewise, of an operand of the kind;
 /// and what it walks over instead of the operand's elements.
-/// Extents are known when a step is evaluated, and live as long.
 template <class Op>
-RowWalk walk_of(const Op& op, Kind kind);
+void add_walk(const Op& op, Kind kind, Pointwise& stage);
 template <class Op>
 Lowered walked_element(const Op& op, Kind kind, const Lowered& element);
 

@@ -235,7 +235,7 @@ Pointwise body_of(const RowWalkRoles& roles, const LoweredGraph& values, const R
       [&]<class Op>(const Op& op) {
         if constexpr (requires { Op::is_walk; }) {
           const Kind kind = values.graph().node(node.inputs[0]).type.kind;
-          stage.walk = walk_of(op, kind);
+          add_walk(op, kind, stage);
           stage.x.element = [of = stage.x.element, op, kind](const Coordinates& at) { return walked_element(op, kind, of(at)); };
         }
       },

@@ -44,11 +44,12 @@ Lowered to_i64(const Lowered& x) {
   if (x.is_integer()) return x;
   const float limit = 0x1p62f;
   const Expr above = Halide::select(strict_less(-limit, x.expr), x.expr, -limit);
-  const Expr within = Halide::select(strict_less(above, limit), above, limit);
   // Promised, since Halide takes a cast of a real for unbounded, and then names its bounds by variables of no number's type.
   constexpr std::int64_t most = std::int64_t{1} << 62;
   const Expr least = Halide::Internal::make_const(Int(64), -most), greatest = Halide::Internal::make_const(Int(64), most);
-  return Lowered::of(Halide::unsafe_promise_clamped(cast(Int(64), within), least, greatest), {-most, most});
+  // The limit is chosen behind the cast: of a cast to unsigned numbers of this cast Halide 21 makes one of the real.
+  const Expr number = Halide::select(strict_less(above, limit), cast(Int(64), above), greatest);
+  return Lowered::of(Halide::unsafe_promise_clamped(number, least, greatest), {-most, most});
 }
 
 }  // namespace attune
