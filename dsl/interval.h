@@ -45,7 +45,8 @@ constexpr Interval<N> floor_div(Interval<N> a, Interval<N> b) {
 template <class N>
 constexpr Interval<N> mod(Interval<N> a, Interval<N> b) {
   const N zero = constant_like(a.low, 0), one = constant_like(a.low, 1);
-  const auto grows = b.low == b.high && floor_div(a.low, b.low) == floor_div(a.high, b.low);
+  const N first = floor_div(a.low, b.low), last = floor_div(a.high, b.low);
+  const auto grows = b.low >= b.high && first >= last && last >= first;
   return {select(grows, mod(a.low, b.low), minimum(b.low + one, zero)), select(grows, mod(a.high, b.low), maximum(b.high - one, zero))};
 }
 namespace detail {
@@ -53,7 +54,7 @@ namespace detail {
 template <class N>
 constexpr Interval<N> of_bits(Interval<N> a, Interval<N> b, N at_point) {
   const N zero = constant_like(a.low, 0), one = constant_like(a.low, 1);
-  const auto is_point = a.low == a.high && b.low == b.high, is_positive = a.low >= zero && b.low >= zero;
+  const auto is_point = a.low >= a.high && b.low >= b.high, is_positive = a.low >= zero && b.low >= zero;
   const N most = maximum(maximum(a.high, -a.low), maximum(b.high, -b.low));
   const Interval<N> wider = Interval<N>::point(most) + Interval<N>::point(most) + Interval<N>::point(one);
   return {select(is_point, at_point, select(is_positive, zero, -wider.high)), select(is_point, at_point, wider.high)};

@@ -4,6 +4,7 @@
 #include "codegen/halide/numbers/strict.h"
 #include "codegen/halide/numbers/vector_math.h"
 #include "codegen/halide/rewrites/store_beside.h"
+#include "schedules/common/opaque_condition.h"
 #include "schedules/common/tiles.h"
 #include "schedules/online_softmax/online_softmax_stage.h"
 
@@ -89,7 +90,7 @@ void SoftmaxStage::define_scores(SoftmaxPass& pass) {
   Expr score = changed_score(body_, raw_score(pass, at), at, is_base_2(body_));
   const Expr visible = is_visible(pass, at);
   pass.scores = Func(pass.named("scores"));
-  if (visible.defined()) score = select(visible, score, hidden_score(body_));
+  if (visible.defined()) score = select(unlifted_condition(visible), score, hidden_score(body_));
   pass.scores(per_row({column_, panel_})) = score;
   // Of what is stored, while it is in registers; scores that take more than the product would be computed twice.
   if (!body_.has_softmax || !pass.product.defined() || body_.combine || body_.change || visible.defined()) return;

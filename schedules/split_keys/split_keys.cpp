@@ -2,6 +2,7 @@
 
 #include "codegen/halide/numbers/strict.h"
 #include "codegen/halide/numbers/vector_math.h"
+#include "schedules/common/opaque_condition.h"
 #include "schedules/split_keys/split_keys_stage.h"
 
 using Halide::Expr;
@@ -94,7 +95,7 @@ void SplitKeysStage::define_scores() {
     return product_sum_(per_row({key_}));
   };
   const Expr score = changed_score(body_, raw_score(body_, at, product), at, is_base_2(body_));
-  scores_(per_row({key_})) = select(is_seen(body_, at, key < keys_), score, hidden_score(body_));
+  scores_(per_row({key_})) = select(unlifted_condition(is_seen(body_, at, key < keys_)), score, hidden_score(body_));
 }
 
 void SplitKeysStage::define_weights() {

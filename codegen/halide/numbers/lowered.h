@@ -96,6 +96,9 @@ double function_error(const Lowered& x);  ///< 8 ulp of f32
 Interval<Lowered> after_sum(const Interval<Lowered>& sum, const Interval<Lowered>& a, const Interval<Lowered>& b);
 Interval<Lowered> after_product(const Interval<Lowered>& product, const Interval<Lowered>& a, const Interval<Lowered>& b);
 Lowered corner(const Lowered& a, const Lowered& b);
+/// Integers of which nothing is known, for a choice between these and others: both ends have negatives, and Halide does not see them, which makes numbers
+/// beyond 64 bits of them and of others.
+Interval<Lowered> unbounded_integers();
 Interval<Lowered> to_i64(const Interval<Lowered>& x);
 
 /// An end of a block's predicate as the condition of a schedule. Where reals are in it, it is strict, so that what is unknown is still
