@@ -35,7 +35,22 @@ struct Storage {
   double weights = 0;   ///< made of a softmax over such products
 };
 
-Storage storage_of(const Node& node, const std::vector<Storage>& known, const Rounding& rounding) {
+template <class... Ops>
+bool is_one_of(const AnyOp& op) { return (std::holds_alternative<Ops>(op) || ...); }
+
+/// Of a real node that is no product: the unit of its operands' own numbers, if they are moved, put together, or times a number that all share.
+double own_unit(const Node& node, const std::vector<Storage>& known, const Graph& graph) {
+  const std::span<const int> operands = node.operands();
+  const auto own = [&](int operand) { return known[static_cast<std::size_t>(operand)].own; };
+  if (is_one_of<Gather, Slice, Rename, Split, Merge, WriteRows, Negate>(node.op)) return own(operands[0]);
+  if (std::holds_alternative<Concat>(node.op)) return own(*std::ranges::min_element(operands, {}, own));
+  if (!std::holds_alternative<Multiply>(node.op)) return 0;
+  for (const std::size_t factor : {std::size_t{0}, std::size_t{1}})
+    if (graph.node(operands[factor]).type.dims.empty()) return own(operands[1 - factor]);
+  return 0;
+}
+
+Storage storage_of(const Node& node, const std::vector<Storage>& known, const Rounding& rounding, const Graph& graph) {
   if (const auto* input = std::get_if<Input>(&node.op)) {
     const auto unit = rounding.units.find(input->label);
     return {unit == rounding.units.end() ? 0 : unit->second, 0, 0};
@@ -50,7 +65,7 @@ Storage storage_of(const Node& node, const std::vector<Storage>& known, const Ro
     return {0, is_of_halves ? largest(&Storage::own) : 0, 0};
   }
   if (std::holds_alternative<Softmax>(node.op)) return {0, 0, largest(&Storage::products)};
-  return {largest(&Storage::own), largest(&Storage::products), largest(&Storage::weights)};
+  return {own_unit(node, known, graph), largest(&Storage::products), largest(&Storage::weights)};
 }
 
 bool is_f32(double x) { return std::isnan(x) || static_cast<double>(static_cast<float>(x)) == x; }
@@ -101,7 +116,7 @@ class Rounder {
 
   void operator()(const Evaluated& node) {
     const Node& at = node.graph.node(node.node);
-    storage_.push_back(storage_of(at, storage_, rounding_));
+    storage_.push_back(storage_of(at, storage_, rounding_, node.graph));
     are_made_of_sums_.push_back(is_made_of_sum(at, are_made_of_sums_));
     if (at.type.kind != Kind::real || std::holds_alternative<Input>(at.op)) return;
     if (!summed_over(at.op).empty()) return round_sum(node, at);
@@ -201,9 +216,25 @@ class Rounder {
   /// The operand of the matmul may be weights of pairs, which are never stored, and no hidden layer: they share heads with the values, or have a
   /// mask.
   static bool are_of_pairs(const Graph& graph, const Node& matmul, int weights, int values) {
-    if (std::holds_alternative<Select>(graph.node(weights).op)) return true;
+    if (has_mask(graph, weights)) return true;
     const Names &over = std::get<Matmul>(matmul.op).over, &dims = graph.node(values).type.dims;
     return std::ranges::any_of(graph.node(weights).type.dims, [&](Name dim) { return dims.has(dim) && !over.has(dim); });
+  }
+
+  /// Something between the value and the product that it is made of is chosen by a condition, or is one of pairs.
+  static bool has_mask(const Graph& graph, int value) {
+    std::vector<int> left = {value};
+    std::vector<bool> is_met(static_cast<std::size_t>(value) + 1);
+    while (!left.empty()) {
+      const int id = left.back();
+      const Node& node = graph.node(id);
+      left.pop_back();
+      if (std::holds_alternative<Select>(node.op) || (node.type.kind == Kind::boolean && node.type.dims.size() > 1)) return true;
+      if (is_met[static_cast<std::size_t>(id)] || !std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, node.op)) continue;
+      is_met[static_cast<std::size_t>(id)] = true;
+      left.insert(left.end(), node.operands().begin(), node.operands().end());
+    }
+    return false;
   }
 
   const Rounding& rounding_;
