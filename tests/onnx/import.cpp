@@ -124,6 +124,27 @@ TEST_CASE("each operator gives what ONNX's reference gives", "[onnx]") {
   CHECK(count == model.model.graph.outputs.size());
 }
 
+TEST_CASE("a mask that follows from the length of a cache is that of the call, whatever length the part was imported for", "[onnx]") {
+  const auto part = GENERATE(as<std::string>(), "past_slice", "past_difference", "past_trilu");
+  const std::string path = ATTUNE_ONNX_MODELS "/" + part;
+  const Imported imported = import_node(read_model(path + ".onnx").model, {"out", {}, {{"P", 5}, {"Q", 3}}});
+  CAPTURE(part);
+  REQUIRE(imported.problem == "");
+  Arrays inputs = imported.node.constants;
+  for (const ImportedTensor& input : imported.inputs) {
+    const std::string file = path + "." + input.name + ".npy";
+    inputs.emplace(input.name, array_of(file, read_npy(file)->shape));
+  }
+  const Interpretation got = interpret(imported.node.graph, inputs);
+  REQUIRE(got.problem == "");
+  const Array& y = got.outputs.begin()->second;
+  const Array expected = array_of(path + ".out.npy", read_npy(path + ".out.npy")->shape);
+  REQUIRE(y.extents == expected.extents);
+  for (std::size_t i = 0; i < y.data.size(); ++i) CHECK(distance(y.data[i], expected.data[i]) <= 1e-5);
+  const KernelCase kernel(imported.node.graph, imported.name, {.set = known_extents(imported.node.graph, inputs)});
+  CHECK(kernel.difference(kernel.extents_of(inputs), inputs) == "");
+}
+
 TEST_CASE("a causal mask that is a constant, or made of one range, becomes one of positions", "[onnx]") {
   for (const ExportedPart& part :
        {ExportedPart{"torch_with_past", "92"}, ExportedPart{"torch_repeated", "_unsafe_view_2", {{"s33", 2}, {"s0", 5}}}}) {

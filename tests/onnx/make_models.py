@@ -205,10 +205,34 @@ def constant_masks(folder, rng):
         m.write(folder, m.node("MatMul", m.node("Softmax", scores, axis=-1), v, output="out", name="out"))
 
 
+def cached(folder, rng):
+    """Causal attention of queries behind a cache of any length, as exporters write its mask: a part of the triangle of all positions, from a length on that is
+    an extent or a difference of two; and one side of a diagonal that a length says. The inputs are of other lengths than tests import the model for."""
+    past, queries = 9, 3
+    for name in ("past_slice", "past_difference", "past_trilu"):
+        m = Model(name, 18)
+        q, k, v = (m.input(n, normal(rng, 2, 3, queries, 4), (2, 3, "Q", 4)) for n in "qkv")
+        past_k, past_v = (m.input(n, normal(rng, 2, 3, past, 4), (2, 3, "P", 4)) for n in ("past_k", "past_v"))
+        keys, values = m.node("Concat", past_k, k, axis=2), m.node("Concat", past_v, v, axis=2)
+        scores = m.node("MatMul", q, m.node("Transpose", keys, perm=[0, 1, 3, 2]))
+        length, before, own = (m.node("Shape", x, start=2, end=3) for x in (keys, past_k, q))
+        start = m.node("Sub", length, own) if name != "past_slice" else before
+        if name == "past_trilu":
+            ones = m.node("Expand", m.constant("one", np.float32(1)), m.node("Concat", own, length, axis=0))
+            seen = m.node("Cast", m.node("Trilu", ones, m.node("Squeeze", start), upper=0), to=TensorProto.BOOL)
+        else:
+            whole = m.constant("triangle", np.tril(np.ones((32, 32), np.uint8))[None, None])
+            first, axes = m.constant("zero", np.array([0], np.int64)), [m.constant(f"axis_{n}", np.array([n], np.int64)) for n in (2, 3)]
+            rows = m.node("Slice", whole, start, length, axes[0])
+            seen = m.node("Cast", m.node("Slice", rows, first, length, axes[1]), to=TensorProto.BOOL)
+        scores = m.node("Where", seen, scores, m.constant("low", np.float32(-np.inf)))
+        m.write(folder, m.node("MatMul", m.node("Softmax", scores, axis=-1), values, output="out", name="out"))
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(exist_ok=True)
-    for make in (bert, masks, attention, wrong, operators, packed, constant_masks):
+    for make in (bert, masks, attention, wrong, operators, packed, constant_masks, cached):
         make(folder, np.random.default_rng(1))
 
 

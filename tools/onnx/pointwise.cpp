@@ -191,6 +191,7 @@ Term pointwise(Translator& t, const OnnxOperation& operation, std::span<const Te
       std::ranges::all_of(operands, [](const Term& operand) { return operand.is_index || (operand.numbers && operand.numbers->size() == 1); });
   if (result.kind == Kind::i64) result.width = (row.gives == Gives::first ? operands.front() : operands.back()).width;
   result.numbers = folded(t, row, operands, result.kind);
+  result.follows_extents = result.numbers && std::ranges::any_of(operands, &Term::follows_extents);
   if (result.numbers)
     for (double& x : *result.numbers) x = wrapped(x, result.width);
   if (operation.op == "Identity")

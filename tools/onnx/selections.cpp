@@ -16,6 +16,7 @@ Term taken(Translator& t, const Term& from, const std::vector<std::size_t>& plac
   }
   Term result = is_single ? t.numbers(std::move(numbers), from.kind) : along_one_axis(t, std::move(numbers), from.kind);
   result.extents_of = std::move(extents_of);
+  result.follows_extents = from.follows_extents;
   return result;
 }
 
@@ -60,7 +61,7 @@ Term gather_of(Translator& t, const OnnxOperation& operation, Given given, std::
   result.axes.insert(result.axes.end(), table.axes.begin() + static_cast<std::ptrdiff_t>(place) + 1, table.axes.end());
   if (!t.emits()) t.axes.keep(along);
   if (!t.emits() || !t.problem().empty()) return result;
-  if (ids.numbers && ids.numbers->size() == 1) {
+  if (ids.numbers && ids.numbers->size() == 1 && !ids.follows_extents) {
     const std::int64_t number = integer_of(ids.numbers->front());
     result.value = row_of(t, t.value_of(table), along, constant(t.g, number + (number < 0 ? t.axes.extent(along) : 0)));
   } else {
@@ -109,6 +110,42 @@ Term numbers_of(Translator& t, const OnnxOperation& operation, const Term& from,
   return t.constant(operation.outputs[0], tensor);
 }
 
+/// The i-th of a list of numbers as a value, where it follows from extents, too.
+Value number_at(Translator& t, const Term& list, std::size_t i) {
+  if (list.numbers->size() == 1) return t.value_of(list);
+  if (!list.extents_of.empty() && list.extents_of[i]) return t.extent_along(*list.extents_of[i]);
+  return constant(t.g, integer_of((*list.numbers)[i]));
+}
+
+/// A part of a constant, as of the mask of all positions, that begins or ends where extents say: rows of the constant by their positions, so that calls
+/// of other extents have theirs.
+Term rows_of_constant(Translator& t, const OnnxOperation& operation, Given given, const std::vector<Taken>& parts) {
+  const Term& from = *given[0];
+  Term result{from.kind, from.axes, std::nullopt};
+  result.is_part_of_constant = true;
+  const auto axes = integers_at(t, operation, given, 3, "axes");
+  std::optional<Value> value;
+  if (t.emits()) value = t.value_of(from);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::int64_t extent = t.axes.extent(from.axes[i]);
+    const auto given_at = [&](std::size_t n) { return place_of(t, axes ? (*axes)[n] : static_cast<std::int64_t>(n), parts.size()) == i; };
+    std::optional<std::size_t> n;
+    for (std::size_t at = 0; at < given[1]->numbers->size(); ++at)
+      if (given_at(at)) n = at;
+    if (!n || extent == 1) continue;
+    result.axes[i] = {t.fresh(parts[i].count)};
+    if (!t.emits() || !t.problem().empty()) continue;
+    const Value start = number_at(t, *given[1], *n), first = select(start < 0, start + extent, start);
+    const Names dims = t.names_of(from.axes[i]);
+    if (dims.size() != 1) return no_term(t, "takes a part of a constant by extents along an axis that is several dims in a row");
+    value = gather(*value, first + position_along(t, result.axes[i]) * parts[i].step, t.g.dim(dims[0], static_cast<std::int64_t>(extent)));
+  }
+  result.value = value;
+  return result;
+}
+
+bool follows_extents(Given given, std::size_t place) { return given.size() > place && given[place] != nullptr && given[place]->follows_extents; }
+
 Term slice_of(Translator& t, const OnnxOperation& operation, Given given, std::int64_t) {
   const std::vector<Taken> parts = taken_of(t, operation, given);
   if (!t.problem().empty()) return {};
@@ -117,7 +154,10 @@ Term slice_of(Translator& t, const OnnxOperation& operation, Given given, std::i
     for (std::int64_t i = 0; i < parts[0].count; ++i) places.push_back(static_cast<std::size_t>(parts[0].start + i * parts[0].step));
     return taken(t, *given[0], places, false);
   }
-  if (given[0]->numbers && given[0]->numbers->size() != 1) return numbers_of(t, operation, *given[0], parts);
+  const bool is_constant = given[0]->numbers && given[0]->numbers->size() != 1;
+  if ((is_constant && follows_extents(given, 1)) || (given[0]->is_part_of_constant && follows_extents(given, 2)))
+    return rows_of_constant(t, operation, given, parts);
+  if (is_constant) return numbers_of(t, operation, *given[0], parts);
   Term result = *given[0];
   result.numbers.reset(), result.constant.clear();
   if (t.emits()) result.value = t.value_of(*given[0]);
@@ -142,6 +182,7 @@ Term concat_of_lists(Translator& t, Given given) {
     }
   Term result = along_one_axis(t, std::move(numbers), given[0]->kind);
   result.extents_of = std::move(extents_of);
+  result.follows_extents = std::ranges::any_of(given, [](const Term* part) { return part->follows_extents; });
   return result;
 }
 

@@ -41,6 +41,7 @@ Term shape_of(Translator& t, const OnnxOperation& operation, Given given, std::i
   }
   Term result = along_one_axis(t, std::move(extents), Kind::i64);
   result.extents_of = std::move(extents_of);
+  result.follows_extents = true;
   return result;
 }
 
@@ -49,6 +50,7 @@ Term size_of(Translator& t, const OnnxOperation&, Given given, std::int64_t) {
   Axis all;
   for (const Axis& axis : given[0]->axes) all.insert(all.end(), axis.begin(), axis.end());
   result.extents_of.emplace_back(std::move(all));
+  result.follows_extents = true;
   return result;
 }
 
@@ -217,12 +219,12 @@ Term trilu_of(Translator& t, const OnnxOperation& operation, Given given, std::i
   const bool is_upper = number_of(operation, "upper", 1) != 0;
   if (given.size() > 1 && given[1] != nullptr && (!given[1]->numbers || given[1]->numbers->size() != 1))
     return no_term(t, "its diagonal must be a constant");
-  const auto diagonal = given.size() > 1 && given[1] != nullptr ? integer_of(given[1]->numbers->front()) : 0;
   result.numbers.reset();
   if (!t.emits()) return result;
   const Names rows = t.names_of(result.axes[rank - 2]), columns = t.names_of(result.axes[rank - 1]);
   if (rows.size() != 1 || columns.size() != 1) return no_term(t, "an axis of the matrix is several dims in a row, or has one position");
   const Value distance = index({&t.g, columns[0]}) - index({&t.g, rows[0]}), x = t.value_of(*given[0]);
+  const Value diagonal = given.size() > 1 && given[1] != nullptr ? t.value_of(*given[1]) : constant(t.g, 0);
   const Value stays = is_upper ? distance >= diagonal : distance <= diagonal;
   result.value = select(stays, x, literal(&t.g, 0, result.kind, Here::current()));
   return result;

@@ -24,6 +24,8 @@ struct Term {
   std::vector<std::optional<Axis>> extents_of = {};  ///< of the numbers of a shape: the axes that they are the extents of
   std::optional<Value> value = {};                   ///< in the second round; numbers need none
   std::string constant = {};                         ///< of numbers: what they are known by
+  bool follows_extents = false;                      ///< numbers of the extents that were given: calls of other extents have others
+  bool is_part_of_constant = false;                  ///< that begins or ends where extents say
   bool is_index = false;                             ///< made of positions alone: those along another axis are no renaming
   bool is_weights = false;                           ///< of a softmax, which is never NaN for a row without a visible key
   Width width = {};                                  ///< of integers
