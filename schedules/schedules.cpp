@@ -19,25 +19,27 @@
 namespace attune {
 namespace {
 
-std::vector<ExtentLimit> queries_up_to(const OnlineSoftmax& body, std::int64_t small_up_to) { return {{body.queries, 0, small_up_to}}; }
-std::vector<ExtentLimit> few_queries_of_many_keys(const OnlineSoftmax& body, std::int64_t small_up_to) {
+using Limits = std::optional<std::vector<ExtentLimit>>;
+
+Limits queries_up_to(const OnlineSoftmax& body, std::int64_t small_up_to) { return {{{body.queries, 0, small_up_to}}}; }
+Limits few_queries_of_many_keys(const OnlineSoftmax& body, std::int64_t small_up_to) {
   return limits_of_few(body.queries, body.keys, small_up_to);
 }
-std::vector<ExtentLimit> queries_and_keys_up_to(const OnlineSoftmax& body, std::int64_t small_up_to) {
-  return {{body.queries, 0, small_up_to}, {body.keys, 0, small_up_to}};
+Limits queries_and_keys_up_to(const OnlineSoftmax& body, std::int64_t small_up_to) {
+  return {{{body.queries, 0, small_up_to}, {body.keys, 0, small_up_to}}};
 }
-/// One limit for all row dims together is not needed: the tiles of small calls are right for any extents, only slower.
-std::vector<ExtentLimit> rows_up_to(const Gemm& body, std::int64_t small_up_to) {
+/// One limit for all row dims together is not needed: the tiles of small calls are right for any extents, only slower. A matrix times a vector has one row.
+Limits rows_up_to(const Gemm& body, std::int64_t small_up_to) {
   std::vector<ExtentLimit> limits;
   for (const std::string& dim : body.rows) limits.push_back({dim, 0, small_up_to});
   return limits;
 }
 /// Of several dims of columns, as heads and their features, each may be small, and the product large.
-std::vector<ExtentLimit> columns_up_to(const Gemm& body, std::int64_t small_up_to) {
-  if (body.columns.size() != 1 || body.rows.empty()) return {};
-  return {{body.columns[0], 0, small_up_to}};
+Limits columns_up_to(const Gemm& body, std::int64_t small_up_to) {
+  if (body.columns.size() != 1 || body.rows.empty()) return std::nullopt;
+  return {{{body.columns[0], 0, small_up_to}}};
 }
-std::vector<ExtentLimit> tokens_up_to(const RecurrenceBody& body, std::int64_t small_up_to) { return {{body.along, 0, small_up_to}}; }
+Limits tokens_up_to(const RecurrenceBody& body, std::int64_t small_up_to) { return {{{body.along, 0, small_up_to}}}; }
 
 constexpr std::array online_softmax_sizes = {
     SizeOfCall<OnlineSoftmax>{SizeClass::tiny, queries_and_keys_up_to},

@@ -48,12 +48,12 @@ Stored built(const Schedule<OnlineSoftmax>& schedule, const OnlineSoftmax& body,
 template <class Body>
 std::span<const Schedule<Body>> schedules();
 
-/// A size of call that stages with this body tell apart, on devices where a schedule is made for it: a call has it if all limits hold; `small_up_to`
-/// is that of the schedule's record.
+/// A size of call that stages with this body tell apart, on devices where a schedule is made for it: a call has it if all limits hold, and none has it
+/// without limits; `small_up_to` is that of the schedule's record.
 template <class Body>
 struct SizeOfCall {
   SizeClass size;
-  std::vector<ExtentLimit> (*limits)(const Body& body, std::int64_t small_up_to);
+  std::optional<std::vector<ExtentLimit>> (*limits)(const Body& body, std::int64_t small_up_to);
 };
 
 /// All but large, which is every other call.

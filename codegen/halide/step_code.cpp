@@ -45,11 +45,9 @@ class StepPipelining {
       if (chosen.schedule->blocks != nullptr) answer.schedule.blocks = chosen.schedule->blocks(chosen.parameters);
       if (machine_.is_gpu() && chosen.schedule->made_for != size_) return;
       for (const auto& of : sizes_of_calls<std::remove_cvref_t<decltype(body)>>())
-        if (of.size == size_)
-          for (ExtentLimit& limit : of.limits(body, chosen.small_up_to)) {
-            limit.dim = plan_.before_renames(limit.dim);
-            answer.schedule.limits.push_back(std::move(limit));
-          }
+        if (of.size == size_) answer.schedule.limits = of.limits(body, chosen.small_up_to);
+      if (answer.schedule.limits)
+        for (ExtentLimit& limit : *answer.schedule.limits) limit.dim = plan_.before_renames(limit.dim);
     });
     return answer;
   }

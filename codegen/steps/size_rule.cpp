@@ -56,8 +56,8 @@ SizeRule size_rule(const std::map<SizeClass, StepSchedule>& schedules, const Kno
     if (size == SizeClass::large) break;
     const StepSchedule& schedule = schedules.at(size);
     // All schedules have values for small calls; for tiny ones and few queries only those do that are made, or were chosen by a record, for them.
-    if (schedule.limits.empty() || (size != SizeClass::small && !schedule.is_made_for_size)) continue;
-    const auto limits = open_limits(schedule.limits, known);
+    if (!schedule.limits || (size != SizeClass::small && !schedule.is_made_for_size)) continue;
+    const auto limits = open_limits(*schedule.limits, known);
     if (!limits) continue;
     if (std::ranges::any_of(rule.entries, [&](const SizeRule::Entry& earlier) { return are_all_taken_by(earlier, *limits); })) continue;
     rule.entries.push_back({size, *limits});

@@ -13,7 +13,7 @@ struct StepSchedule {
   std::string name;
   std::vector<Parameter> parameters;
   std::string origin, file;         ///< where the parameters come from, as ParameterAnswer says it
-  std::vector<ExtentLimit> limits;  ///< calls for which this is the better schedule
+  std::optional<std::vector<ExtentLimit>> limits;  ///< calls for which this is the better schedule: those that keep all; without any, no call's
   std::optional<BlockSizes> blocks; ///< of attention; none where all scores are stored
   bool is_made_for_size = false;    ///< or chosen by a record, for calls of this size alone
   /// Of kernels that stand in the same code, which calls on the devices that they say take in place of this one.

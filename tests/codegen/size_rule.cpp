@@ -14,11 +14,11 @@ const TargetInfo& cpu() { return *find_target("x86-64-v3"); }
 /// Few queries and keys, few queries of many keys, small calls, and all others. The first two have schedules of their own, or there is none for them.
 std::map<SizeClass, StepSchedule> attention(bool has_few = true, bool has_tiny = false) {
   std::map<SizeClass, StepSchedule> schedules;
-  schedules[SizeClass::tiny].limits = {{"queries", 0, 32}, {"keys", 0, 32}};
+  schedules[SizeClass::tiny].limits = std::vector<ExtentLimit>{{"queries", 0, 32}, {"keys", 0, 32}};
   schedules[SizeClass::tiny].is_made_for_size = has_tiny;
-  schedules[SizeClass::few].limits = {{"queries", 0, 4}, {"keys", 65}};
+  schedules[SizeClass::few].limits = std::vector<ExtentLimit>{{"queries", 0, 4}, {"keys", 65}};
   schedules[SizeClass::few].is_made_for_size = has_few;
-  schedules[SizeClass::small].limits = {{"queries", 0, 16}};
+  schedules[SizeClass::small].limits = std::vector<ExtentLimit>{{"queries", 0, 16}};
   schedules[SizeClass::large] = {};
   return schedules;
 }
@@ -58,14 +58,16 @@ TEST_CASE("known extents leave out what no call can take", "[size]") {
 TEST_CASE("limits of a schedule hold together, and one without any does not mind", "[size]") {
   std::map<SizeClass, StepSchedule> schedules = attention(false);
   CHECK(text_of(size_rule(schedules, {})) == "small queries; large");
-  schedules[SizeClass::small].limits.push_back({"queries", 0, 7});
-  schedules[SizeClass::small].limits.push_back({"tokens", 0, 9});
+  schedules[SizeClass::small].limits->push_back({"queries", 0, 7});
+  schedules[SizeClass::small].limits->push_back({"tokens", 0, 9});
   const SizeRule rule = size_rule(schedules, {});
   CHECK(text_of(rule) == "small queries tokens; large");
   CHECK(rule.size_of({{"queries", 7}, {"tokens", 9}}) == SizeClass::small);
   CHECK(rule.size_of({{"queries", 8}, {"tokens", 9}}) == SizeClass::large);
-  schedules[SizeClass::small].limits.clear();
+  schedules[SizeClass::small].limits.reset();
   CHECK(text_of(size_rule(schedules, {})) == "large");
+  schedules[SizeClass::small].limits.emplace();  // all calls are small, as those of a matrix times a vector
+  CHECK(text_of(size_rule(schedules, {})) == "small");
 }
 
 TEST_CASE("tiny calls come before all others", "[size]") {
@@ -121,13 +123,13 @@ TEST_CASE("a record may choose another schedule than the default of a size", "[s
 
 TEST_CASE("a size is left out if no extent keeps its limits", "[size]") {
   std::map<SizeClass, StepSchedule> schedules = attention();
-  schedules[SizeClass::few].limits = {{"tokens", 0, 4}, {"tokens", 65}};
+  schedules[SizeClass::few].limits = std::vector<ExtentLimit>{{"tokens", 0, 4}, {"tokens", 65}};
   CHECK(text_of(size_rule(schedules, {})) == "small queries; large");
 }
 
 TEST_CASE("a size is left out if an earlier one takes all its calls", "[size]") {
   std::map<SizeClass, StepSchedule> schedules = attention(true, true);
-  schedules[SizeClass::small].limits.push_back({"keys", 0, 32});
+  schedules[SizeClass::small].limits->push_back({"keys", 0, 32});
   CHECK(text_of(size_rule(schedules, {})) == "tiny queries keys; few queries keys; large");
   CHECK(text_of(size_rule(attention(true, true), {{"keys", 8}})) == "tiny queries; large");
 }

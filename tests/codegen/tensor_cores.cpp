@@ -155,10 +155,10 @@ TEST_CASE("tensor cores split the keys of few queries, unless another of their s
     const StepSchedule schedule = of_few(storing(element));
     CHECK(schedule.name == "mma_split_keys");
     CHECK(schedule.is_made_for_size);
-    REQUIRE(schedule.limits.size() == 2);
-    CHECK(schedule.limits[0].dim == "queries");
-    CHECK(schedule.limits[0].largest == 16);
-    CHECK(schedule.limits[1].dim == "keys");
+    REQUIRE(schedule.limits.value().size() == 2);
+    CHECK(schedule.limits->at(0).dim == "queries");
+    CHECK(schedule.limits->at(0).largest == 16);
+    CHECK(schedule.limits->at(1).dim == "keys");
     CHECK(schedule.beside.empty());
   }
   CHECK(of_few(storing(Element::bf16), "mma_online_softmax").name == "mma_online_softmax");
