@@ -108,6 +108,8 @@ def add_elementwise(m):
         m.result(m.node(op, i, j), f"integer_{op}")
     m.result(m.node("Mod", i, j, fmod=1), "fmod")
     m.result(m.node("BitwiseNot", i), "BitwiseNot")
+    m.result(m.node("Dropout", x), "Dropout")
+    m.result(m.node("Dropout", x, m.constant("ratio", np.float32(0.5)), m.constant("is_training", np.array(False))), "Dropout_of_inference")
 
 
 def add_reductions(m):

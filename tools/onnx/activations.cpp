@@ -67,9 +67,18 @@ Term activation_of(Translator& t, const OnnxOperation& operation, Given given, s
   return result;
 }
 
+/// Of inference: what it is given.
+Term dropout_of(Translator& t, const OnnxOperation&, Given given, std::int64_t) {
+  const Term* training = given.size() > 2 ? given[2] : nullptr;
+  if (training != nullptr && !(training->numbers && training->numbers->front() == 0))
+    return no_term(t, "drops weights in training; training_mode must be false");
+  return *given[0];
+}
+
 constexpr auto rules_of_activations = [] {
-  std::array<TermRule, std::size(activations)> rules;
-  for (std::size_t i = 0; i < rules.size(); ++i) rules[i] = {activations[i].op, 1, 1, activation_of};
+  std::array<TermRule, std::size(activations) + 1> rules;
+  for (std::size_t i = 0; i < std::size(activations); ++i) rules[i] = {activations[i].op, 1, 1, activation_of};
+  rules.back() = {"Dropout", 1, 3, dropout_of};
   return rules;
 }();
 

@@ -43,7 +43,7 @@ bool PartFinder::is_constant(const std::string& tensor) const {
 }
 
 bool PartFinder::is_of_operand(const OnnxOperation& operation) const {
-  static const std::set<std::string_view> moves = {"Transpose", "Reshape", "Unsqueeze", "Squeeze", "Expand", "Identity",
+  static const std::set<std::string_view> moves = {"Transpose", "Reshape", "Unsqueeze", "Squeeze", "Expand", "Identity", "Dropout",
                                                    "Cast", "CastLike", "Constant", "Concat", "Split"};
   static const std::set<std::string_view> changes = {"Mul", "Div", "Add", "Sub"};
   const std::vector<std::string>& inputs = operation.inputs;
