@@ -170,6 +170,12 @@ class Import(WithFolder):
             with self.subTest(sentence):
                 ran = attune("import", words[0], "--node", words[1])
                 self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (2, "", f"attune: {sentence}\n"))
+        for words, sentence in ((("unsupported.onnx", "product", "--input", "angle_s"), "--input 'angle_s': the model has no such tensor"),
+                                (("symbolic.onnx", "attention", "--shape", "batch=2,token=5"), "--shape 'token': the model has no such symbolic axis; its inputs have batch, tokens"),
+                                (("past_trilu.onnx", "out", "--shape", "P=2,Q=3,R=1"), "--shape 'R': the model has no such symbolic axis; its inputs have P, Q")):
+            with self.subTest(sentence):
+                ran = attune("import", MODELS / words[0], "--node", *words[1:])
+                self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (2, "", f"attune: {sentence}\n"))
         for words in (("unsupported.onnx", "product", "--input", "angles"), ("symbolic.onnx", "attention", "--shape", "batch=2,tokens=5")):
             self.assertIn("softmax", attune("import", MODELS / words[0], "--node", *words[1:]).stdout)
 

@@ -28,6 +28,26 @@ std::string missing_node(const OnnxSubgraph& graph, const std::string& name) {
   return fmt::format("--node '{}': the model has no such node; it has {}{}", name, fmt::join(names, ", "), others == 0 ? "" : fmt::format(" and {} others", others));
 }
 
+/// A name of the request that the model does not have: what it was meant for would be left as it is.
+std::string name_problem(const OnnxSubgraph& graph, const ImportRequest& request) {
+  const ModelTensors tensors(graph, request.extents);
+  for (const std::string& input : request.inputs) {
+    const auto gives = [&](const OnnxOperation& operation) { return std::ranges::find(operation.outputs, input) != operation.outputs.end(); };
+    if (!graph.constants.contains(input) && !tensors.declares(input) && std::ranges::none_of(graph.operations, gives))
+      return fmt::format("--input '{}': the model has no such tensor", input);
+  }
+  std::set<std::string, std::less<>> symbols, of_inputs;
+  for (const auto* list : {&graph.inputs, &graph.values, &graph.outputs})
+    for (const OnnxDeclared& declared : *list)
+      for (const std::string& symbol : declared.symbols)
+        if (!symbol.empty() && symbol != "?") (list == &graph.inputs ? of_inputs : symbols).insert(symbol);
+  for (const auto& [name, extent] : request.extents)
+    if (!symbols.contains(name) && !of_inputs.contains(name))
+      return fmt::format("--shape '{}': the model has no such symbolic axis; {}", name,
+                         of_inputs.empty() ? "its inputs have none" : fmt::format("its inputs have {}", fmt::join(of_inputs, ", ")));
+  return {};
+}
+
 std::int64_t opset_of(const OnnxModel& model, std::string_view domain) {
   const auto found = model.opsets.find(domain == "ai.onnx" ? std::string_view{} : domain);
   return found == model.opsets.end() ? 1 : found->second;
@@ -72,6 +92,8 @@ Imported import_node(const OnnxModel& model, const ImportRequest& request) {
   Imported result;
   const OnnxOperation* operation = find_node(model.graph, request.node);
   if (operation == nullptr) return result.problem = missing_node(model.graph, request.node), result;
+  result.problem = name_problem(model.graph, request);
+  if (!result.problem.empty()) return result;
   const OnnxOperator* row = find_operator(operation->op, operation->domain);
   if (row != nullptr) result = imported_operator(model, request, *operation, *row);
   else result = import_part(model.graph, request, *operation, opset_of(model, ""));

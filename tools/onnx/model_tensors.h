@@ -11,6 +11,7 @@ class ModelTensors {
   ModelTensors(const OnnxSubgraph& graph, const std::map<std::string, std::int64_t, std::less<>>& symbols) : graph_(graph), symbols_(symbols) {}
   /// The tensor with all its extents as numbers, and its numbers if it is a constant; or its problem in words.
   OnnxTensor find(const std::string& name) const;
+  bool declares(const std::string& name) const { return declared(name) != nullptr; }
   /// What the language calculates with in place of its type; real if the model does not say.
   Kind kind(const std::string& name) const;
 

@@ -19,6 +19,11 @@ std::int64_t element_count(const std::vector<std::int64_t>& extents) {
   return count;
 }
 
+std::string full_name(const OnnxOperation& operation) {
+  const bool is_own = operation.domain.empty() || operation.domain == "ai.onnx";
+  return is_own ? operation.op : operation.domain + "." + operation.op;
+}
+
 bool OnnxNode::wants(std::string_view output) const { return std::ranges::find(outputs, output) != outputs.end(); }
 
 double OnnxNode::number(std::string_view attribute, double missing) const {

@@ -44,6 +44,9 @@ struct OnnxOperation {
   OnnxAttributes attributes;
 };
 
+/// The operator as a sentence names it: with its domain, where that is none of ONNX's own.
+std::string full_name(const OnnxOperation& operation);
+
 /// A tensor that is declared: an extent below 0 is symbolic, with the name beside it.
 struct OnnxDeclared {
   std::string name;

@@ -161,7 +161,7 @@ class PartBuilder {
 Imported import_part(const OnnxSubgraph& graph, const ImportRequest& request, const OnnxOperation& last, std::int64_t opset) {
   Imported none;
   if (!Translator::knows(last) || last.outputs.empty()) {
-    none.problem = fmt::format("node '{}': operator '{}' is not supported; one of attention, or the product with the values behind a softmax, is right", request.node, last.op);
+    none.problem = fmt::format("node '{}': operator '{}' is not supported; one of attention, or the product with the values behind a softmax, is right", request.node, full_name(last));
     return none;
   }
   if (last.outputs.size() > 1) {

@@ -83,7 +83,7 @@ void PartFinder::visit(const std::string& tensor, Zone zone) {
   if (!Translator::knows(operation)) {
     if (!is_on_the_way(tensor, zone)) return void(beginnings_.insert(tensor));
     const std::string& name = operation.name.empty() ? tensor : operation.name;
-    problem_ = fmt::format("node '{}': operator '{}' is not supported; --input {} makes what it gives an input", name, operation.op, tensor);
+    problem_ = fmt::format("node '{}': operator '{}' is not supported; --input {} makes what it gives an input", name, full_name(operation), tensor);
     return;
   }
   const bool is_before_operand = zone == Zone::operand && !is_of_operand(operation);
