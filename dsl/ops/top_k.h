@@ -12,7 +12,7 @@ struct TopK {
 
   static constexpr std::string_view name = "top_k",
                                     meaning = "whether x is one of the `count` greatest along `over`: of equals the first ones are, NaN is greater than every number, and of "
-                                              "fewer elements all are. A row is walked once for each bit of its elements, 32 or 64 times, whatever `count` is";
+                                              "fewer elements all are. A row is walked at most once for each bit of its elements, 32 or 64 times, whatever `count` is";
   static constexpr int arity = 1;
   static constexpr bool has_loop = true, is_walk = true;
   static constexpr auto fields = std::tuple{Field{"over", &TopK::over}, Field{"count", &TopK::count}};

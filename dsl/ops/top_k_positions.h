@@ -17,7 +17,7 @@ struct TopKPositions {
 
   static constexpr std::string_view name = "top_k_positions",
                                     meaning = "y[.., n] = the n-th position along `over` that top_k of `count` chooses, in ascending order, n along `into`; -1 where it "
-                                              "chooses no more. With `sorted` the same ones in another order: that of the greatest element first, of equals the lower first. "
+                                              "chooses no more. With `sorted`, as sorted_positions of the same operands gives them, in another order: the greatest element's first, of equals the lower. "
                                               "It takes the time of top_k, and with `sorted` that of comparing all pairs along `into`";
   static constexpr int arity = 1;
   static constexpr bool has_loop = true, is_walk = true;
