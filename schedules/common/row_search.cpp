@@ -15,4 +15,10 @@ Exprs RowSearch::learned(const Exprs& known, const Expr& counted, const Expr& pa
   return {Halide::select(has_bit, tried(known, pass), known[0]), Halide::select(has_bit, known[1], counted), Halide::select(has_bit, counted, known[2])};
 }
 
+std::vector<std::string> rows_of_choice(const Pointwise& body) {
+  std::vector<std::string> dims = body.out;
+  std::erase(dims, body.choice->result_dim());
+  return dims;
+}
+
 }  // namespace attune

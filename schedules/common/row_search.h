@@ -1,6 +1,10 @@
 /// The search for the greatest elements of a row, as templates of CPUs and of devices make it.
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "codegen/halide/bodies/stage.h"
 #include "schedules/common/softmax_math.h"
 
 namespace attune {
@@ -38,5 +42,8 @@ class RowSearch {
   Halide::Type elements_;
   int count_;
 };
+
+/// The dims of the rows of a body with `choice`.
+std::vector<std::string> rows_of_choice(const Pointwise& body);
 
 }  // namespace attune

@@ -46,4 +46,10 @@ Expr across_lanes(int lanes, const std::function<Expr(int lane)>& element, const
   return left[0];
 }
 
+Exprs values_of(const Halide::Func& func, const Exprs& place) {
+  Exprs values;
+  for (int n = 0; n < func.outputs(); ++n) values.push_back(func.outputs() == 1 ? Expr(func(place)) : Expr(func(place)[n]));
+  return values;
+}
+
 }  // namespace attune

@@ -33,4 +33,7 @@ Exprs vars_of(const std::vector<std::string>& dims, const std::vector<std::strin
 
 Exprs joined(Exprs first, const Exprs& second);
 
+/// What a Func has at a place: one number or several.
+Exprs values_of(const Halide::Func& func, const Exprs& place);
+
 }  // namespace attune

@@ -79,12 +79,6 @@ void run_on_gpu(Func func, const GpuGrid& grid, const Extents& extents, const Gp
   else func.gpu_threads(thread_x, thread_y);
 }
 
-Exprs values_of(const Func& func, const Exprs& place) {
-  Exprs values;
-  for (int n = 0; n < func.outputs(); ++n) values.push_back(func.outputs() == 1 ? Expr(func(place)) : Expr(func(place)[n]));
-  return values;
-}
-
 Func reduced_on_gpu(const GpuReduction& reduction, const Extents& extents, const GpuTile& tile) {
   const GpuGrid& grid = reduction.grid;
   const std::vector<Var> vars = vars_of_memory(grid.dims);

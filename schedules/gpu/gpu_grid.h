@@ -33,9 +33,6 @@ GpuGrid gpu_grid(const std::vector<std::string>& dims, const std::function<bool(
 /// dim, which is the only one of which CUDA allows more than 65535. No extent may be 0.
 void run_on_gpu(Halide::Func func, const GpuGrid& grid, const Extents& extents, const GpuTile& tile);
 
-/// What a Func has at a place: one number or several.
-Exprs values_of(const Halide::Func& func, const Exprs& place);
-
 /// The index, from 0 to extent - 1, hidden from bounds inference: a select on it would narrow what a thread computes of the value that
 /// it selects, so that the thread's registers were too few.
 Halide::Expr hidden_index(const Halide::Expr& index, const Halide::Expr& extent);

@@ -14,7 +14,7 @@ namespace {
 class GpuRowChoice {
  public:
   GpuRowChoice(const Pointwise& body, const Extents& extents, const GpuTile& tile)
-      : body_(body), choice_(*body.choice), extents_(extents), tile_(tile), rows_(rows_of(body)), search_(element(vars_at(body.x.dims)).type(), choice_.count) {}
+      : body_(body), choice_(*body.choice), extents_(extents), tile_(tile), rows_(rows_of_choice(body)), search_(element(vars_at(body.x.dims)).type(), choice_.count) {}
 
   Stored build() {
     found_ = found();
@@ -29,11 +29,6 @@ class GpuRowChoice {
   }
 
  private:
-  static std::vector<std::string> rows_of(const Pointwise& body) {
-    std::vector<std::string> dims = body.out;
-    std::erase(dims, body.choice->list ? body.choice->list->into : body.choice->along);
-    return dims;
-  }
   Expr element(const Coordinates& at) const { return body_.x.at(at); }
 
   /// (the element of rank `count`, how many are greater, the last of its equals that is chosen) of each row, which a thread walks once for each bit and

@@ -32,8 +32,8 @@ struct TileShape {
 class ChosenTiles {
  public:
   ChosenTiles(const Pointwise& body, const Extents& extents, const TileShape& shape, int task_elements)
-      : body_(body), choice_(*body.choice), shape_(shape), length_(extents.at(choice_.along)), columns_(extents.at(column_dim())),
-        rows_(rows_of(body), extents, shape.rows), tiles_per_task_(pieces_of(task_elements, {length_, shape.rows})),
+      : body_(body), choice_(*body.choice), shape_(shape), length_(extents.at(choice_.along)), columns_(extents.at(choice_.result_dim())),
+        rows_(rows_of_choice(body), extents, shape.rows), tiles_per_task_(pieces_of(task_elements, {length_, shape.rows})),
         search_(body.x.at(vars_at(body.x.dims)).type(), choice_.count) {}
 
   void define(Func& result) {
@@ -67,18 +67,6 @@ class ChosenTiles {
   }
 
  private:
-  const std::string& column_dim() const { return choice_.list ? choice_.list->into : choice_.along; }
-  static std::vector<std::string> rows_of(const Pointwise& body) {
-    std::vector<std::string> dims = body.out;
-    std::erase(dims, body.choice->list ? body.choice->list->into : body.choice->along);
-    return dims;
-  }
-  static Exprs values_at(const Func& values, const Exprs& place) {
-    Exprs at;
-    for (int n = 0; n < values.outputs(); ++n) at.push_back(values(place)[n]);
-    return at;
-  }
-
   /// Behind the last one 0, which is not counted: what is tried has a bit.
   void define_elements() {
     Coordinates at;
@@ -95,14 +83,14 @@ class ChosenTiles {
       const Exprs place = {lane_, row_, tile_};
       Func counts("counts");
       counts(place) = Halide::Tuple(joined(known, {0}));
-      const Exprs values = values_at(counts, place);
+      const Exprs values = values_of(counts, place);
       RDom vectors(0, tiles_of(length_, shape_.lanes), "vectors");
       if (shape_.is_one_row() && pass > 0) vectors.where(!search_.is_settled(known));
       const Expr is_counted = elements_(vectors * shape_.lanes + lane_, row_, tile_) >= search_.tried(values, pass);
       counts(place) = Halide::Tuple(values[0], values[1], values[2], values[3] + Halide::cast<std::int32_t>(is_counted));
       counts_.push_back(counts);
-      const auto counted = [&](int lane) { return values_at(counts, {lane, row_, tile_})[3]; };
-      known = search_.learned(values_at(counts, {0, row_, tile_}), sum_of_lanes(counted), pass);
+      const auto counted = [&](int lane) { return values_of(counts, {lane, row_, tile_})[3]; };
+      known = search_.learned(values_of(counts, {0, row_, tile_}), sum_of_lanes(counted), pass);
     }
     known_(row_, tile_) = Halide::Tuple(known);
   }
@@ -113,7 +101,7 @@ class ChosenTiles {
 
   /// (how many equals stand before a position, the last of them that is chosen)
   void define_last_of_equals() {
-    const Exprs known = values_at(known_, {row_, tile_});
+    const Exprs known = values_of(known_, {row_, tile_});
     const Expr is_settled = search_.is_settled(known);
     last_(row_, tile_) = Halide::Tuple(0, Halide::select(is_settled, RowSearch::last_of_all(), RowSearch::last_of_none()));
     RDom positions(0, length_, "positions");
@@ -124,7 +112,7 @@ class ChosenTiles {
   }
 
   Expr is_chosen(const Expr& position, const Expr& row, const Expr& tile) const {
-    return RowSearch::is_chosen(values_at(known_, {row, tile}), last_(row, tile)[1], elements_(position, row, tile), position);
+    return RowSearch::is_chosen(values_of(known_, {row, tile}), last_(row, tile)[1], elements_(position, row, tile), position);
   }
 
   /// Each position that is chosen is written where as many are listed as are chosen before it: behind the list if it has no place for it.
@@ -176,7 +164,7 @@ class ChosenTiles {
     loops_.where(tile < tiles);
     if (!shape_.is_one_row()) loops_.where(Halide::likely(row < rows_.extent()));
     Coordinates at;
-    at[column_dim()] = column;
+    at[choice_.result_dim()] = column;
     rows_.place(tile, within(row, rows_.extent()), at);
     Exprs place;
     for (auto dim = body_.out.rbegin(); dim != body_.out.rend(); ++dim) place.push_back(at.at(*dim));

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "schedules/common/softmax_math.h"
 #include "schedules/common/tiles.h"
 
 using Halide::Expr;
@@ -39,17 +40,11 @@ class WalkedRows {
     return dims;
   }
 
-  RowWalk::Values values_at(const std::vector<Expr>& place) const {
-    RowWalk::Values at;
-    for (int n = 0; n < values_.outputs(); ++n) at.push_back(values_.outputs() == 1 ? Expr(values_(place)) : Expr(values_(place)[n]));
-    return at;
-  }
-
   /// Those that stand before each element.
   void define_values() {
     values_(lane_, position_, tile_) = Halide::Tuple(walk_.initial);
     const RDom steps(1, Halide::max(length_ - 1, 0), "steps");
-    const RowWalk::Values before = values_at({lane_, steps - 1, tile_});
+    const RowWalk::Values before = values_of(values_, {lane_, steps - 1, tile_});
     values_(lane_, steps, tile_) = Halide::Tuple(walk_.step(before, element_(lane_, steps - 1, tile_)));
     values_.update().reorder(lane_, RVar(steps.x.name())).vectorize(lane_);
   }
@@ -64,7 +59,7 @@ class WalkedRows {
     rows_.place(tile, within(row, rows_.extent()), at);
     std::vector<Expr> place;
     for (auto dim = body_.out.rbegin(); dim != body_.out.rend(); ++dim) place.push_back(at.at(*dim));
-    Expr result = walk_.result(values_at({lane, position, tile}), element_(lane, position, tile));
+    Expr result = walk_.result(values_of(values_, {lane, position, tile}), element_(lane, position, tile));
     if (walk_.finish) result = walk_.finish(result, at);
     result_(std::vector<Var>(body_.out.rbegin(), body_.out.rend())) = Halide::undef(result.type());
     result_(place) = result;

@@ -19,6 +19,7 @@ bool has_all(Translator& t, const Term& term, const Axis& axis);
 /// Positions start, start + step .. of an axis; what they are taken apart into further is split off. A problem where `from` is several dims in a row.
 struct Taken {
   std::int64_t start = 0, count = 0, step = 1;
+  std::optional<std::size_t> number = {};  ///< of a Slice's starts and ends, if it has some for the axis
 };
 Value sliced(Translator& t, Value x, const Axis& from, const Taken& taken, const Axis& into);
 /// The number of a position along an axis, which may be several dims in a row.

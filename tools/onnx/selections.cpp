@@ -87,7 +87,7 @@ std::vector<Taken> taken_of(Translator& t, const OnnxOperation& operation, Given
     if (!t.problem().empty()) return all;
     const auto bound = [&](std::int64_t x) { return std::clamp<std::int64_t>(x < 0 ? x + extents[place] : x, 0, extents[place]); };
     const std::int64_t start = bound((*starts)[i]), end = std::max(start, bound((*ends)[i]));
-    all[place] = {start, (end - start + step - 1) / step, step};
+    all[place] = {start, (end - start + step - 1) / step, step, i};
   }
   return all;
 }
@@ -119,26 +119,21 @@ Value number_at(Translator& t, const Term& list, std::size_t i) {
 
 /// A part of a constant, as of the mask of all positions, that begins or ends where extents say: rows of the constant by their positions, so that calls
 /// of other extents have theirs.
-Term rows_of_constant(Translator& t, const OnnxOperation& operation, Given given, const std::vector<Taken>& parts) {
+Term rows_of_constant(Translator& t, Given given, const std::vector<Taken>& parts) {
   const Term& from = *given[0];
   Term result{from.kind, from.axes, std::nullopt};
   result.is_part_of_constant = true;
-  const auto axes = integers_at(t, operation, given, 3, "axes");
   std::optional<Value> value;
   if (t.emits()) value = t.value_of(from);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::int64_t extent = t.axes.extent(from.axes[i]);
-    const auto given_at = [&](std::size_t n) { return place_of(t, axes ? (*axes)[n] : static_cast<std::int64_t>(n), parts.size()) == i; };
-    std::optional<std::size_t> n;
-    for (std::size_t at = 0; at < given[1]->numbers->size(); ++at)
-      if (given_at(at)) n = at;
-    if (!n || extent == 1) continue;
+    if (!parts[i].number || extent == 1) continue;
     result.axes[i] = {t.fresh(parts[i].count)};
     if (!t.emits() || !t.problem().empty()) continue;
-    const Value start = number_at(t, *given[1], *n), first = select(start < 0, start + extent, start);
+    const Value start = number_at(t, *given[1], *parts[i].number), first = select(start < 0, start + extent, start);
     const Names dims = t.names_of(from.axes[i]);
     if (dims.size() != 1) return no_term(t, "takes a part of a constant by extents along an axis that is several dims in a row");
-    value = gather(*value, first + position_along(t, result.axes[i]) * parts[i].step, t.g.dim(dims[0], static_cast<std::int64_t>(extent)));
+    value = gather(*value, first + position_along(t, result.axes[i]) * parts[i].step, t.g.dim(dims[0], extent));
   }
   result.value = value;
   return result;
@@ -156,7 +151,7 @@ Term slice_of(Translator& t, const OnnxOperation& operation, Given given, std::i
   }
   const bool is_constant = given[0]->numbers && given[0]->numbers->size() != 1;
   if ((is_constant && follows_extents(given, 1)) || (given[0]->is_part_of_constant && follows_extents(given, 2)))
-    return rows_of_constant(t, operation, given, parts);
+    return rows_of_constant(t, given, parts);
   if (is_constant) return numbers_of(t, operation, *given[0], parts);
   Term result = *given[0];
   result.numbers.reset(), result.constant.clear();

@@ -101,6 +101,9 @@ struct RowChoice {
   std::string along;
   int count = 1;
   std::optional<List> list = {};
+
+  /// The dim of the result that its rows run along.
+  const std::string& result_dim() const { return list ? list->into : along; }
   std::function<Halide::Expr(Halide::Expr result, const Coordinates&)> finish = {};  ///< a cast; may be empty
 };
 

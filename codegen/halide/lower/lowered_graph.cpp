@@ -156,8 +156,7 @@ std::optional<Interval<Lowered>> LoweredGraph::chosen_over(const Gather& op, con
     return Interval<Lowered>{select(is_inside, inside.low, none), select(is_inside, inside.high, none)};
   };
   const Interval<Lowered> first = row(ids.low), last = row(ids.high);
-  Interval<Lowered> unknown = anything(node.type.kind);
-  if (node.type.kind == Kind::i64) unknown = unbounded_integers();
+  const Interval<Lowered> unknown = node.type.kind == Kind::i64 ? unbounded_integers() : anything(node.type.kind);
   const Lowered are_neighbours = ids.high <= ids.low + one;
   return Interval<Lowered>{select(are_neighbours, minimum(first.low, last.low), unknown.low),
                            select(are_neighbours, maximum(first.high, last.high), unknown.high)};
