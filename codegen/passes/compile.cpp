@@ -7,6 +7,7 @@
 #include "codegen/passes/canonicalise.h"
 #include "codegen/passes/expand.h"
 #include "codegen/passes/form_stages.h"
+#include "codegen/passes/joint_weights.h"
 #include "codegen/passes/keep_weights.h"
 #include "codegen/passes/one_query.h"
 #include "codegen/passes/own_scores.h"
@@ -46,6 +47,7 @@ StagedModule compile_to_stages(const Graph& graph, std::string_view name, std::s
   if (until == Until::imported) return staged;
   staged.problem = specialise(*staged.module, options.specialisation);
   if (!staged.problem.empty() || until == Until::specialised) return staged;
+  if (options.fuse) join_weights(*staged.module);
   expand(*staged.module);
   canonicalise(*staged.module);
   if (options.fuse) {

@@ -18,7 +18,7 @@ struct JointSoftmax {
 
   static constexpr std::string_view name = "joint_softmax",
                                     meaning = "the softmax of x over all pairs (or more) of positions along `over`, as one row of their number; "
-                                              "over one dim it is softmax. Only that is fused with products";
+                                              "over one dim it is softmax. Where only products over all of these dims read it, it is fused with them";
   static constexpr int arity = 1;
   static constexpr auto fields = std::tuple{Field{"over", &JointSoftmax::over}};
 

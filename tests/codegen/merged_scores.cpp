@@ -64,6 +64,31 @@ Graph of_both() {
   return i.g;
 }
 
+/// A softmax over rows and columns, in another order than the values have them.
+Graph joint_image() {
+  Image i;
+  const Value scores = mask(matmul(i.q, i.k, i.depth), index(i.rows) <= index(i.queries));
+  return i.finished(matmul(softmax(scores, {i.columns, i.rows}), i.v, {i.rows, i.columns}));
+}
+
+/// Of which two products are.
+Graph joint_twice() {
+  Image i;
+  const Value weights = softmax(matmul(i.q, i.k, i.depth), {i.columns, i.rows});
+  const Value sums = matmul(weights, i.g.input("u", {i.columns, i.rows}), {i.rows, i.columns});
+  return i.finished(matmul(weights, i.v, {i.rows, i.columns}) + sums);
+}
+
+/// Of heads, too, of which the product then is the sum.
+Graph joint_heads() {
+  Image i;
+  const Value weights = softmax(matmul(i.q, i.k, i.depth), {i.heads, i.rows, i.columns});
+  i.g.output("out", matmul(weights, i.v, {i.heads, i.rows, i.columns}), {i.queries, i.depth});
+  i.g.finish();
+  REQUIRE(std::string(i.g.problem().view()) == "");
+  return i.g;
+}
+
 /// Scores that are a result before they are merged.
 Graph kept_image() {
   Image i;
@@ -78,11 +103,11 @@ const char* const image_shapes[] = {"heads=2,queries=5,rows=3,columns=7,depth=5,
 }  // namespace
 
 TEST_CASE("scores of keys in rows and columns are computed with their softmax", "[merge]") {
-  for (const MakeImage make : {plain_image, changed_image, of_both}) CHECK(kinds_of(make()) == std::vector<std::string>{"online_softmax"});
+  for (const MakeImage make : {plain_image, changed_image, of_both, joint_image}) CHECK(kinds_of(make()) == std::vector<std::string>{"online_softmax"});
 }
 
 TEST_CASE("kernels of attention over rows and columns agree with the interpreter", "[merge]") {
-  for (const MakeImage make : {plain_image, changed_image, split_again, of_both, kept_image}) {
+  for (const MakeImage make : {plain_image, changed_image, split_again, of_both, kept_image, joint_image, joint_twice, joint_heads}) {
     const Graph graph = make();
     check_shapes(KernelCase(graph, "image"), image_shapes);
   }
