@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "codegen/passes/rewriting.h"
 
@@ -51,15 +52,26 @@ std::optional<Product> product_of(const Term& term) {
   return Product{matmul->getOperand(0), matmul->getOperand(1), matmul.definition().over[0]};
 }
 
-/// Each product has on each side a dim that the other side of both lacks: the rows and the columns of what is computed.
-bool are_alike(const Product& a, const Product& b) {
+/// The rows and columns of what is computed: the dims that one side of both products has and the other lacks.
+struct Sides {
+  Names rows, columns;
+};
+
+Sides sides_of(const Product& a, const Product& b) {
   Names left = dims_of(a.left).without({a.over}), right = dims_of(a.right).without({a.over});
   left.unite(dims_of(b.left).without({b.over}));
   right.unite(dims_of(b.right).without({b.over}));
-  const auto has_both = [&](const Product& p) {
-    return !dims_of(p.left).without({p.over}).without(right).empty() && !dims_of(p.right).without({p.over}).without(left).empty();
-  };
-  return has_both(a) && has_both(b);
+  return {left.without(right), right.without(left)};
+}
+
+/// Both products have all rows and columns of their sum. One that lacks a dim of them, as that of queries and rows of keys does where another is of
+/// queries, rows and columns, is cheaper by that dim's extent alone.
+bool are_alike(const Product& a, const Product& b) {
+  const Sides sum = sides_of(a, b);
+  if (sum.rows.empty() || sum.columns.empty()) return false;
+  return llvm::all_of(std::array{a, b}, [&](const Product& p) {
+    return sum.rows.without(dims_of(p.left)).empty() && sum.columns.without(dims_of(p.right)).empty();
+  });
 }
 
 /// Two products of a sum, the second turned so that its sides are those of the first.

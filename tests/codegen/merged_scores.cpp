@@ -89,6 +89,16 @@ Graph joint_heads() {
   return i.g;
 }
 
+/// Relative positions by rows and by columns, as image models have them (Segment Anything): products of fewer pairs than the scores are.
+Graph relative_positions() {
+  Image i;
+  const auto term = [&](const char* table, Dim offsets, Dim along) {
+    return matmul(i.q, gather(i.g.input(table, {offsets, i.depth}), index(i.queries) + index(along), offsets), i.depth);
+  };
+  const Value of_rows = term("row_table", i.g.dim("row_offsets", 64), i.rows), of_columns = term("column_table", i.g.dim("offsets", 64), i.columns);
+  return i.finished(matmul(softmax(matmul(i.q, i.k, i.depth) + of_rows + of_columns, {i.rows, i.columns}), i.v, {i.rows, i.columns}));
+}
+
 /// Scores that are a result before they are merged.
 Graph kept_image() {
   Image i;
@@ -104,10 +114,11 @@ const char* const image_shapes[] = {"heads=2,queries=5,rows=3,columns=7,depth=5,
 
 TEST_CASE("scores of keys in rows and columns are computed with their softmax", "[merge]") {
   for (const MakeImage make : {plain_image, changed_image, of_both, joint_image}) CHECK(kinds_of(make()) == std::vector<std::string>{"online_softmax"});
+  CHECK(kinds_of(relative_positions()) == std::vector<std::string>{"gemm", "gemm", "online_softmax"});
 }
 
 TEST_CASE("kernels of attention over rows and columns agree with the interpreter", "[merge]") {
-  for (const MakeImage make : {plain_image, changed_image, split_again, of_both, kept_image, joint_image, joint_twice, joint_heads}) {
+  for (const MakeImage make : {plain_image, changed_image, split_again, of_both, kept_image, joint_image, joint_twice, joint_heads, relative_positions}) {
     const Graph graph = make();
     check_shapes(KernelCase(graph, "image"), image_shapes);
   }
