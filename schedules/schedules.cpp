@@ -4,6 +4,7 @@
 
 #include "schedules/chunked_scan/chunked_scan.h"
 #include "schedules/common/matrix_loops.h"
+#include "schedules/common/scores.h"
 #include "schedules/gemm/amx_gemm.h"
 #include "schedules/gemm/gemm.h"
 #include "schedules/gemm/narrow_gemm.h"
@@ -13,6 +14,7 @@
 #include "schedules/online_softmax/online_softmax.h"
 #include "schedules/pointwise/pointwise.h"
 #include "schedules/row_softmax/row_softmax.h"
+#include "schedules/shared_keys/shared_keys.h"
 #include "schedules/split_keys/split_keys.h"
 #include "schedules/whole_rows/whole_rows.h"
 
@@ -24,6 +26,15 @@ using Limits = std::optional<std::vector<ExtentLimit>>;
 Limits queries_up_to(const OnlineSoftmax& body, std::int64_t small_up_to) { return {{{body.queries, 0, small_up_to}}}; }
 Limits few_queries_of_many_keys(const OnlineSoftmax& body, std::int64_t small_up_to) {
   return limits_of_few(body.queries, body.keys, small_up_to);
+}
+/// Rows of fewer heads wait for memory, which split_keys reads faster.
+Limits few_queries_of_many_heads(const OnlineSoftmax& body, std::int64_t small_up_to) {
+  constexpr std::int64_t many_heads = 24;
+  const std::vector<std::string> rows = dims_of_rows(body);
+  if (rows.size() != 2) return std::nullopt;
+  std::vector<ExtentLimit> limits = limits_of_few(body.queries, body.keys, small_up_to);
+  limits.push_back({rows[0], many_heads});
+  return limits;
 }
 Limits queries_and_keys_up_to(const OnlineSoftmax& body, std::int64_t small_up_to) {
   return {{{body.queries, 0, small_up_to}, {body.keys, 0, small_up_to}}};
@@ -43,6 +54,7 @@ Limits tokens_up_to(const RecurrenceBody& body, std::int64_t small_up_to) { retu
 
 constexpr std::array online_softmax_sizes = {
     SizeOfCall<OnlineSoftmax>{SizeClass::tiny, queries_and_keys_up_to},
+    SizeOfCall<OnlineSoftmax>{SizeClass::shared, few_queries_of_many_heads},
     SizeOfCall<OnlineSoftmax>{SizeClass::few, few_queries_of_many_keys},
     SizeOfCall<OnlineSoftmax>{SizeClass::small, queries_up_to},
 };
@@ -61,6 +73,8 @@ constexpr std::array online_softmax_schedules = {
     Schedule<OnlineSoftmax>{"amx_online_softmax", false, amx_online_softmax_parameters, amx_online_softmax_problem, amx_online_softmax,
                             online_softmax_blocks, SizeClass::large, nullptr, has_matrix_tiles, matrix_tiles_refusal},
     Schedule<OnlineSoftmax>{"split_keys", false, split_keys_parameters, split_keys_problem, split_keys, split_keys_blocks, SizeClass::few},
+    Schedule<OnlineSoftmax>{"shared_keys", false, shared_keys_parameters, shared_keys_problem, shared_keys, shared_keys_blocks, SizeClass::shared,
+                            online_softmax_registers, nullptr, shared_keys_refusal},
     Schedule<OnlineSoftmax>{"whole_rows", false, whole_rows_parameters, nullptr, whole_rows, whole_rows_blocks, SizeClass::tiny},
     Schedule<OnlineSoftmax>{"gpu_online_softmax", true, gpu_online_softmax_parameters, gpu_online_softmax_problem, gpu_online_softmax,
                             gpu_online_softmax_blocks},

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/halide/bodies/stage.h"
@@ -27,6 +28,10 @@ namespace attune {
 ///                    tile of queries. Vectors of copies lie in one line each, wherever the inputs begin
 /// prefetch           keys that are copied next are prefetched into the cache of this level (prefetch.h); 0 leaves that to the machine
 std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeClass size);
+
+/// The same parameters, and what is wrong with values, of another schedule of these tiles.
+std::vector<Parameter> softmax_tile_parameters(std::string_view schedule, const Machine& machine, SizeClass size);
+std::string softmax_tile_problem(std::string_view schedule, const Machine& machine, SizeClass size, const std::vector<Parameter>& values);
 
 /// What is wrong with `values`, as a sentence; empty if nothing is. What is not given has the default for large calls.
 std::string online_softmax_problem(const Machine& machine, const std::vector<Parameter>& values);

@@ -2,13 +2,8 @@
 #include "schedules/records/tuned.h"
 
 namespace attune {
-namespace {
 
-constexpr std::string_view name = "online_softmax";
-
-}  // namespace
-
-std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeClass size) {
+std::vector<Parameter> softmax_tile_parameters(std::string_view name, const Machine& machine, SizeClass size) {
   // Sums of register_rows x register_vectors, the vectors and a broadcast fit in the registers. 4 x 4 of 32 registers were as fast as 6 x 4,
   // and 4 rows divide more tiles; 6 x 2 fill 16.
   // Blocks of middle_tile keys take what is left of key_tile before the last keys and beside masks' borders, where edge_tile <= middle_tile <
@@ -25,16 +20,22 @@ std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeCla
                         {"prefetch", {0, 1, 2}}});
 }
 
-std::string online_softmax_problem(const Machine& machine, const std::vector<Parameter>& values) {
-  const std::vector<Parameter> declared = online_softmax_parameters(machine, SizeClass::large);
+std::string softmax_tile_problem(std::string_view name, const Machine& machine, SizeClass size, const std::vector<Parameter>& values) {
+  const std::vector<Parameter> declared = softmax_tile_parameters(name, machine, size);
   if (std::string problem = parameter_problem(name, declared, values); !problem.empty()) return problem;
   const std::vector<Parameter> all = with_values(declared, values);
   if (std::string problem = multiple_problem(name, all, "query_tile", "register_rows"); !problem.empty()) return problem;
   if (std::string problem = multiple_problem(name, all, "key_tile", "edge_tile"); !problem.empty()) return problem;
   const std::int64_t lanes = machine.vector_bytes / 4, vectors = value_of(all, "register_vectors"), edge = value_of(all, "edge_tile");
   if (edge % (vectors * lanes) == 0) return {};
-  return "schedule 'online_softmax': edge_tile = " + std::to_string(edge) + " is not a multiple of the " + std::to_string(vectors * lanes) +
+  return "schedule '" + std::string(name) + "': edge_tile = " + std::to_string(edge) + " is not a multiple of the " + std::to_string(vectors * lanes) +
          " keys of register_vectors = " + std::to_string(vectors) + " vectors of " + std::to_string(lanes);
+}
+
+std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeClass size) { return softmax_tile_parameters("online_softmax", machine, size); }
+
+std::string online_softmax_problem(const Machine& machine, const std::vector<Parameter>& values) {
+  return softmax_tile_problem("online_softmax", machine, SizeClass::large, values);
 }
 
 int online_softmax_registers(const Machine&, const std::vector<Parameter>& values) {

@@ -18,16 +18,16 @@ struct Parameter {
 };
 
 /// A kernel holds a schedule for each; the extents of a call decide which one runs. `few` is a handful of queries over many keys, or
-/// of columns of a product, `tiny` a handful of queries and keys.
-enum class SizeClass { large, small, few, tiny };
+/// of columns of a product, `shared` such queries of many heads that share these keys, `tiny` a handful of queries and keys.
+enum class SizeClass { large, small, few, shared, tiny };
 
 /// With their names, in the order in which a call tries them.
 struct NamedSize {
   SizeClass size;
   std::string_view name;
 };
-inline constexpr std::array named_sizes = {NamedSize{SizeClass::tiny, "tiny"}, NamedSize{SizeClass::few, "few"}, NamedSize{SizeClass::small, "small"},
-                                           NamedSize{SizeClass::large, "large"}};
+inline constexpr std::array named_sizes = {NamedSize{SizeClass::tiny, "tiny"}, NamedSize{SizeClass::shared, "shared"}, NamedSize{SizeClass::few, "few"},
+                                           NamedSize{SizeClass::small, "small"}, NamedSize{SizeClass::large, "large"}};
 inline constexpr auto size_classes = [] {
   std::array<SizeClass, named_sizes.size()> sizes{};
   for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = named_sizes[i].size;
@@ -36,7 +36,7 @@ inline constexpr auto size_classes = [] {
 
 std::string_view name_of(SizeClass size);
 std::optional<SizeClass> find_size(std::string_view name);
-/// "large, small, few, tiny"
+/// "large, small, few, shared, tiny"
 std::string size_names();
 
 /// What is wrong with the values `given` to a schedule that declares `declared`, as a sentence; empty if nothing is.

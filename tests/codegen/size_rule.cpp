@@ -16,6 +16,7 @@ std::map<SizeClass, StepSchedule> attention(bool has_few = true, bool has_tiny =
   std::map<SizeClass, StepSchedule> schedules;
   schedules[SizeClass::tiny].limits = std::vector<ExtentLimit>{{"queries", 0, 32}, {"keys", 0, 32}};
   schedules[SizeClass::tiny].is_made_for_size = has_tiny;
+  schedules[SizeClass::shared].limits = std::nullopt;  // no heads share their keys
   schedules[SizeClass::few].limits = std::vector<ExtentLimit>{{"queries", 0, 4}, {"keys", 65}};
   schedules[SizeClass::few].is_made_for_size = has_few;
   schedules[SizeClass::small].limits = std::vector<ExtentLimit>{{"queries", 0, 16}};
@@ -95,6 +96,21 @@ TEST_CASE("keys of the queries' own sequence limit calls by its name", "[size]")
   CHECK(rule(3) == "tiny tokens; large");
   // each stage for itself
   CHECK(rule(0) == "small batch tokens; large");
+}
+
+TEST_CASE("few queries of many heads that share keys come before few queries", "[size]") {
+  const auto rule = [](std::string_view variant, const KnownExtents& known) {
+    StageOptions options;
+    options.specialisation.extents = known;
+    const Planned planned(variant_graph(variant), options);
+    return schedules_of(planned.plan, planned.plan.steps.at(0), cpu(), {}).rule;
+  };
+  const SizeRule grouped = rule("grouped_query", {});
+  CHECK(text_of(grouped) == "tiny queries keys; shared queries keys group; few queries keys; small queries; large");
+  CHECK(grouped.size_of({{"queries", 1}, {"keys", 4096}, {"group", 32}}) == SizeClass::shared);
+  CHECK(grouped.size_of({{"queries", 1}, {"keys", 4096}, {"group", 8}}) == SizeClass::few);
+  CHECK(text_of(rule("grouped_query", {{"group", 8}})) == "tiny queries keys; few queries keys; small queries; large");
+  CHECK(!rule("causal", {}).has(SizeClass::shared));
 }
 
 TEST_CASE("a record may choose another schedule than the default of a size", "[size]") {

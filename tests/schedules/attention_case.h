@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "schedules/online_softmax/online_softmax.h"
+#include "schedules/shared_keys/shared_keys.h"
 #include "schedules/split_keys/split_keys.h"
 #include "schedules/whole_rows/whole_rows.h"
 #include "tests/jit_kernel.h"
@@ -89,6 +90,7 @@ inline constexpr SoftmaxTemplate softmax_templates[] = {
     {"online_softmax", SizeClass::small, online_softmax, online_softmax_parameters},
     {"split_keys", SizeClass::few, split_keys, split_keys_parameters},
     {"whole_rows", SizeClass::tiny, whole_rows, whole_rows_parameters},
+    {"shared_keys", SizeClass::shared, shared_keys, shared_keys_parameters},
 };
 /// Each template once, where its tiles do not matter: compiling is what these tests spend their time on.
 inline constexpr SoftmaxTemplate each_template[] = {softmax_templates[0], softmax_templates[2]};

@@ -144,7 +144,7 @@ TEST_CASE("a wrong tuned file is refused in words", "[tuned]") {
   CHECK(problem_with(target, target + ", \"other_defaults\": \"x86\"") == "tuned file 'mine.json': 'other_defaults' is 'x86', which is no target");
   CHECK(problem_with(target, target + ", \"other_defaults\": \"zen4\"") ==
         "tuned file 'mine.json': 'other_defaults' is 'zen4', whose own are those of 'x86-64-v4'; name that");
-  CHECK(problem_with("\"size\": \"large\"", "\"size\": \"huge\"") == "tuned file 'mine.json': tuned record 1: 'size' is 'huge'; it is not one of large, small, few, tiny");
+  CHECK(problem_with("\"size\": \"large\"", "\"size\": \"huge\"") == "tuned file 'mine.json': tuned record 1: 'size' is 'huge'; it is not one of large, small, few, shared, tiny");
   CHECK(problem_with("\"threads\": 2", "\"threads\": 2.5") ==
         "tuned file 'mine.json': tuned record 1: 'measured': 'threads' is 2.5; it must be a whole number");
   CHECK(problem_with("\"tuned_ms\": 1", "\"tuned_ms\": 0") ==

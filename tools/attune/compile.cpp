@@ -87,7 +87,7 @@ void add_compile(Program& program) {
   add_graph_options(command, *options);
   command.text("--name", options->name, "Of the kernel and its files; the variant's without it");
   command.text("-o", options->directory, "The folder to write to");
-  command.text("--size", options->size, "All calls take the schedules for calls of this size: large, small, few or tiny; each those of its own without it");
+  command.text("--size", options->size, "All calls take the schedules for calls of this size: large, small, few, shared or tiny; each those of its own without it");
   command.number("--jobs", options->jobs, 1, 1024, "How many processes compile at once; as many as the machine has CPUs without it. The files are the same");
   command.text("--codes", options->codes_folder,
                "A folder of this program's codes of stages: those of it are taken, new ones are put there. Two such kernels cannot be linked into one program: codes that they share have one name");

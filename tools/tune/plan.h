@@ -29,7 +29,7 @@ struct TuneSubject {
 struct SubjectCalls {
   TuneSubject subject;
   DuelCall check;  ///< a small call with odd extents, with the interpreter's outputs
-  /// For each size that the kernel chooses at the call, the dims whose extents say so: small (few, tiny) calls have none that is longer than a limit.
+  /// For each size that the kernel chooses at the call, the dims whose extents say so: small (few, shared, tiny) calls have none that is longer than a limit.
   std::map<SizeClass, std::vector<std::string>> row_dims;
 
   /// The call with another extent of these dims.
