@@ -1,12 +1,13 @@
 # attune_add_kernel(NAME my_attention SOURCE my_attention.h STRUCT MyAttention
 #                   [TARGETS x86-64-v3 x86-64-v4 opencl] [TYPE f32 bias=bf16] [SET depth=64] [PARAM window=512]
-#                   [SCHEDULE online_softmax query_tile=96] [TUNED file.json ...] [DEPENDS file ...] [SHARED])
+#                   [SCHEDULE online_softmax query_tile=96] [TUNED file.json ...] [INCLUDES folder ...] [DEPENDS file ...] [SHARED])
 #
 # A library target NAME: the kernel of the variant STRUCT in SOURCE, compiled ahead of time by the program `attune`, with the
 # headers NAME.h (C) and NAME.hpp (C++), and Attune's runtime. SOURCE may also be MLIR text or the name of one of Attune's variants
 # (`attune list variants`), which have no STRUCT. Without TARGETS the kernel is for this machine; with several, any of opencl, cuda and vulkan
 # among them, the runtime takes the best that the machine has, the CPU's before those of devices, or the one that the program names
-# (Kernel::on). TUNED lists files of `attune tune`. DEPENDS lists what SOURCE includes besides Attune's own headers. With SHARED there is
+# (Kernel::on). TUNED lists files of `attune tune`, INCLUDES folders of headers that SOURCE includes; when one of those headers changes, the kernel is made
+# again, and DEPENDS lists what else it is made of. The project's C++ compiler reads SOURCE, unless it is one for another machine. With SHARED there is
 # also NAME.so, which any program can open; the target's property ATTUNE_KERNEL_FILE is its path.
 
 # attune_check_kernel_words(WHO): ends the configuration with a sentence where the words of attune_add_kernel, in the caller's variables, are wrong.
@@ -19,18 +20,19 @@ function(attune_check_kernel_words who)
   set(PARAM "[A-Za-z_][A-Za-z0-9_]*=.*")
   set(TUNED ".*[^A-Z_].*")
   set(DEPENDS ".*[^A-Z_].*")
-  set(known "its words are NAME, SOURCE, STRUCT, TARGETS, TYPE, SET, PARAM, SCHEDULE, TUNED, DEPENDS, SHARED")
+  set(INCLUDES ".*[^A-Z_].*")
+  set(known "its words are NAME, SOURCE, STRUCT, TARGETS, TYPE, SET, PARAM, SCHEDULE, TUNED, INCLUDES, DEPENDS, SHARED")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${who}: does not know '${arg_UNPARSED_ARGUMENTS}'; ${known}")
   endif()
-  foreach(option IN ITEMS NAME SOURCE STRUCT)
+  foreach(option IN ITEMS NAME SOURCE STRUCT TARGETS TYPE SCHEDULE SET PARAM TUNED INCLUDES DEPENDS)
     if(option IN_LIST arg_KEYWORDS_MISSING_VALUES)
       message(FATAL_ERROR "${who}: ${option} has no value")
     endif()
   endforeach()
-  foreach(option IN ITEMS TARGETS TYPE SCHEDULE SET PARAM TUNED DEPENDS)
+  foreach(option IN ITEMS TARGETS TYPE SCHEDULE SET PARAM TUNED INCLUDES DEPENDS)
     foreach(value IN LISTS arg_${option})
-      if(value MATCHES "^(${${option}})$" OR (option MATCHES "TUNED|DEPENDS" AND EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${value}"))
+      if(value MATCHES "^(${${option}})$" OR (option MATCHES "TUNED|INCLUDES|DEPENDS" AND EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${value}"))
         continue()
       elseif(value MATCHES "^[A-Z_]+$")
         message(FATAL_ERROR "${who}: does not know '${value}'; ${known}")
@@ -38,6 +40,9 @@ function(attune_check_kernel_words who)
       message(FATAL_ERROR "${who}: ${option} has the value '${value}', which is none; the values match ${${option}}")
     endforeach()
   endforeach()
+  if(NOT CMAKE_CXX_COMPILER)
+    message(FATAL_ERROR "${who}: the project has no language CXX, which Attune's runtime is linked by; project(... LANGUAGES C CXX) has it")
+  endif()
   if(NOT arg_NAME MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
     message(FATAL_ERROR "${who}: NAME is '${arg_NAME}'; it must be a name in C, because the generated headers use it")
   endif()
@@ -90,6 +95,10 @@ function(attune_kernel_options who)
     list(APPEND options --tuned "${path}")
     list(APPEND tuned_files "${path}")
   endforeach()
+  foreach(include_folder IN LISTS arg_INCLUDES)
+    cmake_path(ABSOLUTE_PATH include_folder BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    list(APPEND options -I "${include_folder}")
+  endforeach()
   if(arg_SHARED)
     list(APPEND options --shared)
   endif()
@@ -98,7 +107,7 @@ function(attune_kernel_options who)
 endfunction()
 
 function(attune_add_kernel)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "SHARED" "NAME;SOURCE;STRUCT" "TARGETS;TYPE;SET;PARAM;SCHEDULE;TUNED;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "SHARED" "NAME;SOURCE;STRUCT" "TARGETS;TYPE;SET;PARAM;SCHEDULE;TUNED;INCLUDES;DEPENDS")
   set(who "attune_add_kernel(NAME ${arg_NAME})")
   attune_check_kernel_words("${who}")
   attune_find_kernel_source("${who}")
@@ -108,6 +117,10 @@ function(attune_add_kernel)
   else()
     set(program attune::attune)
   endif()
+  set(environment "")
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(environment "${CMAKE_COMMAND}" -E env "CXX=${CMAKE_CXX_COMPILER}")
+  endif()
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_kernel")
   file(MAKE_DIRECTORY "${folder}")
   set(object "${folder}/${arg_NAME}.o")
@@ -116,15 +129,16 @@ function(attune_add_kernel)
     list(APPEND others "${folder}/${arg_NAME}.so")
   endif()
   add_custom_command(OUTPUT "${object}" ${others}
-    COMMAND ${program} compile "${source}" ${options} --name "${arg_NAME}" -o "${folder}"
+    COMMAND ${environment} $<TARGET_FILE:${program}> compile "${source}" ${options} --name "${arg_NAME}" -o "${folder}" --depfile "${object}.d"
     DEPENDS ${source_file} ${tuned_files} ${arg_DEPENDS} ${program}
+    DEPFILE "${object}.d"
     COMMENT "Compiling the attention kernel ${arg_NAME}"
     VERBATIM)
 
   add_library(${arg_NAME} STATIC "${object}" ${others})
   set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
   set_target_properties(${arg_NAME} PROPERTIES LINKER_LANGUAGE CXX)
-  target_include_directories(${arg_NAME} INTERFACE "${folder}")
+  target_include_directories(${arg_NAME} INTERFACE "$<BUILD_INTERFACE:${folder}>")
   target_link_libraries(${arg_NAME} INTERFACE attune::runtime)
   if(arg_SHARED)
     set_target_properties(${arg_NAME} PROPERTIES ATTUNE_KERNEL_FILE "${folder}/${arg_NAME}.so")

@@ -30,7 +30,7 @@ Result<void> check_strides(const attune_kernel_v5& kernel, const attune_tensor_v
                          ", its innermost dim; expected 1 (contiguous() makes such a copy)")};
     if (stride == 0 && is_written(expected))
       return Error{
-          words(who(kernel, expected), " has stride 0 along ", dim_name(kernel, expected, axis), " = ", extent, "; only inputs broadcast")};
+          words(who(kernel, expected), " has stride 0 along ", dim_name(kernel, expected, axis), " = ", extent, "; the call writes to it, so each element needs a place of its own")};
     // Halide refuses a dim whose extent * stride is larger, and reaches the sum of the distances.
     if (std::abs(std::clamp(stride, -max_index - 1, max_index + 1)) * extent > max_index || (reach += std::abs(stride) * (extent - 1)) > max_index)
       return Error{words(who(kernel, expected), " is ", text_of(given), ": with stride ", stride, " along ",
@@ -43,6 +43,8 @@ Result<void> check_strides(const attune_kernel_v5& kernel, const attune_tensor_v
 Result<void> check_pointer(const attune_kernel_v5& kernel, const attune_tensor_v1& expected, const Tensor& given, const Reach& reach) {
   if (given.data == nullptr)
     return Error{words(who(kernel, expected), " is null, but it is ", text_of(given), "; only a tensor with an extent of 0 may be null")};
+  if (given.device == attune_cpu && given.byte_offset != 0)
+    return Error{words(who(kernel, expected), " has a byte offset of ", given.byte_offset, " on the cpu, where `data` is the element at index 0; expected 0")};
   const auto bytes = static_cast<std::uintptr_t>(bytes_of(given.storage));  // a power of two: a division takes as long as the other checks
   if (const std::uintptr_t rest = address_of(given) & (bytes - 1); rest != 0)
     return Error{words(who(kernel, expected), " lies ", rest, " bytes beyond a multiple of ", bytes, "; an address of ",

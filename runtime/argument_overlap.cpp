@@ -98,4 +98,13 @@ Result<void> check_overlap(const attune_kernel_v5& kernel, Arguments arguments, 
   return {};
 }
 
+Result<void> check_workspace(const attune_kernel_v5& kernel, Arguments arguments, std::span<const std::byte> workspace) {
+  const auto low = reinterpret_cast<std::uintptr_t>(workspace.data());
+  const Range taken{low, low + workspace.size()};
+  for (std::size_t t = 0; t < arguments.size(); ++t)
+    if (arguments[t]->device == attune_cpu && range_of(*arguments[t], reach_of(*arguments[t])).meets(taken))
+      return Error{words(who(kernel, tensors_of(kernel)[t]), " overlaps the workspace in memory; expected a workspace of its own")};
+  return {};
+}
+
 }  // namespace attune

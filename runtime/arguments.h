@@ -44,6 +44,9 @@ Result<void> check_strides_for(const CallPlace& place, const attune_kernel_v5& k
 /// for dense tensors and slices of a common array; others count as overlapping where their address ranges do.
 Result<void> check_overlap(const attune_kernel_v5& kernel, Arguments arguments, std::span<const Reach> reaches);
 
+/// Checks that no element of a tensor on the host lies in the memory that the call stores its intermediate results in.
+Result<void> check_workspace(const attune_kernel_v5& kernel, Arguments arguments, std::span<const std::byte> workspace);
+
 /// Whether a tensor's strides may reach an element twice. Of checked strides.
 bool overlaps_itself(const Tensor& tensor);
 

@@ -33,7 +33,8 @@ struct attune_library* attune_open(const char* path);
 /* The same for one certain file: another than that with this SHA-256, 64 hexadecimal digits as `sha256sum FILE` prints them, is refused. */
 struct attune_library* attune_open_expected(const char* path, const char* expected_sha256);
 
-/* A library of one kernel that is linked into the program: attune_link(&attune_kernel_v5_NAME). */
+/* A library of one kernel that is linked into the program: attune_link(&attune_kernel_v5_NAME). Its object takes Halide's runtime from the static
+   library (attune::runtime); a program with the shared one opens kernel files. */
 struct attune_library* attune_link(const struct attune_kernel_v5* manifest);
 
 /* Null is allowed. Kernels of the library must not be used afterwards. */
@@ -76,7 +77,7 @@ int attune_call_with_workspace(const struct attune_kernel* kernel, const struct 
                                size_t workspace_bytes, size_t* needed_bytes);
 
 /* Where a tensor is: enum attune_device, and the number of the device among those of its driver, as in "cuda:1". On CUDA `data` is a CUdeviceptr,
-   on OpenCL a cl_mem. The element at index 0 lies `byte_offset` bytes behind that. */
+   on OpenCL a cl_mem. The element at index 0 lies `byte_offset` bytes behind that, on the CPU, too; there `number` means nothing. */
 struct attune_place {
   int32_t device;
   int32_t number;

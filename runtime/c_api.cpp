@@ -29,7 +29,7 @@ bool has_form(const attune_tensor& tensor) {
 
 /// What is wrong with a tensor of C that has no right form.
 std::string form_problem(const attune_tensor& tensor) {
-  if (tensor.storage < 0 || tensor.storage >= storage_count) return words("has the unknown storage ", tensor.storage);
+  if (tensor.storage < 0 || tensor.storage >= storage_count) return words("has the unknown storage ", tensor.storage, "; those of abi.h are 0 to ", storage_count - 1);
   if (tensor.rank < 0 || tensor.rank > max_rank) return words("has ", tensor.rank, " dims; expected 0 to ", max_rank);
   return words("has ", tensor.rank, " dims but its extents are null");
 }
@@ -40,7 +40,7 @@ struct View {
   const attune_place* place = nullptr;
 
   operator Tensor() const {
-    if (place != nullptr && place->device != attune_cpu)
+    if (place != nullptr)
       return Tensor(View{tensor}).on_device(static_cast<attune_device>(place->device), place->number, static_cast<std::int64_t>(place->byte_offset));
     const auto rank = static_cast<std::size_t>(tensor.rank);
     const std::span<const std::int64_t> extents(tensor.extents, rank);
@@ -59,7 +59,8 @@ struct View {
   Table<Argument, max_tensors> arguments;
   Table<Tensor, max_tensors> in_order;
   for (const attune_tensor& tensor : tensors) {
-    if (!has_form(tensor)) return Error{words("tensor '", tensor.name != nullptr ? tensor.name : "", "': ", form_problem(tensor))};
+    if (!has_form(tensor))
+      return Error{tensor.name != nullptr ? words("tensor '", tensor.name, "': ", form_problem(tensor)) : words("attune_call: tensor ", &tensor - table, " ", form_problem(tensor))};
     const View view{tensor, places == nullptr ? nullptr : &places[&tensor - table]};
     if (tensor.name != nullptr)
       arguments.add(tensor.name, view);

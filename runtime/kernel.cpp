@@ -131,12 +131,17 @@ Result<void> Kernel::call_checked(std::span<const Tensor* const> tensors, CallOp
   if (target != nullptr && target->device != attune_cpu) return call_on_device({manifest(), *target, state_->lifetimes, tensors, bound}, options);
   constexpr static CallPlace on_cpu;
   if (Result<void> memory = check_memory(manifest(), tensors, target == nullptr ? nullptr : &on_cpu); !memory) return memory;
+  if (Result<void> apart = check_workspace_of(options, tensors); !apart) return apart;
   if (state_->usable.empty()) return check_usable();
   if (has_no_result(manifest(), tensors)) return {};
   if (target == nullptr) return Error{no_code_for_extents(manifest(), state_->usable, bound)};
   if (options.stream != nullptr) return Error{words(who(manifest()), ": got a stream, and runs on the cpu; streams are of devices")};
   choose_blocks(manifest(), *target, bound);
   return run({manifest(), *target, state_->lifetimes, tensors, bound}, options.workspace);
+}
+
+Result<void> Kernel::check_workspace_of(const CallOptions& options, std::span<const Tensor* const> tensors) const {
+  return options.workspace == nullptr ? Result<void>() : check_workspace(manifest(), tensors, options.workspace->memory());
 }
 
 Result<void> Kernel::call_on_device(CheckedCall call, const CallOptions& options) const {
@@ -148,6 +153,7 @@ Result<void> Kernel::call_on_device(CheckedCall call, const CallOptions& options
   const CallPlace place{call.target.device, (*device)->number()};
   if (Result<void> memory = check_memory(manifest(), call.arguments, &place); !memory) return memory;
   if (Result<void> strides = check_strides_for(place, manifest(), call.arguments); !strides) return strides;
+  if (Result<void> apart = check_workspace_of(options, call.arguments); !apart) return apart;
   if (has_no_result(manifest(), call.arguments)) return {};
   call.device = *device;
   call.hooks = state_->file != nullptr ? &state_->file->hooks() : nullptr;

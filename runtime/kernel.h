@@ -99,6 +99,7 @@ class Kernel {
   Result<void> check_usable() const;
   Result<void> call_checked(std::span<const Tensor* const> tensors, CallOptions options) const;
   Result<void> call_on_device(CheckedCall call, const CallOptions& options) const;
+  Result<void> check_workspace_of(const CallOptions& options, std::span<const Tensor* const> tensors) const;
   Result<std::size_t> find_tensor(std::string_view name) const;
 
   std::shared_ptr<const State> state_;

@@ -75,9 +75,11 @@ std::int64_t Tensor::element_count() const {
 Tensor Tensor::on_device(attune_device kind, int number, std::int64_t offset_in_bytes) const {
   Tensor there = *this;
   there.device = kind;
-  there.device_number = number;
-  there.byte_offset = offset_in_bytes;
   there.known_elements = -1;
+  const bool is_on_device = kind != attune_cpu;
+  there.device_number = is_on_device ? number : 0;
+  there.byte_offset = is_on_device ? offset_in_bytes : 0;
+  if (!is_on_device && data != nullptr) there.data = static_cast<std::byte*>(data) + offset_in_bytes;
   return there;
 }
 

@@ -50,29 +50,29 @@ struct Tensor {
   std::array<std::int64_t, max_rank> strides{};  ///< in elements
 
   Tensor() = default;
-  /// Contiguous: each stride is the product of the extents inside it.
-  Tensor(void* data, attune_storage storage, Sizes extents);
-  Tensor(void* data, attune_storage storage, Sizes extents, Sizes strides);
-  Tensor(const void* data, attune_storage storage, Sizes extents);
-  Tensor(const void* data, attune_storage storage, Sizes extents, Sizes strides);
+  /// `memory` becomes `data`, `shape` the extents and `steps` the strides. Contiguous without them: each stride is the product of the extents inside it.
+  Tensor(void* memory, attune_storage element, Sizes shape);
+  Tensor(void* memory, attune_storage element, Sizes shape, Sizes steps);
+  Tensor(const void* memory, attune_storage element, Sizes shape);
+  Tensor(const void* memory, attune_storage element, Sizes shape, Sizes steps);
 
   template <Storable T>
-  Tensor(T* data, Sizes extents) : Tensor(data, storage_from<T>(), extents) {}
+  Tensor(T* memory, Sizes shape) : Tensor(memory, storage_from<T>(), shape) {}
   template <Storable T>
-  Tensor(T* data, Sizes extents, Sizes strides) : Tensor(data, storage_from<T>(), extents, strides) {}
+  Tensor(T* memory, Sizes shape, Sizes steps) : Tensor(memory, storage_from<T>(), shape, steps) {}
 
   /// Of a vector, array or span: a call checks that the extents fit into it.
   template <StorableRange R>
-  Tensor(R&& range, Sizes extents) : Tensor(std::ranges::data(range), extents) {
+  Tensor(R&& range, Sizes shape) : Tensor(std::ranges::data(range), shape) {
     known_elements = static_cast<std::int64_t>(std::ranges::size(range));
   }
   template <StorableRange R>
-  Tensor(R&& range, Sizes extents, Sizes strides) : Tensor(std::ranges::data(range), extents, strides) {
+  Tensor(R&& range, Sizes shape, Sizes steps) : Tensor(std::ranges::data(range), shape, steps) {
     known_elements = static_cast<std::int64_t>(std::ranges::size(range));
   }
 
   /// The same extents and strides as a view of memory on a device, which `data` then says: `Tensor(q, {2, 8, 512, 64}).on_device(attune_cuda, 1)` of
-  /// what cudaMalloc gave for device 1; on OpenCL `data` is a cl_mem. Nobody knows how many elements there are.
+  /// what cudaMalloc gave for device 1; on OpenCL `data` is a cl_mem. Nobody knows how many elements there are. On the CPU `data` then is that element.
   Tensor on_device(attune_device kind, int number = 0, std::int64_t offset_in_bytes = 0) const;
 
   /// The product of the extents; -1 if it does not fit into 63 bits.

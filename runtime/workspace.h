@@ -22,6 +22,7 @@ class Workspace {
   /// The most bytes that a call so far took or asked for.
   std::size_t peak_bytes() const { return peak_bytes_; }
   std::size_t size_bytes() const { return memory_.size(); }
+  std::span<const std::byte> memory() const { return memory_; }
   /// Whether memory comes from the heap.
   bool is_measuring() const { return is_measuring_; }
 

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -117,13 +118,14 @@ void remove_stale(const fs::path& parent) {
 }  // namespace
 
 ScratchFolder::ScratchFolder() {
-  const fs::path parent = fs::temp_directory_path(error_);
-  if (!error_) make(parent);
+  const char* named = std::getenv("TMPDIR");
+  make(named != nullptr && *named != '\0' ? named : "/tmp");
 }
 
 ScratchFolder::ScratchFolder(const fs::path& parent) { make(parent); }
 
 void ScratchFolder::make(const fs::path& parent) {
+  parent_ = parent;
   remove_stale(parent);
   while (true) {
     std::string path = fs::absolute(parent / (prefix + "XXXXXX"), error_).string();
@@ -156,7 +158,7 @@ ScratchFolder::~ScratchFolder() {
 }
 
 std::string no_scratch_folder(const ScratchFolder& folder) {
-  return "the folder for temporary files cannot be written to: " + folder.error().message() + "; TMPDIR names another";
+  return "the folder for temporary files, '" + folder.parent().string() + "', cannot be written to: " + folder.error().message() + "; TMPDIR names another";
 }
 
 FolderLock::FolderLock(const fs::path& folder) : path_(fs::absolute(folder / (prefix + "lock"), error_)) {

@@ -23,12 +23,13 @@ class ScratchFolder {
   bool exists() const { return !path_.empty(); }
   const std::error_code& error() const { return error_; }
   const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& parent() const { return parent_; }
   std::string file(const std::string& name) const { return (path_ / name).string(); }
 
  private:
   void make(const std::filesystem::path& parent);
 
-  std::filesystem::path path_;
+  std::filesystem::path path_, parent_;
   std::error_code error_;
   int lock_ = -1;
 };

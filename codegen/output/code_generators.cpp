@@ -1,6 +1,9 @@
 #include "codegen/output/code_generators.h"
 
+#include <fmt/ranges.h>
+
 #include <array>
+#include <set>
 
 #include "codegen/halide/halide_generator.h"
 #include "codegen/tensor_cores/tensor_cores_generator.h"
@@ -34,6 +37,24 @@ StepSchedules schedules_of(const KernelSteps& plan, const Step& step, const Targ
   }
   schedules.rule = size_rule(schedules.of, plan.known);
   return schedules;
+}
+
+std::string untaken_problem(const ScheduleChoice& choice, std::span<const StepSchedules> steps) {
+  if (choice.name.empty()) return {};
+  std::set<std::string> taken;
+  std::string declined;
+  const auto add = [&](const StepSchedule& schedule) {
+    taken.insert(schedule.name);
+    if (!schedule.declined.empty() && declined.find(schedule.declined) == std::string::npos) declined += (declined.empty() ? ": " : "; ") + schedule.declined;
+  };
+  for (const StepSchedules& step : steps)
+    for (const SizeRule::Entry& entry : step.rule.entries) {
+      const StepSchedule& schedule = step.of.at(entry.size);
+      add(schedule);
+      for (const StepSchedule& beside : schedule.beside) add(beside);
+    }
+  if (taken.contains(choice.name)) return {};
+  return fmt::format("schedule '{}': no stage of the kernel takes it{}; its stages take {}", choice.name, declined, fmt::join(taken, ", "));
 }
 
 CodeAnswer code_of(const CodeRequest& request, const std::string& symbol, CodeForm form) {

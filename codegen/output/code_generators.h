@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 
 #include "codegen/steps/code_generator.h"
@@ -22,6 +23,9 @@ struct StepSchedules {
   std::string problem;
 };
 StepSchedules schedules_of(const KernelSteps& plan, const Step& step, const TargetInfo& target, const ScheduleChoice& choice);
+
+/// A sentence if the choice names a schedule that none of these steps takes for calls of any size; empty if one does, or none is named.
+std::string untaken_problem(const ScheduleChoice& choice, std::span<const StepSchedules> steps);
 
 CodeAnswer code_of(const CodeRequest& request, const std::string& symbol, CodeForm form);
 

@@ -136,10 +136,16 @@ TEST_CASE("strides that kernels cannot follow are refused", "[arguments]") {
   CHECK(c.refusal() == "kernel 'add': input 'a' is f32 [1048576 x 2048]: it has more elements than 2147483647, which a kernel can count");
 }
 
+TEST_CASE("on the CPU a tensor begins at its data", "[arguments]") {
+  AddCase c;
+  c.ta.byte_offset = 16;
+  CHECK(c.refusal() == "kernel 'add': input 'a' has a byte offset of 16 on the cpu, where `data` is the element at index 0; expected 0");
+}
+
 TEST_CASE("outputs do not broadcast, and hold each element once", "[arguments]") {
   AddCase c;
   c.tout = Tensor(c.out, {3, 4}, {0, 1});
-  CHECK(c.refusal() == "kernel 'add': output 'out' has stride 0 along rows = 3; only inputs broadcast");
+  CHECK(c.refusal() == "kernel 'add': output 'out' has stride 0 along rows = 3; the call writes to it, so each element needs a place of its own");
   c.tout = Tensor(c.out, {3, 4}, {2, 1});
   CHECK(c.refusal() == "kernel 'add': output 'out' is f32 [3 x 4] with strides that reach an element twice; expected one place for each");
 }

@@ -66,7 +66,7 @@ TEST_CASE("memory that a call updates is no other argument's, whichever stands f
   CHECK(refusal(total, Tensor(&memory[3], {2, 2})) == sentence);
   CHECK(refusal(Tensor(&memory[3], {2, 2}), total) == sentence);
   CHECK(refusal(Tensor(static_cast<const float*>(&memory[0]), {2, 2}), values) == who + "is read-only memory; expected memory to write to");
-  CHECK(refusal(Tensor(&memory[0], {2, 2}, {0, 1}), values) == who + "has stride 0 along rows = 2; only inputs broadcast");
+  CHECK(refusal(Tensor(&memory[0], {2, 2}, {0, 1}), values) == who + "has stride 0 along rows = 2; the call writes to it, so each element needs a place of its own");
   CHECK(refusal(Tensor(&memory[0], {0, 2}), Tensor(x, {0, 2})) == "");
   CHECK(kernel.inputs().size() == 2);
   CHECK(kernel.outputs().empty());

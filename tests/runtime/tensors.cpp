@@ -99,6 +99,15 @@ TEST_CASE("a storage and a rank that abi.h does not have, and a device that DLPa
   CHECK(contiguous(deep).error().message == "tensor: has -1 dims; expected 0 to 8");
 }
 
+TEST_CASE("an offset in bytes is where a tensor of the CPU begins, too", "[tensor]") {
+  std::vector<float> memory(10);
+  const Tensor there = Tensor(memory, {4}).on_device(attune_cpu, 3, 8);
+  CHECK(there.data == &memory[2]);
+  CHECK(there.byte_offset == 0);
+  CHECK(there.device_number == 0);
+  CHECK(there.known_elements == -1);
+}
+
 TEST_CASE("allocate() gives zeros, also none of them", "[tensor]") {
   CHECK(elements<double>(allocate(attune_f64, {2, 2}).value()) == std::vector<double>{0, 0, 0, 0});
   CHECK(allocate(attune_f32, {3, 0}).value().view().is_empty());

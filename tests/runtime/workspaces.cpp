@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,24 @@ TEST_CASE("a workspace gives aligned blocks and takes them again at their size",
   REQUIRE(workspace.begin());
   CHECK(workspace.take(300) == first);
   workspace.end();
+}
+
+TEST_CASE("a workspace that a tensor of the call lies in is refused before anything runs", "[workspace]") {
+  LinearCase c(20, 100);
+  std::vector<float> memory(4096, 1);
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(memory));
+  Workspace all(bytes), behind(bytes.subspan(8000 + 400));
+  const auto message = [&](Workspace& workspace, const Tensor& bias, const Tensor& out) {
+    const std::array<Tensor, 4> tensors{Tensor(c.a, {20, 3}), Tensor(c.b, {3, 100}), bias, out};
+    const Result<void> ran = c.linear.call(tensors, &workspace);
+    return ran ? std::string() : ran.error().message;
+  };
+  const Tensor out(memory.data(), {20, 100}), bias(&memory[2000], {100});
+  CHECK(message(all, Tensor(c.bias, {100}), out) == "kernel 'linear': output 'out' overlaps the workspace in memory; expected a workspace of its own");
+  CHECK(message(all, bias, Tensor(c.out, {20, 100})) == "kernel 'linear': input 'bias' overlaps the workspace in memory; expected a workspace of its own");
+  CHECK(memory == std::vector<float>(4096, 1));
+  CHECK(message(behind, bias, out) == "");
+  CHECK(memory[1999] == 4);
 }
 
 TEST_CASE("a workspace in use by a call is refused to another", "[workspace]") {

@@ -167,16 +167,41 @@ TEST_CASE("without a folder for temporary files there is a sentence", "[command 
     const Ran ran = shell(folder, std::string("TMPDIR=/nowhere \"$A\" ") + command);
     INFO(command);
     CHECK(ran.status == 2);
-    CHECK(ran.err == "attune: the folder for temporary files cannot be written to: No such file or directory; TMPDIR names another\n");
+    CHECK(ran.err == "attune: the folder for temporary files, '/nowhere', cannot be written to: No such file or directory; TMPDIR names another\n");
   }
 }
 
 TEST_CASE("a header that needs a compiler says so where there is none", "[command line]") {
   const Folder folder;
   folder.write("good.h", good_header);
-  const Ran ran = shell(folder, "CXX=nowhere \"$A\" show good.h --struct Reach");
+  const Ran ran = shell(folder, "CXX='nowhere -O1' \"$A\" show good.h --struct Reach");
   CHECK(ran.status == 2);
   CHECK(ran.err == "attune: 'good.h': is compiled by the system's C++ compiler, and there is no 'nowhere'; CXX names another\n");
+}
+
+TEST_CASE("CXX may have arguments, and an empty TMPDIR is none", "[command line]") {
+  const Folder folder;
+  folder.write("good.h", good_header);
+  const Ran ran = shell(folder, "CXX='env c++ -O1' TMPDIR= \"$A\" show good.h --struct Reach");
+  CHECK(ran.status == 0);
+  CHECK(ran.err == "");
+}
+
+TEST_CASE("a header may include others from folders that are named, and a rule of make says which it read", "[command line]") {
+  const Folder folder;
+  std::filesystem::create_directories(folder / "my own");
+  folder.write("my own/reach $1.h", good_header);
+  folder.write("use.h", "#include \"reach $1.h\"\n");
+  const std::string compile = "\"$A\" compile use.h --struct Reach --size tiny -o out ";
+  const Ran missing = shell(folder, compile);
+  CHECK(missing.status == 2);
+  CHECK_THAT(missing.err, Catch::Contains("reach $1.h"));
+  CHECK(shell(folder, compile + "-I nowhere").err == "attune: -I 'nowhere': is not a folder\n");
+  CHECK(shell(folder, "\"$A\" show causal -I 'my own'").err == "attune: -I my own: is a folder of what a header includes; 'causal' is no header\n");
+  const Ran made = shell(folder, compile + "-I 'my own' --depfile out/use.d && cat out/use.d");
+  CHECK(made.status == 0);
+  CHECK_THAT(made.out, Catch::Contains("out/reach.o: \\\n") && Catch::Contains("/use.h") && Catch::Contains("my\\ own/reach\\ $$1.h") && Catch::Contains("dsl/graph.h"));
+  CHECK_THAT(made.out, !Catch::Contains("variant.cpp"));
 }
 
 TEST_CASE("paths may have spaces, and the program may be called from anywhere", "[command line]") {

@@ -148,6 +148,9 @@ TEST_CASE("wrong schedules are refused in one sentence", "[command line]") {
            {{"causal", "--schedule", "gpu_gemm", "--target", "x86-64-v3"}, "schedule 'gpu_gemm': is none of target 'x86-64-v3'; it has online_softmax"},
            {{"causal", "--schedule", "online_softmax,foo=5"}, "schedule 'online_softmax': has no parameter 'foo'; it has query_tile, key_tile"},
            {{"causal", "--schedule", "online_softmax,query_tile=5"}, "schedule 'online_softmax': query_tile = 5 is not one of 4, 6, 8"},
+           {{"causal", "--schedule", "row_softmax,foo=5"}, "schedule 'row_softmax': has no parameter 'foo'; it has "},
+           {{"causal", "--schedule", "gemm", "--target", "x86-64-v3"}, "schedule 'gemm': no stage of the kernel takes it; its stages take online_softmax, split_keys, whole_rows"},
+           {{"causal", "--schedule", "shared_keys", "--target", "x86-64-v3"}, "schedule 'shared_keys': no stage of the kernel takes it: no heads share their keys; its stages take"},
            {{"causal", "--schedule", "online_softmax,key_tile"}, "schedule 'online_softmax': 'key_tile' is not name=number"},
        })
     for (const char* command : {"check", "compile"}) check_refused(refused.behind(command));
@@ -261,7 +264,7 @@ TEST_CASE("arrays that a kernel does not take are refused in one sentence", "[co
            {call(q, k, {"--sha256", std::string(64, '0')}), "causal.so': is another file than the one that is expected: its SHA-256 is "},
            {{"run", "causal", "--sha256", std::string(64, '0')}, "--sha256: is for kernel files (.so); 'causal' is none"},
            {call(q, k, {"--interpret"}), "--interpret: takes a graph; the kernel file"},
-           {call(q, k, {"--target", "zen4"}), "--target: takes a graph; the kernel file"},
+           {call(q, k, {"--tuned", "zen4.json"}), "--tuned: takes a graph; the kernel file"},
            {{"run", folder / "missing.so"}, "missing.so': cannot be read"},
            {{"run", part}, "part.so': is truncated or no kernel file"},
            {{"run", "causal", "--interpret", "--in", "q=" + q}, "input 'k' is missing"},

@@ -4,8 +4,10 @@
 #include <memory>
 
 #include "codegen/dialect/identifier.h"
+#include "codegen/files/whole_file.h"
 #include "tools/attune/commands.h"
 #include "tools/attune/kernel_file.h"
+#include "tools/attune/make_rule.h"
 #include "tools/attune/options.h"
 
 namespace attune {
@@ -14,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct CompileOptions : Options {
-  std::string name, size, directory = ".", codes_folder;
+  std::string name, size, directory = ".", codes_folder, depfile;
   bool is_shared = false;
   int jobs = 0;
 };
@@ -74,6 +76,9 @@ int compile(const CompileOptions& options) {
                                                    .jobs = options.jobs,
                                                    .codes_folder = options.codes_folder});
   if (!file.problem.empty()) return refuse(file.problem);
+  if (!options.depfile.empty())
+    if (std::string problem = write_whole(options.depfile, {rule_of((fs::path(options.directory) / (name + ".o")).string(), prepared.graph.headers)}); !problem.empty())
+      return refuse(fmt::format("--depfile {}", problem));
   folders.keep();
   for (const std::string& written : file.files) fmt::print("{}\n", written);
   return 0;
@@ -91,6 +96,7 @@ void add_compile(Program& program) {
   command.number("--jobs", options->jobs, 1, 1024, "How many processes compile at once; as many as the machine has CPUs without it. The files are the same");
   command.text("--codes", options->codes_folder,
                "A folder of this program's codes of stages: those of it are taken, new ones are put there. Two such kernels cannot be linked into one program: codes that they share have one name");
+  command.text("--depfile", options->depfile, "Also write this rule of make: which headers NAME.o is made of; build tools then know when to compile again");
   command.flag("--shared", options->is_shared, "Also write a shared object that any program can open");
   command.footer(
       "Examples:\n"

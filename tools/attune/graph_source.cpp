@@ -88,6 +88,8 @@ LoadedGraph graph_from_text(std::string_view text, const std::string& source, st
 LoadedGraph load_graph(const GraphRequest& request) {
   const std::string extension = std::filesystem::path(request.graph).extension().string();
   const bool is_header = extension == ".h" || extension == ".hpp";
+  if (!is_header && !request.include_folders.empty())
+    return no_graph(fmt::format("-I {}: is a folder of what a header includes; '{}' is no header", request.include_folders.front(), request.graph));
   if (!is_header && !request.struct_name.empty())
     return no_graph(fmt::format("--struct {}: names a struct of a header; '{}' is none", request.struct_name, request.graph));
   if (is_header) return load_header(request);

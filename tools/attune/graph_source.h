@@ -16,6 +16,7 @@ struct GraphRequest {
   std::string graph;
   std::string struct_name;  ///< of FILE.h
   std::vector<std::string> settings;
+  std::vector<std::string> include_folders = {};  ///< of what FILE.h includes, beside its own
 };
 
 /// A graph without problems. Names in it live as long as `owner`.
@@ -24,6 +25,7 @@ struct LoadedGraph {
   std::string parameters;  ///< all parameters with their values, comma separated
   Graph graph;
   std::shared_ptr<void> owner;
+  std::vector<std::string> headers = {};  ///< that it was read from, FILE.h and what that includes but the system's
   std::string problem;     ///< in words; then nothing else is set
 };
 inline LoadedGraph no_graph(std::string problem) {

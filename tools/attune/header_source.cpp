@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 
 #include "codegen/dialect/identifier.h"
 #include "codegen/files/read_file.h"
@@ -15,6 +17,7 @@
 #include "tools/attune/compiler_error.h"
 #include "tools/attune/graph_source.h"
 #include "tools/attune/headers_digest.h"
+#include "tools/attune/make_rule.h"
 #include "tools/tune/child.h"
 
 namespace attune {
@@ -27,6 +30,9 @@ fs::path include_folder() {
   std::error_code error;
   return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path() / "include/attune";
 }
+
+/// Of a folder with a library: which headers it is made of.
+constexpr const char* rule_file = "variant.d";
 
 /// The line of what the library is compiled from that names the struct.
 constexpr int line_of_struct = 2;
@@ -54,11 +60,22 @@ std::string problem_of(const ProgramEnd& end, const fs::path& header, const Comp
   return fmt::format("'{}': --struct {}: is no struct there: {}; one in a namespace is NAMESPACE::NAME, one of a template NAME<ARGUMENTS>", header.string(), struct_name, error.sentence);
 }
 
-/// Compiles the library; the problem in words, or nothing.
+/// The compiler and its first arguments: what CXX says, as make takes it ("ccache g++"), or "c++".
+std::vector<std::string> compiler_words() {
+  const char* chosen = std::getenv("CXX");
+  const std::string all = chosen != nullptr ? chosen : "";
+  std::error_code ignored;
+  if (!all.empty() && fs::exists(all, ignored)) return {all};  // a path may have spaces
+  std::istringstream stream(all);
+  std::vector<std::string> words(std::istream_iterator<std::string>(stream), {});
+  return words.empty() ? std::vector<std::string>{"c++"} : words;
+}
+
+/// Compiles the library, and writes which headers it read; the problem in words, or nothing.
 std::string compile(const GraphRequest& request, const fs::path& folder) {
   const fs::path header = request.graph;
-  const char* chosen = std::getenv("CXX");
-  const std::string compiler = chosen != nullptr && *chosen != '\0' ? chosen : "c++";
+  for (const std::string& of_headers : request.include_folders)
+    if (std::error_code ignored; !fs::is_directory(of_headers, ignored)) return fmt::format("-I '{}': is not a folder", of_headers);
   const std::string source = (folder / "variant.cpp").string(), text = library_source(request.struct_name, !request.settings.empty());
   if (const std::error_code error = write_file(source, {text})) return cannot_be_written(source, error);
   if (!fs::exists(include_folder() / "dsl/graph.h"))
@@ -71,9 +88,13 @@ std::string compile(const GraphRequest& request, const fs::path& folder) {
   const std::string library = (folder / "variant.so").string();
   const std::string absolute = fs::absolute(header).string();  // as an argument: a path in an #include cannot have every character
   constexpr std::chrono::seconds longest(600);
-  const ProgramEnd end = run_program(
-      compiler, {"-std=c++20", "-O0", "-fPIC", "-shared", include, beside, "-include", absolute, source, "-o", library}, longest,
-      {"LC_ALL=C", "TMPDIR=" + folder.string()});
+  std::vector<std::string> words = compiler_words();
+  const std::string compiler = words.front();
+  words.erase(words.begin());
+  words.insert(words.end(), {"-std=c++20", "-O0", "-fPIC", "-shared", include, beside});
+  for (const std::string& of_headers : request.include_folders) words.push_back("-I" + of_headers);
+  words.insert(words.end(), {"-MMD", "-MF", (folder / rule_file).string(), "-include", absolute, source, "-o", library});
+  const ProgramEnd end = run_program(compiler, words, longest, {"LC_ALL=C", "TMPDIR=" + folder.string()});
   if (!end.is_found) return fmt::format("'{}': is compiled by the system's C++ compiler, and there is no '{}'; CXX names another", header.string(), compiler);
   if (end.is_late) return fmt::format("'{}': takes '{}' more than {} s to compile", header.string(), compiler, longest.count());
   return end.is_success ? std::string() : problem_of(end, header, {absolute, source}, request.struct_name);
@@ -100,6 +121,13 @@ std::string described(const GraphRequest& request, const std::string& library) {
   llvm::raw_string_ostream stream(text);
   (*imported.module)->print(stream);
   return text;
+}
+
+/// The headers that the library in the folder is made of.
+std::vector<std::string> headers_of_library(const fs::path& folder) {
+  std::vector<std::string> files = files_of_rule(read_file((folder / rule_file).string()).bytes);
+  std::erase(files, (folder / "variant.cpp").string());
+  return files;
 }
 
 /// The same where the header's code throws.
@@ -147,8 +175,11 @@ LoadedGraph load_header(const GraphRequest& request) {
   constexpr double longest_s = 60;
   const std::string library = folder.file("variant.so");
   const ChildAnswer answer = in_child([&] { return described_or_thrown(request, library); }, longest_s);
-  if (answer.text.starts_with('+') && answer.problem.empty())
-    return graph_from_text(std::string_view(answer.text).substr(1), request.graph, "variant");
+  if (answer.text.starts_with('+') && answer.problem.empty()) {
+    LoadedGraph loaded = graph_from_text(std::string_view(answer.text).substr(1), request.graph, "variant");
+    loaded.headers = headers_of_library(folder.path());
+    return loaded;
+  }
   if (answer.text.starts_with('-') && answer.problem.empty()) return no_graph(answer.text.substr(1));
   return no_graph(fmt::format("'{}': building the graph of '{}' {}; a variant adds operations to its graph and nothing else", request.graph, request.struct_name,
                             answer.problem.empty() ? "ended the process" : answer.problem));

@@ -89,6 +89,7 @@ std::string specialisation_problem(const Prepared& prepared) {
 void add_graph_options(const Command& command, Options& options, Need graph) {
   command.text("GRAPH", options.graph.graph, "A variant's name, FILE.mlir, or FILE.h with --struct", graph);
   command.text("--struct", options.graph.struct_name, "The variant in FILE.h");
+  command.texts("-I", options.graph.include_folders, "FOLDER of headers that FILE.h includes; may be given again");
   command.texts("--param", options.graph.settings, "NAME=VALUE: a parameter of the variant, as window=512", Need::optional, ',');
   command.texts("--set", options.set, "DIM=EXTENT: an extent that is known when the kernel is compiled, as depth=64", Need::optional, ',');
   command.text("--type", options.types, "Storage of reals: f32, bf16 or f16, and NAME=TYPE for single tensors (an output that is a log-sum-exp is f32 unless named); products=bf16: kernels may round the operands of products to bf16");
@@ -159,6 +160,19 @@ std::string absent_problem(std::string_view schedule, const std::vector<const Ta
   return fmt::format("schedule '{}': is none of target '{}'; it has {}", schedule, targets.front()->name, names);
 }
 
+/// What is wrong with the values that a schedule is given, on the first target that has it.
+std::string values_problem(const ScheduleChoice& choice, const std::vector<const TargetInfo*>& targets) {
+  for (const ScheduleInfo& info : all_schedules())
+    for (const TargetInfo* target : targets) {
+      const Machine& machine = machine_of(*target);
+      if (info.name != choice.name || !info.is_for(machine)) continue;
+      const std::vector<Parameter> declared = info.parameters(machine, choice.size);
+      if (std::string problem = parameter_problem(info.name, declared, choice.values); !problem.empty()) return problem;
+      return info.problem == nullptr ? std::string() : info.problem(machine, with_values(declared, choice.values));
+    }
+  return {};
+}
+
 /// The graph and what the options say of it.
 void put_graph(Prepared& prepared, LoadedGraph graph) {
   prepared.graph = std::move(graph);
@@ -177,6 +191,8 @@ PreparedTargets prepare_targets(const Options& options) {
     prepared.problem = std::move(answer.problem);
     if (!prepared.problem.empty()) return prepared;
     prepared.problem = absent_problem(answer.choice.name, prepared.targets);
+    if (!prepared.problem.empty()) return prepared;
+    prepared.problem = values_problem(answer.choice, prepared.targets);
     if (!prepared.problem.empty()) return prepared;
     prepared.schedule = std::move(answer.choice);
   }

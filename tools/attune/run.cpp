@@ -201,11 +201,13 @@ std::string kernel_file_problem(const RunOptions& options) {
   const RunOptions nothing;
   const std::pair<bool, const char*> given[] = {{options.is_interpreted, "--interpret"},
                                                 {!options.graph.struct_name.empty(), "--struct"},
+                                                {!options.graph.include_folders.empty(), "-I"},
                                                 {!options.graph.settings.empty(), "--param"},
                                                 {!options.set.empty(), "--set"},
                                                 {options.types != nothing.types, "--type"},
                                                 {options.targets != nothing.targets, "--target"},
-                                                {!options.schedule.empty(), "--schedule"}};
+                                                {!options.schedule.empty(), "--schedule"},
+                                                {!options.tuned.empty(), "--tuned"}};
   for (const auto& [is_given, option] : given)
     if (is_given) return fmt::format("{}: takes a graph; the kernel file '{}' holds none", option, options.graph.graph);
   return {};

@@ -55,6 +55,7 @@ std::string today() {
 std::vector<std::string> graph_arguments(const GraphRequest& graph) {
   std::vector<std::string> words{graph.graph};
   if (!graph.struct_name.empty()) words.insert(words.end(), {"--struct", graph.struct_name});
+  for (const std::string& folder : graph.include_folders) words.insert(words.end(), {"-I", folder});
   for (const std::string& setting : graph.settings) words.insert(words.end(), {"--param", setting});
   return words;
 }
@@ -117,6 +118,7 @@ std::string presence_problem(const TuneOptions& options, const Command& command)
   if (!options.is_for_defaults)
     return options.graph.graph.empty() ? command.missing("GRAPH") : options.shapes.empty() ? command.missing("--shape") : std::string();
   const std::pair<const char*, bool> others[] = {{"GRAPH", !options.graph.graph.empty()},      {"--struct", !options.graph.struct_name.empty()},
+                                                 {"-I", !options.graph.include_folders.empty()},
                                                  {"--param", !options.graph.settings.empty()}, {"--set", !options.set.empty()},
                                                  {"--type", options.types != Options{}.types}, {"--schedule", !options.schedule.empty()},
                                                  {"--shape", !options.shapes.empty()},         {"--in", !options.inputs.empty()}};

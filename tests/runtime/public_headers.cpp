@@ -1,0 +1,11 @@
+/// The headers that users' code includes, under the warnings of strict projects: a build of those has them as errors.
+#include "dsl/graph.h"
+#include "dsl/variants.h"
+#include "runtime/bfloat16.h"
+#include "runtime/device_tensor.h"
+#include "runtime/float16.h"
+#include "runtime/kernel.h"
+#include "runtime/library.h"
+#include "runtime/merge.h"
+#include "runtime/tensor_dlpack.h"
+#include "runtime/threads.h"
