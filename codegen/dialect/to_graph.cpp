@@ -2,6 +2,10 @@
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/StringSet.h>
 
+#include <map>
+#include <tuple>
+#include <vector>
+
 #include "codegen/dialect/extents.h"
 #include "codegen/dialect/import.h"
 
@@ -43,23 +47,37 @@ class Reader {
                                 "' is not an operation of the language");
     llvm::SmallVector<Value> operands;
     for (mlir::Value operand : operation.getOperands()) operands.push_back(value(operand));
+    Made key{operation.getName().getAsOpaquePointer(), operation.getAttrDictionary().getAsOpaquePointer(), {}};
+    for (const Value operand : operands) std::get<2>(key).push_back(operand.id);
+    if (const auto same = of_stages_.find(key); is_in_stage_ && same != of_stages_.end()) {
+      values_[operation.getResult(0)] = same->second;
+      return;
+    }
     values_[operation.getResult(0)] = std::visit(
         [&](const auto& o) {
           if constexpr (requires { o.dim; }) graph_.dim(o.dim);
           return graph_.add(o, std::span<const Value>(operands.data(), operands.size()), Here::current());
         },
         *op);
+    if (is_in_stage_) of_stages_[key] = values_[operation.getResult(0)];
     for (Name dim : dims_of(values_[operation.getResult(0)])) graph_.dim(dim);  // one whose extent is stated alone
   }
 
+  /// What several stages compute each for itself is once in the graph: together they may have more operations than a graph can.
   void inline_stage(StageOp stage) {
+    is_in_stage_ = true;
     for (auto [argument, operand] : llvm::zip(stage.body().getArguments(), stage->getOperands())) values_[argument] = value(operand);
     body(stage.body());
     for (auto [result, yielded] : llvm::zip(stage->getResults(), stage.body().getTerminator()->getOperands()))
       values_[result] = value(yielded);
+    is_in_stage_ = false;
   }
 
+  using Made = std::tuple<const void*, const void*, std::vector<int>>;  // an operation's name and attributes, and the nodes that it reads
+
   Graph& graph_;
+  std::map<Made, Value> of_stages_;
+  bool is_in_stage_ = false;
   llvm::DenseMap<mlir::Value, Value> values_;
 };
 

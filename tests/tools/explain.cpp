@@ -101,6 +101,10 @@ std::string explained(const std::string& body, Words more = {}) {
   return attune_says(words);
 }
 
+const char* const turned =  // the steps of the angles are over 100 operations, which each stage makes for itself
+    "    const Dim half = g.dim(\"half\", 32);\n    const Value steps = rotary_steps(index(half), 10000, 64);\n"
+    "    const auto turn = [&](Value x, Dim t) { return rotary_embedding(x, rotary_angle(index(t), steps), a.depth, half, RotaryPairs::half_split); };\n"
+    "    a.output(mask(matmul(turn(a.q, a.queries), turn(a.k, a.keys), a.depth), index(a.keys) <= index(a.queries)));\n";
 const char* const roots = "    a.output(sqrt(softmax(a.scores(), a.keys)), a.v);\n";
 const char* const running =  // of weights that no softmax makes
     "    const Value weights = a.causal(exp(a.scores()));\n    a.output(weights * cumulative_sum(weights, a.keys), a.v);\n";
@@ -126,6 +130,11 @@ const char* const strided =
     "    a.output(mask(a.scores(), age >= 0 && (age < 32 || mod(age, stride) == 0)));\n";
 
 }  // namespace
+
+TEST_CASE("explain counts the work of stages that share many operations", "[command line]") {
+  const std::string said = explained(turned, {"--shape", "batch=1,heads=1,queries=1024,keys=1024,depth=64", "--target", "x86-64-v3"});
+  CHECK_THAT(said, Catch::Contains("  pairs       524800 of 1048576 visible (50.0 %)\n"));
+}
 
 TEST_CASE("explain begins with the stages that store scores", "[command line]") {
   const Words shape = {"--shape", "batch=1,heads=2,queries=1000,keys=500,depth=8"}, device = {"--target", "cuda"};

@@ -101,6 +101,7 @@ KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target) {
   if (!is_on_device) report.sweeps = plan.sweeps;
   report.staged = to_graph(function);
   report.owner = context;
+  if (!report.staged.problem().empty()) return fail(fmt::format("its stages together: {}", report.staged.problem().view()));
   if (std::string problem = add_walks(report.staged, prepared.staging.fuse, report.stages); !problem.empty()) return fail(std::move(problem));
   return report;
 }
