@@ -1,5 +1,7 @@
 #include "codegen/plan/node_users.h"
 
+#include <algorithm>
+
 namespace attune {
 namespace {
 
@@ -65,7 +67,8 @@ std::vector<int> epilogue_of(const Graph& graph, const Users& users, int anchor)
   std::vector<int> changes;
   for (int id = anchor;; id = changes.back()) {
     const std::vector<int>& readers = users[static_cast<std::size_t>(id)];
-    if (readers.size() != 1 || readers[0] == output_user) return changes;
+    const auto is_another = [&](int reader) { return reader != readers[0]; };  // x * x reads x twice
+    if (readers.empty() || readers[0] == output_user || std::ranges::any_of(readers, is_another)) return changes;
     const Node& user = graph.node(readers[0]);
     const bool is_pointwise = std::visit([]<class Op>(const Op&) { return PointwiseOp<Op>; }, user.op);
     if (!is_pointwise || !has_same_dims(user.type.dims, graph.node(anchor).type.dims)) return changes;

@@ -58,7 +58,7 @@ std::optional<ReduceRoles> ReduceRoles::find(const Graph& stage) {
 std::optional<Claim> ReduceRoles::claim(const Planning& planning, int node) {
   const Node& reduction = planning.graph().node(node);
   if (is_softmax(reduction) || is_matmul(reduction)) return std::nullopt;
-  return Claim{ReduceRoles{node}, "a reduction"};
+  return Claim{ReduceRoles{node}, "a reduction", {}, true};
 }
 
 std::optional<GemmRoles> GemmRoles::find(const Graph& stage) {

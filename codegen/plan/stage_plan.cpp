@@ -77,6 +77,8 @@ class Planner {
     for (int id = 0; id < static_cast<int>(graph_.nodes().size()); ++id)
       if (is_anchor(graph_.node(id))) found.emplace(id, claim(planning_, id, std::type_identity<StageRoles>{}));
     const std::set<int> own = own_stages(found);
+    for (const auto& [id, of_node] : found)
+      if (own.contains(id) && std::holds_alternative<OnlineSoftmaxRoles>(of_node.roles)) fused_.insert(id);
     for (auto& [id, of_node] : found) {
       if (!own.contains(id)) continue;
       const int least = std::max(id, of_node.last_change);
@@ -159,7 +161,7 @@ class Planner {
     const Names& dims = graph_.node(id).type.dims;
     return std::ranges::any_of(planning_.attentions(), [&](const auto& entry) {
       const auto& roles = entry.second.roles;
-      return roles && dims.has(roles->queries) && dims.has(roles->keys) && reaches(graph_, roles->score(graph_), id);
+      return roles && fused_.contains(entry.first) && dims.has(roles->queries) && dims.has(roles->keys) && reaches(graph_, roles->score(graph_), id);
     });
   }
 
@@ -217,6 +219,7 @@ class Planner {
   const Planning planning_;
   std::map<int, Anchor> anchors_;      // by the value that the stage stores
   std::map<int, int> stored_beside_;   // what a stage stores beside that value, to it
+  std::set<int> fused_;    // the anchors of stages that compute scores themselves
   std::set<int> updates_;  // that change the memory of an input
   std::set<int> kept_;     // what they write, where it is made of that memory
   std::set<int> tables_;

@@ -2,7 +2,7 @@
 
 #include "schedules/common/placed_rows.h"
 #include "schedules/pointwise/chosen_rows.h"
-#include "schedules/pointwise/summed_rows.h"
+#include "schedules/pointwise/reduced_rows.h"
 #include "schedules/pointwise/tasks.h"
 #include "schedules/pointwise/turned_rows.h"
 #include "schedules/pointwise/walked_rows.h"
@@ -42,7 +42,7 @@ Stored written_rows(const Pointwise& body, const Extents& extents, const Machine
 }
 
 /// Elements that are made of sums, one after the other; a task takes as many as have so many terms.
-Stored summed_rows(const SummedRows& rows, const std::vector<std::string>& out, int task_elements) {
+Stored reduced_rows(const ReducedRows& rows, const std::vector<std::string>& out, int task_elements) {
   Func result("pointwise");
   const std::vector<Var> vars(out.rbegin(), out.rend());
   result(vars) = rows.element();
@@ -63,8 +63,8 @@ Stored pointwise(const Pointwise& body, const Extents& extents, const Machine& m
   if (body.walk) return walked_rows(body, extents, lanes, task_elements);
   if (body.choice) return chosen_rows(body, extents, lanes, task_elements);
   const Expr element = body.x.at(vars_at(body.out));
-  if (const SummedRows rows(element, body.out.empty() ? std::string() : body.out.back(), lanes); !rows.empty())
-    return summed_rows(rows, body.out, task_elements);
+  if (const ReducedRows rows(element, body.out.empty() ? std::string() : body.out.back(), lanes); !rows.empty())
+    return reduced_rows(rows, body.out, task_elements);
   if (const std::optional<std::string> along = turned_dim(body)) return turned_rows(body, extents, *along, task_elements);
   Func result("pointwise");
   const std::vector<Var> vars(body.out.rbegin(), body.out.rend());

@@ -1,6 +1,7 @@
 #include "schedules/pointwise/turned_rows.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "codegen/halide/numbers/load.h"
@@ -20,6 +21,26 @@ constexpr int edge = 8;
 /// Squares side by side along the lines of memory: two take all of a line.
 constexpr int squares_of_line = 2;
 
+/// The reads of memory under the element, also those of the reductions that it is made of, whose calls are none.
+std::vector<Expr> reads_under(const Expr& element) {
+  std::vector<Expr> reads;
+  for (const Halide::Internal::Call* read : reads_of(element)) {
+    const Halide::Internal::Function function = read->func.defined() ? Halide::Internal::Function(read->func) : Halide::Internal::Function();
+    if (!read->func.defined() || !function.has_update_definition()) {
+      reads.emplace_back(read);
+      continue;
+    }
+    std::map<std::string, Expr> place;
+    for (std::size_t n = 0; n < read->args.size(); ++n) place[function.args()[n]] = read->args[n];
+    for (const Halide::Internal::Definition& update : function.updates())
+      for (const Expr& value : update.values())
+        for (const Halide::Internal::Call* of_term : reads_of(value))
+          if (of_term->name != function.name())
+            for (const Expr& term : reads_under(Expr(of_term))) reads.push_back(Halide::Internal::substitute(place, term));
+  }
+  return reads;
+}
+
 }  // namespace
 
 std::optional<std::string> turned_dim(const Pointwise& body) {
@@ -27,7 +48,8 @@ std::optional<std::string> turned_dim(const Pointwise& body) {
   const Expr element = body.x.at(vars_at(body.out));
   if (element.type().bits() != 32) return {};
   std::optional<std::string> along;
-  for (const Halide::Internal::Call* read : reads_of(element)) {
+  for (const Expr& of_memory : reads_under(element)) {
+    const auto* read = of_memory.as<Halide::Internal::Call>();
     const auto* innermost = read->args.empty() ? nullptr : read->args[0].as<Halide::Internal::Variable>();
     if (innermost == nullptr) continue;
     if (innermost->name == body.out.back()) return {};

@@ -1,4 +1,6 @@
-#include "schedules/pointwise/summed_rows.h"
+#include "schedules/pointwise/reduced_rows.h"
+
+#include <optional>
 
 #include "codegen/halide/numbers/load.h"
 
@@ -24,9 +26,19 @@ bool lies_along(const std::vector<const Call*>& reads, const std::string& variab
   return is_along && !is_across;
 }
 
-/// What is added to a sum of f32. Its update may name parts of it.
-Expr term_of(const Function& function) {
-  if (function.updates().size() != 1 || function.output_types() != std::vector<Halide::Type>{Halide::Float(32)}) return {};
+/// What is added to a sum of f32, or what the greatest of which is a maximum of i32, as that of reals is by their places in order
+/// (codegen/halide/numbers/real_order.h).
+struct Term {
+  Expr value;
+  bool is_of_maximum = false;
+};
+
+Expr folded(bool by_maximum, const Expr& a, const Expr& b) { return by_maximum ? Halide::max(a, b) : a + b; }
+
+/// The function's update may name parts of it; nothing if it is neither.
+std::optional<Term> term_of(const Function& function) {
+  if (function.updates().size() != 1 || function.output_types().size() != 1) return {};
+  const Halide::Type type = function.output_types()[0];
   std::vector<const Let*> names;
   Expr value = function.update(0).values()[0];
   for (const auto* name = value.as<Let>(); name != nullptr; name = value.as<Let>()) {
@@ -34,19 +46,21 @@ Expr term_of(const Function& function) {
     value = name->body;
   }
   const auto* add = value.as<Halide::Internal::Add>();
-  const auto* sum = add == nullptr ? nullptr : add->a.as<Call>();
-  if (sum == nullptr || sum->name != function.name() || !is_const_one(function.update(0).predicate())) return {};
-  Expr term = add->b;
+  const auto* maximum = value.as<Halide::Internal::Max>();
+  if (type == Halide::Float(32) ? add == nullptr : maximum == nullptr || type != Halide::Int(32)) return {};
+  const auto* so_far = (add != nullptr ? add->a : maximum->a).as<Call>();
+  if (so_far == nullptr || so_far->name != function.name() || !is_const_one(function.update(0).predicate())) return {};
+  Expr term = add != nullptr ? add->b : maximum->b;
   for (auto name = names.rbegin(); name != names.rend(); ++name) term = Let::make((*name)->name, (*name)->value, term);
-  return term;
+  return Term{term, maximum != nullptr};
 }
 
 }  // namespace
 
 /// Puts the sums in the place of Halide's.
-class SummedRows::Rewriting : public Halide::Internal::IRGraphMutator {
+class ReducedRows::Rewriting : public Halide::Internal::IRGraphMutator {
  public:
-  explicit Rewriting(SummedRows& rows) : rows_(rows) {}
+  explicit Rewriting(ReducedRows& rows) : rows_(rows) {}
   bool all = true;  ///< were sums of rows
 
  private:
@@ -59,20 +73,20 @@ class SummedRows::Rewriting : public Halide::Internal::IRGraphMutator {
     all = sum.defined();
     return all ? sum : Expr(call);
   }
-  SummedRows& rows_;
+  ReducedRows& rows_;
 };
 
-SummedRows::SummedRows(const Expr& element, const std::string& innermost, int lanes) : innermost_(innermost), lanes_(lanes) {
+ReducedRows::ReducedRows(const Expr& element, const std::string& innermost, int lanes) : innermost_(innermost), lanes_(lanes) {
   Rewriting rewriting(*this);
   element_ = rewriting.mutate(element);
   if (!rewriting.all) sums_.clear();
 }
 
-Expr SummedRows::row_sum(const Function& function, const Exprs& args, Rewriting& rewriting) {
+Expr ReducedRows::row_sum(const Function& function, const Exprs& args, Rewriting& rewriting) {
   if (const auto known = sums_.find(function.name()); known != sums_.end()) return known->second.sum(args);
-  const Expr given = term_of(function);
-  if (!given.defined()) return {};
-  const std::vector<const Call*> reads = reads_of(given);
+  const std::optional<Term> given = term_of(function);
+  if (!given) return {};
+  const std::vector<const Call*> reads = reads_of(given->value);
   const std::vector<ReductionVariable>& loops = function.update(0).schedule().rvars();
   std::size_t along = loops.size();
   Expr terms = 1;
@@ -81,15 +95,15 @@ Expr SummedRows::row_sum(const Function& function, const Exprs& args, Rewriting&
     if (fixed_value(loops[n].extent).value_or(lanes_) >= lanes_ && lies_along(reads, loops[n].var)) along = n;
   }
   if (along == loops.size() || lies_along(reads, innermost_)) return {};
-  const Expr term = rewriting.mutate(given);
+  const Expr term = rewriting.mutate(given->value);
   if (!rewriting.all) return {};
-  const Sum made = in_vectors(function, term, along);
+  const Sum made = in_vectors(function, term, given->is_of_maximum, along);
   terms_ = Halide::max(terms_, terms);
   sums_.emplace(function.name(), made);
   return Func(made.sum)(args);
 }
 
-SummedRows::Sum SummedRows::in_vectors(const Function& function, const Expr& term, std::size_t along) const {
+ReducedRows::Sum ReducedRows::in_vectors(const Function& function, const Expr& term, bool is_maximum, std::size_t along) const {
   const std::vector<ReductionVariable>& loops = function.update(0).schedule().rvars();
   Halide::Region whole;  // of all loops, of which one goes over vectors, or over what they leave
   for (const ReductionVariable& loop : loops) whole.emplace_back(loop.min, loop.extent);
@@ -112,15 +126,16 @@ SummedRows::Sum SummedRows::in_vectors(const Function& function, const Expr& ter
     of_lane.emplace_back(Var(arg));
   }
   Func vectors("vectors_of_terms"), sum("sum_of_terms");
-  vectors(of_vectors) = 0.f;
-  vectors(of_vectors) += at(over, over[static_cast<int>(along)] * lanes_ + lane);
-  sum(place) = 0.f;
-  sum(place) += vectors(of_lane);
-  sum(place) += at(left, extent / lanes_ * lanes_ + left[static_cast<int>(along)]);
+  const Expr of_nothing = is_maximum ? Halide::Int(32).min() : Expr(0.f);
+  vectors(of_vectors) = of_nothing;
+  vectors(of_vectors) = folded(is_maximum, vectors(of_vectors), at(over, over[static_cast<int>(along)] * lanes_ + lane));
+  sum(place) = of_nothing;
+  sum(place) = folded(is_maximum, sum(place), vectors(of_lane));
+  sum(place) = folded(is_maximum, sum(place), at(left, extent / lanes_ * lanes_ + left[static_cast<int>(along)]));
   return {sum, vectors};
 }
 
-void SummedRows::schedule(const Halide::LoopLevel& level) const {
+void ReducedRows::schedule(const Halide::LoopLevel& level) const {
   for (const auto& [name, of_row] : sums_) {
     Func sum = of_row.sum, vectors = of_row.vectors;
     const Halide::Var lane(vectors.args()[0]);
