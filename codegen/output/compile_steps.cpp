@@ -51,7 +51,6 @@ class StepCompiler {
     for (const TargetInfo* target : options_.targets)
       for (std::size_t number = 0; number < plan_.steps.size(); ++number)
         if (std::string problem = add(number, *target); !problem.empty()) return {{}, {}, std::move(problem)};
-    if (std::string problem = untaken_problem(options_.schedule, schedules_); !problem.empty()) return {{}, {}, std::move(problem)};
     if (std::string problem = size_problem(); !problem.empty()) return {{}, {}, std::move(problem)};
     CompiledSteps compiled{{}, std::move(codes_), {}};
     std::vector<std::function<JobResult()>> jobs;
@@ -76,7 +75,6 @@ class StepCompiler {
     const Step& step = plan_.steps[number];
     StepSchedules schedules = schedules_of(plan_, step, target, options_.schedule);
     if (!schedules.problem.empty()) return std::move(schedules.problem);
-    schedules_.push_back(schedules);
     for (const SizeRule::Entry& entry : schedules.rule.entries)
       if (std::ranges::find(sizes_, entry.size) == sizes_.end()) sizes_.push_back(entry.size);
     if (options_.size) has_size_ = schedules.rule.keep_only(*options_.size) || has_size_;
@@ -167,7 +165,6 @@ class StepCompiler {
   const StepOptions& options_;
   std::vector<KnownExtents> calls_;  // with the extents of all dims
   std::vector<std::vector<Manifest::Code>> codes_;
-  std::vector<StepSchedules> schedules_;  ///< of all steps for each target
   std::vector<SizeClass> sizes_;  // that any step tells apart
   bool has_size_ = false;
   std::map<std::tuple<std::string, const TargetInfo*, SizeClass>, std::string> symbols_;

@@ -95,8 +95,55 @@ struct FunctionOfMask : mlir::RewritePattern {
   }
 };
 
+/// A select of 0 that has no more dims than what it shows.
+std::optional<MaskOfScores> zeros_of(mlir::Value value) {
+  auto select = value.getDefiningOp<GraphOp<Select>>();
+  if (!select || type_of(value.getType()).kind != Kind::real) return std::nullopt;
+  const bool shows = constant_of(select->getOperand(2)) == 0.0;
+  if (!shows && constant_of(select->getOperand(1)) != 0.0) return std::nullopt;
+  const MaskOfScores mask{select->getOperand(0), select->getOperand(shows ? 1 : 2), !shows};
+  return mask.shown.getType() == value.getType() ? std::optional(mask) : std::nullopt;
+}
+
+/// The value is read, through elementwise operations, by matmuls over some of the dims alone: it is weights there.
+bool is_weights(mlir::Value value, const Names& dims) {
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [&](mlir::Operation* user) {
+    if (auto matmul = llvm::dyn_cast<GraphOp<Matmul>>(user)) return dims.without(matmul.definition().over).size() < dims.size();
+    return is_elementwise(user) && is_weights(user->getResult(0), dims);
+  });
+}
+
+/// Scores are made of a product that has one of the dims.
+bool are_scores(mlir::Value value, const Names& dims) {
+  return llvm::any_of(made_of(value), [&](mlir::Value part) {
+    return part.getDefiningOp<GraphOp<Matmul>>() && dims.without(dims_of(part)).size() < dims.size();
+  });
+}
+
+struct ScoresTimesMask : mlir::OpRewritePattern<GraphOp<Multiply>> {
+  using OpRewritePattern::OpRewritePattern;
+  mlir::LogicalResult matchAndRewrite(GraphOp<Multiply> op, PatternRewriter& rewriter) const override {
+    return mlir::success(rewrite(op, 0, rewriter) || rewrite(op, 1, rewriter));
+  }
+
+ private:
+  static bool rewrite(GraphOp<Multiply> op, unsigned side, PatternRewriter& rewriter) {
+    const std::optional<MaskOfScores> mask = zeros_of(op->getOperand(side));
+    if (!mask) return false;
+    const Names dims = dims_of(mask->predicate);
+    if (dims.size() < 2 || !are_scores(op->getOperand(1 - side), dims) || !is_weights(op->getResult(0), dims)) return false;
+    llvm::SmallVector<mlir::Value> factors(op->getOperands());
+    factors[side] = mask->shown;
+    const mlir::Value product = add_operation(Multiply{}, factors, op, rewriter), zero = add_operation(Constant{0, Kind::real}, {}, op, rewriter);
+    llvm::SmallVector<mlir::Value> operands{mask->predicate, product, zero};
+    if (mask->is_hiding) std::swap(operands[1], operands[2]);
+    rewriter.replaceOp(op, add_operation(Select{}, operands, op, rewriter));
+    return true;
+  }
+};
+
 }  // namespace
 
-void add_hidden_patterns(mlir::RewritePatternSet& patterns) { patterns.add<FunctionOfMask>(patterns.getContext()); }
+void add_hidden_patterns(mlir::RewritePatternSet& patterns) { patterns.add<FunctionOfMask, ScoresTimesMask>(patterns.getContext()); }
 
 }  // namespace attune

@@ -164,6 +164,12 @@ void of_other_power(Graph& g, const Attention& a) {
   g.output("total", total, {a.batch, a.heads, a.queries});
 }
 
+/// Scores times a decay that is zero above the diagonal, as a state space has them (Mamba-2), without a total.
+void decayed(Graph& g, const Attention& a) {
+  const Value f = g.input("f", {a.batch, a.heads, a.queries}), h = g.input("h", {a.batch, a.heads, a.keys});
+  a.output(a.scores() * exp(mask(f - h, index(a.keys) <= index(a.queries))), a.v);
+}
+
 void check_totals(Tried tried) {
   std::size_t row = 0;
   for (const char* type : {"f32", "bf16"}) {
@@ -172,6 +178,7 @@ void check_totals(Tried tried) {
   }
   check_kernel("sigmoid and its total", sigmoid_parts, tried, row++);
   check_kernel("squares over a root", of_other_power, tried, row++);
+  check_kernel("decay of a state space", decayed, tried, row++);
 }
 
 }  // namespace

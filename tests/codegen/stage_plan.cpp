@@ -201,6 +201,27 @@ TEST_CASE("masks of the scores that weights are made of hide the blocks that mas
   CHECK(visited(build(OfMasked{[](Value s) { return tanh(s); }})).whole == 0);
 }
 
+TEST_CASE("a factor of scores that is zero of pairs hides their blocks, of weights alone", "[plan]") {
+  struct TimesFactor {
+    bool is_on_the_left, is_output;
+    void operator()(Graph& g) const {
+      const Attention a(g);
+      const Value f = g.input("f", {a.batch, a.heads, a.queries}), decay = exp(minimum(f - rename(f, a.queries, a.keys), 0));
+      const Value factor = select(index(a.queries) < index(a.keys), 0, decay), weights = is_on_the_left ? factor * a.scores() : a.scores() * factor;
+      a.output(weights, a.v);
+      if (is_output) g.output("weights", weights, {a.batch, a.heads, a.queries, a.keys});
+    }
+  };
+  const auto has_mask = [](const TimesFactor& made) {
+    const Planned planned(build(made));
+    const Graph staged = to_graph(function_of(*planned.staged.module));
+    return !count_visible_pairs(staged, fill_shape(staged, {{"batch", 1}, {"heads", 2}, {"queries", 37}, {"keys", 37}}).extents, {}).empty();
+  };
+  CHECK(has_mask({true, false}));
+  CHECK(has_mask({false, false}));
+  CHECK_FALSE(has_mask({false, true}));  // a score that is no number shows there
+}
+
 TEST_CASE("a stage computes one product, softmax or sum, and nothing else in its loops", "[plan]") {
   for (const std::string_view variant : names_of_variants()) CHECK(problem_of_plans(variant_graph(variant)) == "");
   CHECK(problem_of_plans(variant_graph("multi_head", {"weights=true"})) == "");

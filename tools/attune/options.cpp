@@ -10,6 +10,7 @@
 #include <set>
 
 #include "codegen/files/read_file.h"
+#include "codegen/output/code_generators.h"
 #include "codegen/passes/compile.h"
 
 namespace attune {
@@ -173,11 +174,26 @@ std::string values_problem(const ScheduleChoice& choice, const std::vector<const
   return {};
 }
 
+/// A schedule was named that no stage of the kernel takes on any of the targets.
+std::string schedule_problem(const Prepared& prepared) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  const LoadedGraph& loaded = prepared.graph;
+  const StagedModule staged = compile_to_stages(loaded.graph, loaded.name, loaded.parameters, prepared.staging, context);
+  if (!staged.problem.empty()) return staged.problem;
+  const KernelSteps plan = kernel_steps(function_of(*staged.module));
+  std::vector<StepSchedules> all;
+  for (const TargetInfo* target : prepared.targets)
+    for (const Step& step : plan.steps)
+      if (all.push_back(schedules_of(plan, step, *target, prepared.schedule)); !all.back().problem.empty()) return all.back().problem;
+  return untaken_problem(prepared.schedule, all);
+}
+
 /// The graph and what the options say of it.
 void put_graph(Prepared& prepared, LoadedGraph graph) {
   prepared.graph = std::move(graph);
   prepared.problem = prepared.graph.problem;
   if (prepared.problem.empty()) prepared.problem = specialisation_problem(prepared);
+  if (prepared.problem.empty() && !prepared.schedule.name.empty()) prepared.problem = schedule_problem(prepared);
 }
 
 }  // namespace

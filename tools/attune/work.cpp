@@ -88,16 +88,13 @@ KernelReport report_kernel(const Prepared& prepared, const TargetInfo& target) {
   const KernelSteps plan = kernel_steps(function);
   const bool is_on_device = target.device != Device::cpu;
   KernelReport report;
-  std::vector<StepSchedules> all;
   for (std::size_t number = 0; number < plan.steps.size(); ++number) {
     StepSchedules schedules = schedules_of(plan, plan.steps[number], target, prepared.schedule);
     if (!schedules.problem.empty()) return fail(std::move(schedules.problem));
-    all.push_back(schedules);
     StageReport& stage = report.stages.emplace_back(stage_of(plan, number, is_on_device));
     stage.schedules = std::move(schedules.of);
     stage.sizes = std::move(schedules.rule);
   }
-  if (std::string problem = untaken_problem(prepared.schedule, all); !problem.empty() && prepared.targets.size() == 1) return fail(std::move(problem));
   if (!is_on_device) report.sweeps = plan.sweeps;
   report.staged = to_graph(function);
   report.owner = context;
