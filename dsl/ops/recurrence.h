@@ -19,7 +19,8 @@ struct Recurrence {
 
   static constexpr std::string_view name = "recurrence",
                                     meaning = "y[t] = S_t^T query[t], with S_t = S' + key[t] (value[t] - beta[t] S'^T key[t])^T, S' = e^log_decay[t] S_(t-1), "
-                                              "S_0 = initial; t along `along`, products over `over`; operands that are infinite give NaN or infinities";
+                                              "S_0 = initial; t along `along`, products over `over`; operands that are infinite give NaN or infinities. "
+                                              "A log_decay of dims that the value alone has is a scan of its own for each of them: one along `over`, of the key, is many times faster";
   static constexpr int arity = recurrent::operand_count;
   static constexpr bool has_loop = true;
   static constexpr auto fields = std::tuple{Field{"along", &Recurrence::along}, Field{"over", &Recurrence::over}};

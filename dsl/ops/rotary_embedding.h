@@ -19,7 +19,7 @@ struct RotaryEmbedding {
 
   static constexpr std::string_view name = "rotary_embedding",
                                     meaning = "the i-th pair (a, b) along `over` becomes (a cos - b sin, b cos + a sin), with cos and sin at i along `pairs`. A pair is "
-                                              "the elements i and i + pairs, or, interleaved, 2 i and 2 i + 1; elements from 2 pairs on stay as they are. "
+                                              "the elements i and i + pairs (RotaryPairs::half_split), or 2 i and 2 i + 1 (RotaryPairs::interleaved); elements from 2 pairs on stay as they are. "
                                               "Su et al., 2021; ONNX's RotaryEmbedding, version 23";
   static constexpr int arity = 3;
   static constexpr auto fields =
