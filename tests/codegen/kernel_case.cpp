@@ -44,6 +44,7 @@ Options typed(const KernelOptions& options, const std::string& variant) {
   typed.targets = options.target;
   typed.types = options.types;
   typed.schedule = options.schedule;
+  typed.is_schedule_for_any = true;
   typed.set = options.set;
   typed.tuned = options.tuned;
   return typed;

@@ -189,11 +189,11 @@ std::string schedule_problem(const Prepared& prepared) {
 }
 
 /// The graph and what the options say of it.
-void put_graph(Prepared& prepared, LoadedGraph graph) {
+void put_graph(Prepared& prepared, LoadedGraph graph, bool must_take_schedule) {
   prepared.graph = std::move(graph);
   prepared.problem = prepared.graph.problem;
   if (prepared.problem.empty()) prepared.problem = specialisation_problem(prepared);
-  if (prepared.problem.empty() && !prepared.schedule.name.empty()) prepared.problem = schedule_problem(prepared);
+  if (prepared.problem.empty() && must_take_schedule && !prepared.schedule.name.empty()) prepared.problem = schedule_problem(prepared);
 }
 
 }  // namespace
@@ -223,13 +223,13 @@ PreparedTargets prepare_targets(const Options& options) {
 
 Prepared prepare(const Options& options) {
   Prepared prepared = prepare_options(options);
-  if (prepared.problem.empty()) put_graph(prepared, load_graph(options.graph));
+  if (prepared.problem.empty()) put_graph(prepared, load_graph(options.graph), !options.is_schedule_for_any);
   return prepared;
 }
 
 Prepared prepare(const Options& options, LoadedGraph graph) {
   Prepared prepared = prepare_options(options);
-  if (prepared.problem.empty()) put_graph(prepared, std::move(graph));
+  if (prepared.problem.empty()) put_graph(prepared, std::move(graph), !options.is_schedule_for_any);
   return prepared;
 }
 

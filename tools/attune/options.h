@@ -18,6 +18,7 @@ struct Options {
   GraphRequest graph;
   std::string targets = "host", types = "f32", schedule;
   std::vector<std::string> set, tuned;
+  bool is_schedule_for_any = false;  ///< one schedule for graphs of which it may fit some: that no stage takes it is no mistake
 };
 
 /// Adds GRAPH and the common options to a command.
