@@ -1,5 +1,7 @@
 #include "codegen/passes/hidden_weights.h"
 
+#include <llvm/ADT/SetVector.h>
+
 #include <limits>
 #include <map>
 
@@ -107,10 +109,17 @@ std::optional<MaskOfScores> zeros_of(mlir::Value value) {
 
 /// The value is read, through elementwise operations, by matmuls over some of the dims alone: it is weights there.
 bool is_weights(mlir::Value value, const Names& dims) {
-  return !value.use_empty() && llvm::all_of(value.getUsers(), [&](mlir::Operation* user) {
-    if (auto matmul = llvm::dyn_cast<GraphOp<Matmul>>(user)) return dims.without(matmul.definition().over).size() < dims.size();
-    return is_elementwise(user) && is_weights(user->getResult(0), dims);
-  });
+  llvm::SetVector<mlir::Value> values;
+  values.insert(value);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].use_empty()) return false;
+    for (mlir::Operation* user : values[i].getUsers()) {
+      auto matmul = llvm::dyn_cast<GraphOp<Matmul>>(user);
+      if (matmul ? dims.without(matmul.definition().over).size() == dims.size() : !is_elementwise(user)) return false;
+      if (!matmul) values.insert(user->getResult(0));
+    }
+  }
+  return true;
 }
 
 /// Scores are made of a product that has one of the dims.
