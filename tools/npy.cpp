@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <fstream>
 #include <system_error>
 
@@ -262,8 +264,9 @@ Result<NpyArray> parse_npy(std::span<const std::byte> bytes, std::string_view na
 Result<NpyArray> read_npy(const std::filesystem::path& path) {
   std::error_code problem;
   if (std::filesystem::is_directory(path, problem)) return file_error(path.string(), "is a folder; expected a .npy file");
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  if (!file) return file_error(path.string(), "cannot be opened");
+  if (!file) return file_error(path.string(), "cannot be opened", errno == 0 ? "" : ": ", errno == 0 ? "" : std::strerror(errno));
   std::vector<std::byte> bytes;
   const auto size = std::filesystem::file_size(path, problem);
   std::array<char, 65536> chunk;

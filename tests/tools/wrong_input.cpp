@@ -253,7 +253,7 @@ TEST_CASE("arrays that a kernel does not take are refused in one sentence", "[co
            {{"run", kernel, "--in", "q=" + q}, "--in: 'k' is missing; kernel 'causal' has the inputs q, k, v"},
            {{"run", kernel, "--in", "q"}, "--in 'q': is not NAME=FILE.npy"},
            {{"run", kernel, "--in", "q=a.npy", "--in", "q=b.npy"}, "--in 'q=b.npy': names q twice"},
-           {call(folder / "missing.npy", k), "missing.npy': cannot be opened"},
+           {call(folder / "missing.npy", k), "missing.npy': cannot be opened: No such file or directory"},
            {call(text, k), "text.npy': is not a .npy file"},
            {call(doubles, k), "doubles.npy': element 0 is 1e+300; input 'q' of kernel 'causal' takes f32, where that is infinite"},
            {call(q, flat), "kernel 'causal': input 'k' is f32 [2 x 7 x 8], expected f32 [batch x heads x keys x depth]"},

@@ -199,9 +199,8 @@ int tune(TuneOptions options, const Command& command) {
   progress.end();
   if (!result.problem.empty()) return refuse(result.problem);
   if (result.is_interrupted) {
-    constexpr int interrupted = 130;  // 128 and the number of the signal, as shells have it
     say(fmt::format("attune: tune was interrupted; the same command goes on with what '{}' holds\n", settings.state_path));
-    return interrupted;
+    return 128 + interrupting_signal();  // as shells have it
   }
   const std::string problem = options.is_for_defaults ? write_defaults(result, settings, subjects.schedule, file.file, out)
                                                       : write_records(plan, result, settings, device.name, file.file, out);

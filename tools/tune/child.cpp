@@ -140,11 +140,12 @@ std::vector<ChildAnswer> run_selves(std::span<const std::vector<std::string>> co
 
 void catch_interrupts() {
   struct sigaction action {};
-  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_handler = [](int signal) { interrupted = signal; };
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }
 
 bool is_interrupted() { return interrupted != 0; }
+int interrupting_signal() { return interrupted; }
 
 }  // namespace attune

@@ -20,8 +20,10 @@ ChildAnswer in_child(const std::function<std::string()>& work, double limit_s);
 /// Runs the program that this process is with other arguments, all commands at once; `text` is what one printed on stderr.
 std::vector<ChildAnswer> run_selves(std::span<const std::vector<std::string>> commands, double limit_s);
 
-/// From now on Ctrl-C does not end the process: is_interrupted() says that it was pressed.
+/// From now on neither Ctrl-C nor SIGTERM ends the process: is_interrupted() says that one came.
 void catch_interrupts();
 bool is_interrupted();
+/// SIGINT or SIGTERM, or 0.
+int interrupting_signal();
 
 }  // namespace attune
