@@ -5,6 +5,7 @@
 #include "schedules/chunked_scan/chunked_scan.h"
 #include "schedules/common/matrix_loops.h"
 #include "schedules/common/scores.h"
+#include "schedules/common/tiles.h"
 #include "schedules/gemm/amx_gemm.h"
 #include "schedules/gemm/gemm.h"
 #include "schedules/gemm/narrow_gemm.h"
@@ -137,10 +138,9 @@ Stored built(const Schedule<OnlineSoftmax>& schedule, const OnlineSoftmax& body,
   whole.value_depth = column;
   whole.out.push_back(column);
   Stored sums = schedule.build(whole, with_column, machine, parameters);
-  const auto element = [func = sums.func, dims = body.out](const Coordinates& at) {
-    std::vector<Halide::Expr> place{0};
-    for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) place.push_back(at.at(*dim));
-    return Lowered{func(place)};
+  const auto element = [sums, column](Coordinates at) {
+    at[column] = 0;
+    return Lowered{element_of(sums, at)};
   };
   const Pointwise without_column{{body.out, element}, body.out};
   Stored stored = machine.is_gpu() ? gpu_pointwise(without_column, extents, machine, gpu_pointwise_parameters(machine, SizeClass::large))

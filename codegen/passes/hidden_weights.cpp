@@ -20,19 +20,27 @@ struct Hidden {
   double value = 0;
 };
 
-/// A select of minus infinity that has no more dims than what it shows.
-struct MaskOfScores {
+/// A select of one number, which hides, that has no more dims than what it shows.
+struct Mask {
   mlir::Value predicate, shown;
   bool is_hiding = false;
 };
-std::optional<MaskOfScores> mask_of(mlir::Value value) {
+std::optional<Mask> mask_of(mlir::Value value, double hidden) {
   auto select = value.getDefiningOp<GraphOp<Select>>();
-  if (!select) return std::nullopt;
-  const auto is_hidden = [](mlir::Value v) { return constant_of(v) == -std::numeric_limits<double>::infinity(); };
-  const bool shows = is_hidden(select->getOperand(2));
-  if (!shows && !is_hidden(select->getOperand(1))) return std::nullopt;
-  const MaskOfScores mask{select->getOperand(0), select->getOperand(shows ? 1 : 2), !shows};
+  if (!select || type_of(value.getType()).kind != Kind::real) return std::nullopt;
+  const bool shows = constant_of(select->getOperand(2)) == hidden;
+  if (!shows && constant_of(select->getOperand(1)) != hidden) return std::nullopt;
+  const Mask mask{select->getOperand(0), select->getOperand(shows ? 1 : 2), !shows};
   return mask.shown.getType() == value.getType() ? std::optional(mask) : std::nullopt;
+}
+/// Of scores.
+std::optional<Mask> mask_of(mlir::Value value) { return mask_of(value, -std::numeric_limits<double>::infinity()); }
+
+/// The value where the predicate shows it, and 0, in place of `op`.
+void replace_by_shown(mlir::Operation* op, mlir::Value predicate, bool is_hiding, mlir::Value value, PatternRewriter& rewriter) {
+  llvm::SmallVector<mlir::Value> operands{predicate, value, add_operation(Constant{0, Kind::real}, {}, op, rewriter)};
+  if (is_hiding) std::swap(operands[1], operands[2]);
+  rewriter.replaceOp(op, add_operation(Select{}, operands, op, rewriter));
 }
 
 /// What is made of masks and of constants by elementwise operations; each value is looked at once.
@@ -45,7 +53,7 @@ class MadeOfMasks {
   }
   /// The same of what the masks show.
   mlir::Value shown(mlir::Value value, PatternRewriter& rewriter) {
-    if (const std::optional<MaskOfScores> mask = mask_of(value)) return mask->shown;
+    if (const std::optional<Mask> mask = mask_of(value)) return mask->shown;
     if (constant_of(value)) return value;
     if (const mlir::Value made = shown_.lookup(value)) return made;
     mlir::Operation* op = value.getDefiningOp();
@@ -56,7 +64,7 @@ class MadeOfMasks {
 
  private:
   std::optional<Hidden> find_hidden(mlir::Value value) {
-    if (const std::optional<MaskOfScores> mask = mask_of(value))
+    if (const std::optional<Mask> mask = mask_of(value))
       return Hidden{mask->predicate, mask->is_hiding, -std::numeric_limits<double>::infinity()};
     mlir::Operation* op = value.getDefiningOp();
     if (op == nullptr || !is_elementwise(op) || llvm::isa<GraphOp<Select>>(op)) return std::nullopt;
@@ -89,23 +97,10 @@ struct FunctionOfMask : mlir::RewritePattern {
     MadeOfMasks made;
     const std::optional<Hidden> hidden = made.hidden(op->getResult(0));
     if (!hidden || hidden->value != 0) return mlir::failure();
-    const mlir::Value zero = add_operation(Constant{0, Kind::real}, {}, op, rewriter), value = made.shown(op->getResult(0), rewriter);
-    llvm::SmallVector<mlir::Value> operands{hidden->predicate, value, zero};
-    if (hidden->is_hiding) std::swap(operands[1], operands[2]);
-    rewriter.replaceOp(op, add_operation(Select{}, operands, op, rewriter));
+    replace_by_shown(op, hidden->predicate, hidden->is_hiding, made.shown(op->getResult(0), rewriter), rewriter);
     return mlir::success();
   }
 };
-
-/// A select of 0 that has no more dims than what it shows.
-std::optional<MaskOfScores> zeros_of(mlir::Value value) {
-  auto select = value.getDefiningOp<GraphOp<Select>>();
-  if (!select || type_of(value.getType()).kind != Kind::real) return std::nullopt;
-  const bool shows = constant_of(select->getOperand(2)) == 0.0;
-  if (!shows && constant_of(select->getOperand(1)) != 0.0) return std::nullopt;
-  const MaskOfScores mask{select->getOperand(0), select->getOperand(shows ? 1 : 2), !shows};
-  return mask.shown.getType() == value.getType() ? std::optional(mask) : std::nullopt;
-}
 
 /// The value is read, through elementwise operations, by matmuls over some of the dims alone: it is weights there.
 bool is_weights(mlir::Value value, const Names& dims) {
@@ -137,16 +132,13 @@ struct ScoresTimesMask : mlir::OpRewritePattern<GraphOp<Multiply>> {
 
  private:
   static bool rewrite(GraphOp<Multiply> op, unsigned side, PatternRewriter& rewriter) {
-    const std::optional<MaskOfScores> mask = zeros_of(op->getOperand(side));
+    const std::optional<Mask> mask = mask_of(op->getOperand(side), 0);
     if (!mask) return false;
     const Names dims = dims_of(mask->predicate);
     if (dims.size() < 2 || !are_scores(op->getOperand(1 - side), dims) || !is_weights(op->getResult(0), dims)) return false;
     llvm::SmallVector<mlir::Value> factors(op->getOperands());
     factors[side] = mask->shown;
-    const mlir::Value product = add_operation(Multiply{}, factors, op, rewriter), zero = add_operation(Constant{0, Kind::real}, {}, op, rewriter);
-    llvm::SmallVector<mlir::Value> operands{mask->predicate, product, zero};
-    if (mask->is_hiding) std::swap(operands[1], operands[2]);
-    rewriter.replaceOp(op, add_operation(Select{}, operands, op, rewriter));
+    replace_by_shown(op, mask->predicate, mask->is_hiding, add_operation(Multiply{}, factors, op, rewriter), rewriter);
     return true;
   }
 };

@@ -5,6 +5,7 @@
 #include "codegen/halide/numbers/opaque_real.h"
 #include "codegen/halide/numbers/strict.h"
 #include "codegen/halide/rewrites/store_beside.h"
+#include "schedules/common/tiles.h"
 
 using Halide::Expr;
 using Halide::Var;
@@ -30,9 +31,7 @@ StoredOfRows::StoredOfRows(const char* name, const std::optional<RowResult>& res
 
 Expr StoredOfRows::storing(const Expr& kept, const Expr& value, const Coordinates& row) const {
   if (!is_wanted()) return kept;
-  std::vector<Expr> place;
-  for (auto dim = result_->out.rbegin(); dim != result_->out.rend(); ++dim) place.push_back(row.at(*dim));
-  return attune::storing(kept, finished(*result_, value, row), func_(place));
+  return attune::storing(kept, finished(*result_, value, row), func_(innermost_first(result_->out, row)));
 }
 
 void StoredOfRows::add_to(std::vector<StoredBeside>& beside) const {

@@ -12,12 +12,6 @@ using Halide::Var;
 namespace attune {
 namespace {
 
-std::vector<Expr> innermost_first(const std::vector<std::string>& dims, const Coordinates& at) {
-  std::vector<Expr> place;
-  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) place.push_back(at.at(*dim));
-  return place;
-}
-
 /// Of so many columns those that a task computes.
 Expr in_blocks(const Expr& columns, const ScanTile& tile) {
   return Halide::Internal::simplify(Halide::min(tiles_of(columns, tile.column_block) * tile.column_block, tile.columns));

@@ -33,6 +33,14 @@ bool is_in_place_along(const Piece& piece, const std::string& dim) {
   return is_load_along(piece, dim, Element::f32) && piece.load()->constant_factor() == 1.f;
 }
 
+std::vector<Expr> innermost_first(const std::vector<std::string>& dims, const Coordinates& at) {
+  std::vector<Expr> place;
+  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) place.push_back(at.at(*dim));
+  return place;
+}
+
+Expr element_of(const Stored& stored, const Coordinates& at) { return stored.func(innermost_first(stored.dims, at)); }
+
 Flat::Flat(std::vector<std::string> dims, const Extents& extents) : dims_(std::move(dims)) {
   for (const std::string& dim : dims_) extents_.push_back(extents.at(dim));
 }

@@ -20,6 +20,12 @@ Halide::Expr within(const Halide::Expr& index, const Halide::Expr& extent);
 /// index, at most extent - 1: for loads of a last tile's padding. `is_lane` says that loops should run without it where it changes nothing.
 Halide::Expr clamped(const Halide::Expr& index, const Halide::Expr& extent, bool is_lane);
 
+/// The coordinates of these dims as a Func takes them that is stored over the dims: the last first.
+std::vector<Halide::Expr> innermost_first(const std::vector<std::string>& dims, const Coordinates& at);
+
+/// The element of a stored tensor.
+Halide::Expr element_of(const Stored& stored, const Coordinates& at);
+
 /// The dim is the piece's innermost one: elements along it are neighbours in memory.
 bool lies_along(const Piece& piece, const std::string& dim);
 

@@ -76,12 +76,6 @@ Expr finished(const Gemm& body, const Expr& sum, const Coordinates& at) { return
 
 std::vector<Halide::Var> result_vars(const std::vector<std::string>& dims) { return {dims.rbegin(), dims.rend()}; }
 
-std::vector<Expr> arguments(const std::vector<std::string>& dims, const Coordinates& at) {
-  std::vector<Expr> list;
-  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) list.push_back(at.at(*dim));
-  return list;
-}
-
 std::vector<Parameter> gemm_parameters(const Machine& machine, SizeClass size) {
   // 6 x 4 sums, 4 vectors of columns and a few broadcasts fill 32 registers; 6 x 2 fill 16. Four lanes (NEON) multiply by an element of a
   // register, so each row needs one of its own: 8 x 2.

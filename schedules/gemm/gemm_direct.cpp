@@ -197,7 +197,7 @@ void DirectGemm::add_rows(const Tile& tile, const Expr& tiles) {
   tile.columns.place(tile.column_tile(loops.number), within(loops.column, tile.columns.extent()), at);
   const Expr element = finished(body_, sums(sum), at);
   if (!result_.defined()) result_(result_vars(body_.out)) = Halide::undef(element.type());
-  result_(arguments(body_.out, at)) = element;
+  result_(innermost_first(body_.out, at)) = element;
   level.set(Halide::LoopLevel(result_, RVar(loops.over[2].name())));
   schedule_last_update(tile, loops.over);
 }

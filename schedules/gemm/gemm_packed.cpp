@@ -149,7 +149,7 @@ void PackedGemm::define_result() {
   for (const std::string& dim : body_.batch) sum.push_back(at.at(dim));
   const Expr element = finished(body_, words_ ? sums_(sum) * *words_ : sums_(sum), at);
   result_(result_vars(body_.out)) = Halide::undef(element.type());
-  result_(arguments(body_.out, at)) = element;
+  result_(innermost_first(body_.out, at)) = element;
 }
 
 void PackedGemm::schedule_result() {

@@ -68,8 +68,7 @@ Halide::RVar fused_from(Halide::Stage stage, const Halide::RDom& loops, int firs
 
 /// The element of the result: finish(sum, at).
 Halide::Expr finished(const Gemm& body, const Halide::Expr& sum, const Coordinates& at);
-/// The result's Func's arguments, innermost first: Vars named like the dims, or given coordinates.
+/// The result's Func's arguments, innermost first: Vars named like the dims.
 std::vector<Halide::Var> result_vars(const std::vector<std::string>& dims);
-std::vector<Halide::Expr> arguments(const std::vector<std::string>& dims, const Coordinates& at);
 
 }  // namespace attune

@@ -66,7 +66,7 @@ class NarrowGemm {
     columns_.place(loops[2], within(column, columns_.extent()), at);
     const Expr element = finished(body_, sums(sum), at);
     result_(result_vars(body_.out)) = Halide::undef(element.type());
-    result_(arguments(body_.out, at)) = element;
+    result_(innermost_first(body_.out, at)) = element;
 
     const auto loop = [&](int number) { return RVar(loops[number].name()); };
     level.set(Halide::LoopLevel(result_, loop(2)));

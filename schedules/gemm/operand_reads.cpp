@@ -59,7 +59,7 @@ Piece copied(const Piece& piece, const std::vector<std::string>& innermost, int 
   func(result_vars(copy.dims)) = Halide::cast<float>(piece.at(vars_at(piece.dims)));
   func.compute_root();
   if (!copy.dims.empty()) func.vectorize(Var(copy.dims.back()), lanes, Halide::TailStrategy::GuardWithIf);
-  copy.element = [func, dims = copy.dims](const Coordinates& where) { return Lowered{func(arguments(dims, where))}; };
+  copy.element = [func, dims = copy.dims](const Coordinates& where) { return Lowered{func(innermost_first(dims, where))}; };
   return copy;
 }
 

@@ -36,12 +36,6 @@ void stage_in_block(Func func, const Piece& piece, const Var& inner, int extent,
 
 std::vector<Var> vars_of_memory(const std::vector<std::string>& dims) { return {dims.rbegin(), dims.rend()}; }
 
-std::vector<Expr> place_in_memory(const std::vector<std::string>& dims, const Coordinates& at) {
-  std::vector<Expr> place;
-  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) place.push_back(at.at(*dim));
-  return place;
-}
-
 int up_to_multiple(int number, int of) { return (number + of - 1) / of * of; }
 
 }  // namespace attune

@@ -29,9 +29,8 @@ void by_threads(Halide::Func func, const Halide::Var& thread, const Halide::Var&
 void stage_in_block(Halide::Func func, const Piece& piece, const Halide::Var& inner, int extent, const Halide::Var& outer,
                     const std::string& outer_dim, const BlockThreads& threads);
 
-/// Vars of the dims, innermost first, and coordinates of a place in memory.
+/// Vars of the dims, innermost first.
 std::vector<Halide::Var> vars_of_memory(const std::vector<std::string>& dims);
-std::vector<Halide::Expr> place_in_memory(const std::vector<std::string>& dims, const Coordinates& at);
 
 int up_to_multiple(int number, int of);
 

@@ -49,7 +49,7 @@ class GpuGemm {
     const Expr sum = sums_(all[0], all[2], row, all[4]), value = body_.finish ? body_.finish(sum, at) : sum;
     Func out("gemm");
     out(vars_of_memory(body_.out)) = Halide::undef(value.type());
-    out(place_in_memory(body_.out, at)) = value;
+    out(innermost_first(body_.out, at)) = value;
     out.compute_root();
     out.update().allow_race_conditions().unroll(RVar(all[0])).unroll(RVar(all[1])).gpu_blocks(RVar(all[4])).gpu_threads(RVar(all[2]), RVar(all[3]));
     schedule_sums(out, all[4]);

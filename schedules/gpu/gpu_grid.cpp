@@ -128,7 +128,7 @@ Func running_on_gpu(const GpuRunning& running, const Extents& extents, const Gpu
   Coordinates at = vars_at(running.dims), before = at;
   at[running.along] = steps.x;
   before[running.along] = steps.x - 1;
-  values(place_in_memory(running.dims, at)) = Halide::Tuple(running.step(values_of(values, place_in_memory(running.dims, before)), before));
+  values(innermost_first(running.dims, at)) = Halide::Tuple(running.step(values_of(values, innermost_first(running.dims, before)), before));
   Stage stage = values.update();
   std::vector<std::string> rows = running.dims;
   std::erase(rows, running.along);

@@ -5,6 +5,7 @@
 #include "codegen/halide/numbers/strict.h"
 #include "schedules/common/opaque_condition.h"
 #include "schedules/common/row_result.h"
+#include "schedules/common/tiles.h"
 #include "schedules/gpu/gpu_grid.h"
 #include "schedules/gpu/gpu_online_softmax_stage.h"
 
@@ -61,7 +62,7 @@ Stored GpuSoftmax::stored_by_the_kernel() {
   const Expr value = result_of(Halide::mux(of.element, sums), total(of.row, of.block), reference, at);
   Func out("online_softmax");
   out(vars_of_memory(body_.out)) = Halide::undef(value.type());
-  out(place_in_memory(body_.out, at)) = value;
+  out(innermost_first(body_.out, at)) = value;
   of.schedule(out);
   schedule_block(out, of.block);
   return {out, body_.out};

@@ -21,7 +21,7 @@ class GpuRowChoice {
     const std::vector<std::string>& out = body_.out;
     if (choice_.list) list_ = choice_.list->is_sorted ? sorted(listed()) : listed();
     const Coordinates at = vars_at(out);
-    const Expr value = choice_.list ? Halide::cast<std::int64_t>(list_(place_in_memory(out, at))) : is_chosen(at);
+    const Expr value = choice_.list ? Halide::cast<std::int64_t>(list_(innermost_first(out, at))) : is_chosen(at);
     Func result("chosen");
     result(vars_of_memory(out)) = choice_.finish ? choice_.finish(value, at) : value;
     run_on_gpu(result, gpu_grid(out), extents_, tile_);
@@ -53,7 +53,7 @@ class GpuRowChoice {
   }
 
   Expr is_chosen(const Coordinates& at) const {
-    const Exprs found = values_of(found_, place_in_memory(rows_, at));
+    const Exprs found = values_of(found_, innermost_first(rows_, at));
     return RowSearch::is_chosen(found, found[2], element(at), at.at(choice_.along));
   }
 
@@ -64,7 +64,7 @@ class GpuRowChoice {
     const auto count = [this](const Exprs& before, const Coordinates& at) { return Exprs{before[0] + Halide::cast<std::int32_t>(is_chosen(at))}; };
     const Func rank = running_on_gpu({"rank", all, choice_.along, {0}, count}, extents_, tile_);
     const auto position_of = [=, this](const Exprs& found, const Coordinates& at) {
-      const Expr is_there = is_chosen(at) && values_of(rank, place_in_memory(all, at))[0] == at.at(choice_.list->into);
+      const Expr is_there = is_chosen(at) && values_of(rank, innermost_first(all, at))[0] == at.at(choice_.list->into);
       return Exprs{select(is_there, at.at(choice_.along), found[0])};
     };
     return reduced_on_gpu({"list", gpu_grid(body_.out), {choice_.along}, {-1}, position_of, same}, extents_, tile_);
@@ -78,7 +78,7 @@ class GpuRowChoice {
     const auto position = [=, this](const Coordinates& at, const Expr& slot) {
       Coordinates place = at;
       place[into] = slot;
-      return values_of(list, place_in_memory(body_.out, place))[0];
+      return values_of(list, innermost_first(body_.out, place))[0];
     };
     const auto listed_element = [=, this](Coordinates at, const Expr& position) {
       at[choice_.along] = clamped(Halide::max(position, 0), extents_.at(choice_.along), false);
@@ -93,7 +93,7 @@ class GpuRowChoice {
     const auto position_of = [=, this](const Exprs& found, const Coordinates& at) {
       Coordinates place = at;
       place[into] = at.at(other);
-      const Expr listed = position(at, at.at(other)), is_there = listed >= 0 && values_of(order, place_in_memory(body_.out, place))[0] == at.at(into);
+      const Expr listed = position(at, at.at(other)), is_there = listed >= 0 && values_of(order, innermost_first(body_.out, place))[0] == at.at(into);
       return Exprs{select(is_there, listed, found[0])};
     };
     return reduced_on_gpu({"sorted", gpu_grid(body_.out), {other}, {-1}, position_of, same}, all, tile_);

@@ -32,14 +32,14 @@ class RowStates {
     Coordinates at;
     rows_.place(within(row, rows_.extent()), at);
     states_(vars_of_memory(dims_)) = Halide::Tuple(Halide::undef<float>(), Halide::undef<float>());
-    states_(place_in_memory(dims_, at)) = merged(in_block, block);
+    states_(innermost_first(dims_, at)) = merged(in_block, block);
     states_.compute_root();
     states_.update().allow_race_conditions().gpu_blocks(block).gpu_threads(thread, in_block);
     schedule_parts(block);
   }
 
-  Expr maximum(const Coordinates& at) const { return states_(place_in_memory(dims_, at))[0]; }
-  Expr total(const Coordinates& at) const { return states_(place_in_memory(dims_, at))[1]; }
+  Expr maximum(const Coordinates& at) const { return states_(innermost_first(dims_, at))[0]; }
+  Expr total(const Coordinates& at) const { return states_(innermost_first(dims_, at))[1]; }
   Expr power(const Expr& difference) const { return power_of_2_on(device_, difference * log2_e); }
 
  private:

@@ -1,3 +1,4 @@
+#include "schedules/common/tiles.h"
 #include "schedules/gpu/gpu.h"
 #include "schedules/gpu/gpu_block.h"
 #include "schedules/gpu/gpu_grid.h"
@@ -13,7 +14,7 @@ Stored gpu_row_walk(const Pointwise& body, const Extents& extents, const GpuTile
   const auto step = [&](const Exprs& before, const Coordinates& at) { return walk.step(before, body.x.at(at)); };
   const Func values = running_on_gpu({"running", body.out, walk.along, walk.initial, step}, extents, tile);
   const Coordinates at = vars_at(body.out);
-  const Expr result = walk.result(values_of(values, place_in_memory(body.out, at)), body.x.at(at));
+  const Expr result = walk.result(values_of(values, innermost_first(body.out, at)), body.x.at(at));
   Func walked("walked");
   walked(vars_of_memory(body.out)) = walk.finish ? walk.finish(result, at) : result;
   run_on_gpu(walked, gpu_grid(body.out), extents, tile);

@@ -166,8 +166,7 @@ class ChosenTiles {
     Coordinates at;
     at[choice_.result_dim()] = column;
     rows_.place(tile, within(row, rows_.extent()), at);
-    Exprs place;
-    for (auto dim = body_.out.rbegin(); dim != body_.out.rend(); ++dim) place.push_back(at.at(*dim));
+    const Exprs place = innermost_first(body_.out, at);
     Expr value = is_chosen(column, loops_[1], tile);
     if (choice_.list) value = Halide::cast<std::int64_t>((choice_.list->is_sorted ? sorted_ : list_)(column, loops_[1], tile));
     if (choice_.finish) value = choice_.finish(value, at);

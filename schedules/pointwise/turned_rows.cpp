@@ -25,11 +25,11 @@ constexpr int squares_of_line = 2;
 std::vector<Expr> reads_under(const Expr& element) {
   std::vector<Expr> reads;
   for (const Halide::Internal::Call* read : reads_of(element)) {
-    const Halide::Internal::Function function = read->func.defined() ? Halide::Internal::Function(read->func) : Halide::Internal::Function();
-    if (!read->func.defined() || !function.has_update_definition()) {
+    if (!read->func.defined() || !Halide::Internal::Function(read->func).has_update_definition()) {
       reads.emplace_back(read);
       continue;
     }
+    const Halide::Internal::Function function(read->func);
     std::map<std::string, Expr> place;
     for (std::size_t n = 0; n < read->args.size(); ++n) place[function.args()[n]] = read->args[n];
     for (const Halide::Internal::Definition& update : function.updates())

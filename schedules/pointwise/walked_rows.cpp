@@ -57,8 +57,7 @@ class WalkedRows {
     Coordinates at;
     at[walk_.along] = position;
     rows_.place(tile, within(row, rows_.extent()), at);
-    std::vector<Expr> place;
-    for (auto dim = body_.out.rbegin(); dim != body_.out.rend(); ++dim) place.push_back(at.at(*dim));
+    const std::vector<Expr> place = innermost_first(body_.out, at);
     Expr result = walk_.result(values_of(values_, {lane, position, tile}), element_(lane, position, tile));
     if (walk_.finish) result = walk_.finish(result, at);
     result_(std::vector<Var>(body_.out.rbegin(), body_.out.rend())) = Halide::undef(result.type());

@@ -50,6 +50,11 @@ std::vector<TunedRecord> default_records(const Machine& machine, const ScheduleC
   return std::move(all.defaults);
 }
 
+std::string values_problem(const ScheduleInfo& schedule, const Machine& machine, const std::vector<Parameter>& others, const std::vector<Parameter>& given) {
+  if (std::string problem = parameter_problem(schedule.name, others, given); !problem.empty() || schedule.problem == nullptr) return problem;
+  return schedule.problem(machine, with_values(others, given));
+}
+
 ParameterAnswer choose_parameters(const ScheduleInfo& schedule, const Machine& machine, SizeClass size, const StageKey& key,
                                   const ScheduleChoice& choice) {
   const std::vector<const TunedFile*> files = files_for(machine, choice);
@@ -65,10 +70,8 @@ ParameterAnswer choose_parameters(const ScheduleInfo& schedule, const Machine& m
   answer.parameters = with_values(declared, match.record->parameters);
   if (!is_named) return answer;
   answer.origin = "command line";
-  answer.problem = parameter_problem(schedule.name, declared, choice.values);
-  if (!answer.problem.empty()) return answer;
-  answer.parameters = with_values(std::move(answer.parameters), choice.values);
-  if (schedule.problem != nullptr) answer.problem = schedule.problem(machine, answer.parameters);
+  answer.problem = values_problem(schedule, machine, answer.parameters, choice.values);
+  if (answer.problem.empty()) answer.parameters = with_values(std::move(answer.parameters), choice.values);
   return answer;
 }
 

@@ -80,6 +80,9 @@ struct ParameterAnswer {
   std::int64_t small_up_to = 0;
   std::string origin, file, problem;
 };
+/// What is wrong with values that the schedule is given in place of those of `others`, as a sentence; empty if nothing is.
+std::string values_problem(const ScheduleInfo& schedule, const Machine& machine, const std::vector<Parameter>& others, const std::vector<Parameter>& given);
+
 /// The command line's, if it names the schedule and size; else the nearest record's for the stage; else the default's.
 ParameterAnswer choose_parameters(const ScheduleInfo& schedule, const Machine& machine, SizeClass size, const StageKey& key,
                                   const ScheduleChoice& choice);

@@ -112,8 +112,7 @@ void SoftmaxOfRows::define_result() {
   Coordinates at;
   at[body_.along] = within(along, length_);
   rows_.place(tile, within(across, rows_.extent()), at);
-  std::vector<Expr> arguments;
-  for (auto dim = body_.out.rbegin(); dim != body_.out.rend(); ++dim) arguments.push_back(at.at(*dim));
+  const std::vector<Expr> arguments = innermost_first(body_.out, at);
   Expr p = weight_(loops_[0], loops_[1], tile) * scale_(loops_[0], tile);
   if (body_.finish) p = body_.finish(p, at);
   result_(std::vector<Var>(body_.out.rbegin(), body_.out.rend())) = Halide::undef(p.type());

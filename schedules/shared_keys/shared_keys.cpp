@@ -71,20 +71,13 @@ void place(std::function<Result(Arguments...)>& f, const Shared& rows) {
   };
 }
 
-/// The dims with rows behind those that are no rows.
-std::vector<std::string> with_rows(std::vector<std::string> dims, const std::vector<std::string>& of_rows) {
-  std::erase_if(dims, [&](const std::string& dim) { return std::ranges::find(of_rows, dim) != of_rows.end(); });
-  dims.push_back(rows_dim);
-  return dims;
-}
-
 void place(Piece& piece, const Shared& rows, const std::vector<std::string>& of_rows) {
   if (!piece) return;
   const auto is_of_rows = [&](const std::string& dim) { return std::ranges::find(of_rows, dim) != of_rows.end(); };
-  if (std::ranges::none_of(piece.dims, is_of_rows)) return;
-  const std::size_t first = static_cast<std::size_t>(std::ranges::find_if(piece.dims, is_of_rows) - piece.dims.begin());
-  std::erase_if(piece.dims, is_of_rows);
-  piece.dims.insert(piece.dims.begin() + static_cast<std::ptrdiff_t>(first), rows_dim);
+  const auto first = std::ranges::find_if(piece.dims, is_of_rows);
+  if (first == piece.dims.end()) return;
+  *first = rows_dim;
+  std::erase_if(piece.dims, is_of_rows);  // the others
   place(piece.element, rows);
 }
 
@@ -92,8 +85,8 @@ OnlineSoftmax over_rows(OnlineSoftmax body, const Shared& rows) {
   const std::vector<std::string> of_rows = dims_of_rows(body);
   body.batch = dims_of_keys(body);
   body.queries = rows_dim;
-  body.out = with_rows(body.batch, {});
-  body.out.push_back(body.value_depth);
+  body.out = body.batch;
+  body.out.insert(body.out.end(), {rows_dim, body.value_depth});
   for (Piece* piece : {&body.query, &body.score}) place(*piece, rows, of_rows);
   place(body.combine, rows);
   place(body.change, rows);
@@ -130,11 +123,9 @@ Stored shared_keys(const OnlineSoftmax& body, const Extents& extents, const Mach
   Extents with_rows = extents;
   with_rows[rows_dim] = rows->extent();
   Stored result = online_softmax(over_rows(body, rows), with_rows, machine, values);
-  const auto element = [func = result.func, dims = result.dims, rows](Coordinates at) {
+  const auto element = [result, rows](Coordinates at) {
     at[rows_dim] = rows->index(at);
-    std::vector<Expr> place;
-    for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) place.push_back(at.at(*dim));
-    return Lowered{func(place)};
+    return Lowered{element_of(result, at)};
   };
   Stored apart = pointwise({{body.out, element}, body.out}, extents, machine, pointwise_parameters(machine, SizeClass::large));
   apart.numbers = std::move(result.numbers);

@@ -167,9 +167,7 @@ std::string values_problem(const ScheduleChoice& choice, const std::vector<const
     for (const TargetInfo* target : targets) {
       const Machine& machine = machine_of(*target);
       if (info.name != choice.name || !info.is_for(machine)) continue;
-      const std::vector<Parameter> declared = info.parameters(machine, choice.size);
-      if (std::string problem = parameter_problem(info.name, declared, choice.values); !problem.empty()) return problem;
-      return info.problem == nullptr ? std::string() : info.problem(machine, with_values(declared, choice.values));
+      return values_problem(info, machine, info.parameters(machine, choice.size), choice.values);
     }
   return {};
 }
