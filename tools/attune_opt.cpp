@@ -8,23 +8,19 @@
 #include <mlir/Tools/mlir-opt/MlirOptMain.h>
 #include <mlir/Transforms/Passes.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "codegen/dialect/import.h"
 #include "codegen/dialect/nesting.h"
 #include "codegen/files/whole_file.h"
-#include "codegen/passes/canonicalise.h"
-#include "codegen/passes/expand.h"
+#include "codegen/passes/compile.h"
 #include "codegen/passes/form_stages.h"
-#include "codegen/passes/keep_weights.h"
-#include "codegen/passes/one_query.h"
-#include "codegen/passes/own_scores.h"
-#include "codegen/passes/part_log_sum_exp.h"
 #include "codegen/passes/specialise.h"
 
 namespace attune {
@@ -63,40 +59,23 @@ struct SpecialisePass : ModulePass<SpecialisePass> {
   Option<std::string> types{*this, "type", llvm::cl::desc("storage of reals: bf16,bias=f32")};
 };
 
-struct ExpandPass : ModulePass<ExpandPass> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandPass)
-  static constexpr llvm::StringLiteral argument = "attn-expand", description = "replace composites by what they mean";
-  static std::string run(mlir::ModuleOp module) { return expand(module), std::string(); }
-};
+/// One of the passes in between, as its row says.
+class ListedPass : public ModulePass<ListedPass> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ListedPass)
+  static constexpr llvm::StringLiteral argument = "", description = "";
+  explicit ListedPass(const GraphPass& row) : row_(&row) {}
+  ListedPass(const ListedPass& other) : ModulePass(other), row_(other.row_) {}
+  llvm::StringRef getArgument() const override { return row_->name; }
+  llvm::StringRef getDescription() const override { return row_->meaning; }
+  std::string run(mlir::ModuleOp module) {
+    if (fuse || !row_->is_of_fusion) row_->run(module, fuse);
+    return {};
+  }
 
-struct CanonicalisePass : ModulePass<CanonicalisePass> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CanonicalisePass)
-  static constexpr llvm::StringLiteral argument = "attn-canonicalise", description = "one form for graphs that mean the same";
-  static std::string run(mlir::ModuleOp module) { return canonicalise(module), std::string(); }
-};
-
-struct KeepWeightsPass : ModulePass<KeepWeightsPass> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepWeightsPass)
-  static constexpr llvm::StringLiteral argument = "attn-keep-weights", description = "weights that are read beside their matmul, from what the softmax divides by";
-  static std::string run(mlir::ModuleOp module) { return keep_weights(module), std::string(); }
-};
-
-struct OneQueryPass : ModulePass<OneQueryPass> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OneQueryPass)
-  static constexpr llvm::StringLiteral argument = "attn-one-query", description = "a dim of one query for attention that has none";
-  static std::string run(mlir::ModuleOp module) { return one_query(module), std::string(); }
-};
-
-struct OwnScoresPass : ModulePass<OwnScoresPass> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OwnScoresPass)
-  static constexpr llvm::StringLiteral argument = "attn-own-scores", description = "a product of its own for each stage that computes scores";
-  static std::string run(mlir::ModuleOp module) { return own_scores(module), std::string(); }
-};
-
-struct PartLogSumExpPass : ModulePass<PartLogSumExpPass> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PartLogSumExpPass)
-  static constexpr llvm::StringLiteral argument = "attn-part-log-sum-exp", description = "a log_sum_exp that no stage computes beside its weights, as a maximum and a sum";
-  static std::string run(mlir::ModuleOp module) { return part_log_sum_exp(module), std::string(); }
+ private:
+  const GraphPass* row_;
+  Option<bool> fuse{*this, "fuse", llvm::cl::desc("as of the stages that follow"), llvm::cl::init(true)};
 };
 
 struct FormStagesPass : ModulePass<FormStagesPass> {
@@ -109,17 +88,16 @@ struct FormStagesPass : ModulePass<FormStagesPass> {
 };
 
 /// Registers the passes of Attune; their names in the order in which a kernel takes them.
-std::array<llvm::StringRef, 8> register_passes() {
+std::vector<llvm::StringRef> register_passes() {
   mlir::PassRegistration<SpecialisePass>();
-  mlir::PassRegistration<ExpandPass>();
-  mlir::PassRegistration<CanonicalisePass>();
-  mlir::PassRegistration<OneQueryPass>();
-  mlir::PassRegistration<OwnScoresPass>();
-  mlir::PassRegistration<KeepWeightsPass>();
-  mlir::PassRegistration<PartLogSumExpPass>();
+  std::vector<llvm::StringRef> names{SpecialisePass::argument};
+  for (const GraphPass& row : graph_passes()) {
+    mlir::registerPass([&row] { return std::make_unique<ListedPass>(row); });
+    names.emplace_back(row.name);
+  }
   mlir::PassRegistration<FormStagesPass>();
-  return {SpecialisePass::argument,  ExpandPass::argument,        CanonicalisePass::argument, OneQueryPass::argument, OwnScoresPass::argument,
-          KeepWeightsPass::argument, PartLogSumExpPass::argument, FormStagesPass::argument};
+  names.emplace_back(FormStagesPass::argument);
+  return names;
 }
 
 /// Prints the passes with their options; those of LLVM, some hundred lines, follow where the command line is read.

@@ -187,7 +187,7 @@ void canonicalise(mlir::ModuleOp module) {
     add_merged_score_patterns(patterns);
     const mlir::FrozenRewritePatternSet frozen(std::move(patterns));
     const auto simplify = [&] {
-      // Every pattern leaves fewer or smaller operations, so this ends; a fixed point is not needed for what follows.
+      // No pattern finds what another leaves and undoes it, so this ends; a fixed point is not needed for what follows.
       (void)mlir::applyPatternsGreedily(function, frozen,
                                         mlir::GreedyRewriteConfig().setRegionSimplificationLevel(mlir::GreedySimplifyRegionLevel::Disabled));
     };

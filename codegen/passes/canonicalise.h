@@ -1,4 +1,4 @@
-/// The third pass: one form for graphs that mean the same.
+/// The pass of simplifications: one form for graphs that mean the same.
 #pragma once
 
 #include <mlir/IR/BuiltinOps.h>
@@ -18,7 +18,8 @@ namespace attune {
 ///   - a softmax that is written out is one (written_softmax.h), and scores over dims that are merged are scores of merged keys (merged_scores.h);
 ///   - rename of rename is one rename;
 ///   - equal operations are one, and nothing is computed that no result needs. Formulas of dims stay in attn.dims.
-/// Nothing assumes finite numbers: x * 0 and x - x stay.
+/// x * 0 and x - x stay: numbers may be infinite. What differs for such ones all the same is said in docs/language.md: a factor of scores goes to an
+/// operand of their product, and what is hidden is not multiplied.
 /// Stands after expand, because scale and mask would hide products and choices, and before form_stages, which recognises
 /// stages by their form.
 void canonicalise(mlir::ModuleOp module);

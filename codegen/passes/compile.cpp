@@ -36,7 +36,27 @@ Parameters dictionary_of(std::string_view text, mlir::MLIRContext& context) {
   return {mlir::DictionaryAttr::get(&context, entries), {}};
 }
 
+template <void (*run)(mlir::ModuleOp)>
+void of_module(mlir::ModuleOp module, bool) {
+  run(module);
+}
+
+constexpr GraphPass passes[] = {
+    {.name = "attn-joint-weights", .meaning = "a softmax over several dims is one over all of them merged", .run = of_module<joint_weights>},
+    {.name = "attn-expand", .meaning = "replace composites by what they mean", .run = of_module<expand>, .is_of_fusion = false},
+    {.name = "attn-canonicalise", .meaning = "one form for graphs that mean the same", .run = of_module<canonicalise>, .is_of_fusion = false},
+    {.name = "attn-one-query", .meaning = "a dim of one query for attention that has none", .run = of_module<one_query>},
+    {.name = "attn-own-scores", .meaning = "a product of its own for each stage that computes scores", .run = of_module<own_scores>},
+    {.name = "attn-keep-weights", .meaning = "weights that are read beside their matmul, from what the softmax divides by", .run = of_module<keep_weights>},
+    {.name = "attn-part-log-sum-exp",
+     .meaning = "a log_sum_exp that no stage computes beside its weights, as a maximum and a sum",
+     .run = part_log_sum_exp,
+     .is_of_fusion = false},
+};
+
 }  // namespace
+
+std::span<const GraphPass> graph_passes() { return passes; }
 
 StagedModule compile_to_stages(const Graph& graph, std::string_view name, std::string_view parameters, const StageOptions& options,
                                mlir::MLIRContext& context, Until until) {
@@ -47,15 +67,8 @@ StagedModule compile_to_stages(const Graph& graph, std::string_view name, std::s
   if (until == Until::imported) return staged;
   staged.problem = specialise(*staged.module, options.specialisation);
   if (!staged.problem.empty() || until == Until::specialised) return staged;
-  if (options.fuse) join_weights(*staged.module);
-  expand(*staged.module);
-  canonicalise(*staged.module);
-  if (options.fuse) {
-    one_query(*staged.module);
-    own_scores(*staged.module);
-    keep_weights(*staged.module);
-  }
-  part_log_sum_exp(*staged.module, options.fuse);
+  for (const GraphPass& pass : graph_passes())
+    if (options.fuse || !pass.is_of_fusion) pass.run(*staged.module, options.fuse);
   staged.problem = form_stages(*staged.module, options.fuse);
   return staged;
 }

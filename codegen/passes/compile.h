@@ -4,6 +4,7 @@
 #include <mlir/IR/BuiltinOps.h>
 #include <mlir/IR/OwningOpRef.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,16 @@ struct StagedModule {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string problem;
 };
+
+/// A pass between `specialise` and `form_stages`.
+struct GraphPass {
+  std::string_view name, meaning;  ///< attune-opt --NAME
+  void (*run)(mlir::ModuleOp module, bool fuse);  ///< `fuse` as form_stages is given it
+  bool is_of_fusion = true;  ///< left out where fusion is off
+};
+
+/// In the order in which a kernel takes them. The only list.
+std::span<const GraphPass> graph_passes();
 
 /// How far `compile_to_stages` goes: up to the module as the language says it, with what the options say of its tensors, or to stages.
 enum class Until { imported, specialised, stages };

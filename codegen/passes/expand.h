@@ -1,4 +1,4 @@
-/// The second pass: composites are replaced by what they mean.
+/// The pass that writes out: composites are replaced by what they mean.
 #pragma once
 
 #include <mlir/IR/BuiltinOps.h>

@@ -48,7 +48,7 @@ void join(GraphOp<JointSoftmax> joint) {
 
 }  // namespace
 
-void join_weights(mlir::ModuleOp module) {
+void joint_weights(mlir::ModuleOp module) {
   for (mlir::func::FuncOp function : module.getOps<mlir::func::FuncOp>()) {
     llvm::SmallVector<GraphOp<JointSoftmax>> all;
     function.walk([&](GraphOp<JointSoftmax> joint) {
@@ -56,7 +56,7 @@ void join_weights(mlir::ModuleOp module) {
     });
     if (!all.empty()) record_derivations(function, derivations_of(function));
     for (const GraphOp<JointSoftmax> joint : all)
-      if (has_room_for_dim(joint)) join(joint);
+      if (are_of_products(joint) && has_room_for_dim(joint)) join(joint);  // of a product of two, the other is merged by then
   }
 }
 

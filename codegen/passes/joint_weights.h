@@ -10,6 +10,6 @@ namespace attune {
 /// where products alone read the softmax, each over all of its dims, and their other operands have these dims.
 /// Stands before expand: written out, a softmax over several dims is four passes over stored scores, and split back into its dims it would have to
 /// state their extents.
-void join_weights(mlir::ModuleOp module);
+void joint_weights(mlir::ModuleOp module);
 
 }  // namespace attune

@@ -89,15 +89,21 @@ void erase_unread(mlir::func::FuncOp function) {
     if (op_of(&op) && op.use_empty()) op.erase();
 }
 
+/// One after the other: the scores of one may be made of the result of another.
 void one_query_in(mlir::func::FuncOp function) {
   record_derivations(function, derivations_of(function));
-  llvm::SmallVector<Found> all;
-  function.walk([&](GraphOp<Softmax> softmax) {
-    if (const std::optional<Found> found = find(softmax)) all.push_back(*found);
-  });
-  for (const Found& found : all)
-    if (has_room_for_dim(found.softmax)) Rewriter(found).run();
-  if (!all.empty()) erase_unread(function);
+  const auto first = [&] {
+    std::optional<Found> found;
+    function.walk([&](GraphOp<Softmax> softmax) {
+      found = find(softmax);
+      return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+    });
+    return found;
+  };
+  while (const std::optional<Found> found = first()) {
+    Rewriter(*found).run();
+    erase_unread(function);
+  }
 }
 
 }  // namespace

@@ -33,6 +33,12 @@ FactoredWeights factored(mlir::Value value, Name over) {
   return {value, {}};
 }
 
+/// The factor, or 1 where the dim has no positions: a sum over nothing is 0, whatever its terms would be divided by.
+mlir::Value factor_of_some(mlir::Value factor, Name over, mlir::Operation* like, PatternRewriter& rewriter) {
+  const mlir::Value one = add_operation(Constant{1, Kind::real}, {}, like, rewriter);
+  return add_operation(Select{}, {has_positions(over, like, rewriter), factor, one}, like, rewriter);
+}
+
 struct SumOfWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
   using OpRewritePattern::OpRewritePattern;
   mlir::LogicalResult matchAndRewrite(GraphOp<Matmul> op, PatternRewriter& rewriter) const override {
@@ -49,7 +55,7 @@ struct SumOfWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {
       for (const mlir::Value term : sum->getOperands()) {
         const auto [weights, factor] = factored(term, matmul.over[0]);
         products.push_back(with_operand(op, i, weights, rewriter));
-        if (factor) products.back() = add_operation(Multiply{}, {products.back(), factor}, op, rewriter);
+        if (factor) products.back() = add_operation(Multiply{}, {products.back(), factor_of_some(factor, matmul.over[0], op, rewriter)}, op, rewriter);
       }
       rewriter.replaceOp(op, add_operation(*op_of(sum), products, op, rewriter));
       return mlir::success();
@@ -112,12 +118,6 @@ std::optional<FactoredWeights> divided_by_total(mlir::Operation* op, Name over) 
     if (!dims.has(over) && dims.without(dims_of(weights)).empty() && is_made_of_total(factor, weights, over)) return FactoredWeights{weights, factor};
   }
   return std::nullopt;
-}
-
-/// The factor, or 1 where the dim has no positions: a sum over nothing is 0, whatever its terms would be divided by.
-mlir::Value factor_of_some(mlir::Value factor, Name over, mlir::Operation* like, PatternRewriter& rewriter) {
-  const mlir::Value one = add_operation(Constant{1, Kind::real}, {}, like, rewriter);
-  return add_operation(Select{}, {has_positions(over, like, rewriter), factor, one}, like, rewriter);
 }
 
 struct NormalisedWeights : mlir::OpRewritePattern<GraphOp<Matmul>> {

@@ -130,7 +130,8 @@ struct WrittenSoftmax : mlir::OpRewritePattern<GraphOp<Op>> {
     const mlir::Value sum = product_of_softmax(product, i, powers->scores, rewriter);
     if (powers->are_safe && divisor.is_safe) return sum;
     const mlir::Value logarithm = add_operation(LogSumExp{over}, {powers->scores}, op, rewriter);
-    return add_operation(Add{}, {sum, nan_if_hidden(logarithm, divisor.has_keys, op, rewriter)}, op, rewriter);
+    const mlir::Value has_keys = divisor.is_safe ? has_positions(over, op, rewriter) : divisor.has_keys;
+    return add_operation(Add{}, {sum, nan_if_hidden(logarithm, has_keys, op, rewriter)}, op, rewriter);
   }
 };
 

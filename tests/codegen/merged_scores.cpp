@@ -89,6 +89,17 @@ Graph joint_heads() {
   return i.g;
 }
 
+/// Both operands of a product are weights of rows and columns.
+Graph joint_both() {
+  Image i;
+  const Dim high = i.g.dim("high");
+  const Value others = softmax(matmul(i.g.input("p", {i.heads, high, i.depth}), i.k, i.depth), {i.rows, i.columns});
+  i.g.output("out", matmul(softmax(matmul(i.q, i.k, i.depth), {i.rows, i.columns}), others, {i.rows, i.columns}), {i.heads, i.queries, high});
+  i.g.finish();
+  REQUIRE(std::string(i.g.problem().view()) == "");
+  return i.g;
+}
+
 /// Relative positions by rows and by columns, as image models have them (Segment Anything): products of fewer pairs than the scores are.
 Graph relative_positions() {
   Image i;
@@ -118,7 +129,7 @@ TEST_CASE("scores of keys in rows and columns are computed with their softmax", 
 }
 
 TEST_CASE("kernels of attention over rows and columns agree with the interpreter", "[merge]") {
-  for (const MakeImage make : {plain_image, changed_image, split_again, of_both, kept_image, joint_image, joint_twice, joint_heads, relative_positions}) {
+  for (const MakeImage make : {plain_image, changed_image, split_again, of_both, kept_image, joint_image, joint_twice, joint_heads, joint_both, relative_positions}) {
     const Graph graph = make();
     check_shapes(KernelCase(graph, "image"), image_shapes);
   }

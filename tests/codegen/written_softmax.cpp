@@ -46,6 +46,16 @@ void kept_from_nan_in_part(Graph&, const Attention& a) {
   const Value weights = exp(s.scores - select(-std::numeric_limits<double>::infinity() == s.greatest, 0.0, s.greatest));
   a.output(weights / sum(weights, a.keys), a.v);
 }
+/// 0 without keys alone.
+void kept_from_no_keys(Graph& g, const Attention& a) {
+  const Value scores = a.scores(), weights = exp(scores - max(scores, a.keys)), total = sum(weights, a.keys);
+  g.output("out", matmul(weights, a.v, a.keys) / select(total == 0.0, 1.0, total), {a.batch, a.heads, a.queries, a.value_depth});
+}
+/// Weights less half the mean of others.
+void less_the_mean(Graph& g, const Attention& a) {
+  const Value others = softmax(matmul(g.input("p", {a.batch, a.heads, a.queries, a.depth}), a.k, a.depth), a.keys);
+  a.output(softmax(a.scores(), a.keys) - others * (0.5 / to_real(extent(a.keys))), a.v);
+}
 /// Weights of two heads each, one less the other.
 void difference_of_weights(Graph& g, const Attention& a) {
   const Dim pair = g.dim("pair", 2);
@@ -65,6 +75,8 @@ void check_written_out(Tried tried) {
     check_kernel("the same, in part", kept_from_nan_in_part, tried, row++, type);
     check_kernel("a difference of weights", difference_of_weights, tried, row++, type);
   }
+  check_kernel("a softmax that is written out and kept from no keys", kept_from_no_keys, tried, row++);
+  check_kernel("weights less half the mean of others", less_the_mean, tried, row++);
 }
 
 }  // namespace

@@ -12,7 +12,9 @@
 // CHECK: %[[B:.*]] = attn.softmax
 // CHECK: %[[FIRST:.*]] = attn.matmul %[[A]], %arg4 {over = ["keys"]}
 // CHECK: %[[SECOND:.*]] = attn.matmul %[[B]], %arg4 {over = ["keys"]}
-// CHECK: %[[SHARE:.*]] = attn.multiply %[[SECOND]], %arg5
+// Of no keys it is 0, whatever the factor is.
+// CHECK: %[[SOME:.*]] = attn.select %{{.*}}, %arg5, %{{.*}}
+// CHECK: %[[SHARE:.*]] = attn.multiply %[[SECOND]], %[[SOME]]
 // CHECK: %[[OUT:.*]] = attn.subtract %[[FIRST]], %[[SHARE]]
 // CHECK: attn.return %[[OUT]]
 // STAGES-LABEL: func.func @difference
