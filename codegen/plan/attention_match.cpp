@@ -219,14 +219,34 @@ int stored_of_rows(const Graph& graph, const AttentionRoles& roles, int id) {
   return rows.size() == graph.node(id).type.dims.size() ? id : -1;
 }
 
-std::string take_dims(const Graph& graph, AttentionRoles& roles) {
-  const Names &weight_dims = graph.node(roles.weights).type.dims, &value_dims = graph.node(roles.value).type.dims;
-  const Names value_only = value_dims.without(weight_dims), query_dims = weight_dims.without(value_dims);
+namespace {
+
+/// The dims that may be the queries: first those whose positions the weights depend on, then one of the name, then the innermost.
+std::vector<Name> by_likelihood(const Graph& graph, const AttentionRoles& roles) {
+  Names indexed;
+  look_below(graph, roles.weights, [&](int next) {
+    if (const auto* index = as<Index>(graph.node(next)); index != nullptr && !indexed.has(index->dim)) indexed.add(index->dim);
+    return as<Matmul>(graph.node(next)) == nullptr;
+  });
+  const Names all = query_dims(graph, roles);
+  std::vector<Name> dims(all.begin(), all.end());
+  std::ranges::reverse(dims);
+  std::ranges::stable_sort(dims, std::greater(), [&](Name dim) { return std::pair(indexed.has(dim), dim == "queries"); });
+  return dims;
+}
+
+}  // namespace
+
+std::string take_value_depth(const Graph& graph, AttentionRoles& roles) {
+  const Names value_only = graph.node(roles.value).type.dims.without(graph.node(roles.weights).type.dims);
   if (value_only.size() != 1) return "the values have " + std::to_string(value_only.size()) + " dims of their own; one is needed";
-  if (query_dims.empty()) return "the weights have no dim of queries";
+  if (query_dims(graph, roles).empty()) return "the weights have no dim of queries";
   roles.value_depth = value_only[0];
-  roles.queries = query_dims.has("queries") ? Name("queries") : query_dims[query_dims.size() - 1];
   return {};
+}
+
+Names query_dims(const Graph& graph, const AttentionRoles& roles) {
+  return graph.node(roles.weights).type.dims.without(graph.node(roles.value).type.dims);
 }
 
 std::string take_score(const Graph& graph, const Users& users, AttentionRoles& roles) {
@@ -243,6 +263,18 @@ std::string take_score(const Graph& graph, const Users& users, AttentionRoles& r
     match_sum(graph, score.cone, roles);
   }
   return is_read_outside(graph, score.cone, roles, users) ? "the scores are used elsewhere too and must be stored" : std::string();
+}
+
+void take_queries(const Graph& graph, const Users& users, AttentionRoles& roles) {
+  const std::vector<Name> dims = by_likelihood(graph, roles);
+  const auto is_of_one_operand = [&](Name queries) {
+    AttentionRoles tried = roles;
+    tried.queries = queries;
+    take_score(graph, users, tried);
+    return tried.product >= 0 || !tried.parts.empty();
+  };
+  const auto found = std::ranges::find_if(dims, is_of_one_operand);
+  roles.queries = found == dims.end() ? dims.front() : *found;
 }
 
 }  // namespace attune

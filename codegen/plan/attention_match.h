@@ -56,8 +56,14 @@ Between between_products_and(const Graph& graph, int weights, const AttentionRol
 /// What is made of the rows of scores, if the stage can store it: one for each row of its result, and nothing that it reads depends on it; or -1.
 int stored_of_rows(const Graph& graph, const AttentionRoles& roles, int id);
 
-/// Finds queries and value_depth from the weights, the value and the keys; or says what is missing.
-std::string take_dims(const Graph& graph, AttentionRoles& roles);
+/// Finds value_depth from the weights, the value and the keys; or says what is missing.
+std::string take_value_depth(const Graph& graph, AttentionRoles& roles);
+
+/// The dims that the weights have and the values have not: queries, and those of heads that share values.
+Names query_dims(const Graph& graph, const AttentionRoles& roles);
+
+/// Finds which of these are the queries: one that the score's product has from one operand alone, if there is any.
+void take_queries(const Graph& graph, const Users& users, AttentionRoles& roles);
 
 /// Finds what the score is made of, from its end; or says why it cannot be computed in tiles.
 std::string take_score(const Graph& graph, const Users& users, AttentionRoles& roles);

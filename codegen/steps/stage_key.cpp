@@ -14,11 +14,12 @@ class Writer {
     for (const Node& node : graph.nodes()) is_number_.push_back(!is_exact && is_number(node));
   }
 
-  std::string body(std::span<const WrittenAs> written) {
+  std::string body(std::span<const WrittenAs> written, std::string_view queries) {
     for (std::size_t id = 0; id < graph_.nodes().size(); ++id)
       if (!is_number_[id]) line(static_cast<int>(id));
     for (std::size_t i = 0; i < written.size(); ++i)
       text_ += fmt::format("out {}: [{}]\n", operand(graph_.outputs()[i].node), names(written[i].dims));
+    if (!queries.empty()) text_ += fmt::format("queries: {}\n", name(queries));
     return text_;
   }
 
@@ -112,16 +113,16 @@ class Writer {
 }  // namespace
 
 StageText text_of(std::string_view kind, const Graph& graph, std::span<const Element> read, std::span<const WrittenAs> written,
-                  const KnownExtents& known) {
+                  const KnownExtents& known, std::string_view queries) {
   StageText text;
   Writer writer(graph, known, false), exact(graph, known, true);
-  text.key.body = writer.body(written);
+  text.key.body = writer.body(written, queries);
   text.key.stage = stage_name(kind, text.key.body);
   for (const Element element : read) text.key.types += fmt::format("{}{}", text.key.types.empty() ? "" : " ", name_of(element));
   text.key.types += " ->";
   for (const WrittenAs& result : written) text.key.types += fmt::format(" {}", name_of(result.element));
   text.key.extents = writer.extents();
-  const std::string body = exact.body(written);
+  const std::string body = exact.body(written, queries);
   text.identity = fmt::format("{}\n{}{}{}", kind, body, text.key.types, exact.known_text());
   text.dims = exact.dims();
   return text;

@@ -27,8 +27,9 @@ struct WrittenAs {
 };
 
 /// Of a stage's graph, whose inputs are stored as `read` and whose outputs as `written`;
-/// `known` are the extents that are known before the kernel runs.
+/// `known` are the extents that are known before the kernel runs; `queries` is the dim that a stage of attention takes for them, where its graph alone
+/// does not tell, else empty.
 StageText text_of(std::string_view kind, const Graph& graph, std::span<const Element> read, std::span<const WrittenAs> written,
-                  const KnownExtents& known);
+                  const KnownExtents& known, std::string_view queries = {});
 
 }  // namespace attune
