@@ -111,7 +111,7 @@ struct attune_step_v1 {
 };
 
 /* Steps that a call repeats for one block after the other, so that what they store for one another is as long as a block and is still in a cache
-   when it is read. Each row of blocks is computed by itself. On a device a block is the whole dim. */
+   when it is read. Each row is computed by itself; a step that sums over rows reads what it wrote for the blocks before. On a device a block is the whole. */
 struct attune_sweep_v1 {
   int32_t first_step, step_count, dim_count;
   const int32_t* blocks; /* numbers of dims of attune_block, the outermost loop's first */

@@ -141,7 +141,8 @@ std::string code_problem(const attune_kernel_v5& kernel, const attune_code_v3& c
 /// Which tensors there are when a step begins.
 using Written = std::array<bool, max_tensors + max_stored>;
 
-std::string step_problem(const attune_kernel_v5& kernel, const attune_step_v1& step, Written& written) {
+/// `is_swept`: a sweep repeats the step, which may then read the result of the blocks before.
+std::string step_problem(const attune_kernel_v5& kernel, const attune_step_v1& step, bool is_swept, Written& written) {
   constexpr int most_of_step = max_tensors + max_stored + max_views;
   if (step.stage == nullptr) return "lacks the kind of its stage";
   if (step.input_count < 0 || step.input_count > most_of_step || step.output_count < 1 || step.output_count > most_of_step || step.tensors == nullptr)
@@ -151,11 +152,11 @@ std::string step_problem(const attune_kernel_v5& kernel, const attune_step_v1& s
   const std::int32_t tensors = kernel.tensor_count + kernel.stored_count + kernel.view_count;
   for (const std::int32_t tensor : tensors_of(step))
     if (tensor < 0 || tensor >= tensors) return words("has tensor number ", tensor, " of ", tensors);
+  const auto is_in = [](std::span<const std::int32_t> tensors, std::int32_t tensor) { return std::ranges::find(tensors, tensor) != tensors.end(); };
   for (const std::int32_t tensor : inputs_of(step))
-    if (!written[static_cast<std::size_t>(memory_at(kernel, tensor))]) return words("reads tensor number ", tensor, ", which no step before it writes");
+    if (!written[static_cast<std::size_t>(memory_at(kernel, tensor))] && !(is_swept && is_in(outputs_of(step), tensor))) return words("reads tensor number ", tensor, ", which no step before it writes");
   for (const std::int32_t tensor : outputs_of(step)) {
-    const bool is_update = tensor < kernel.tensor_count && kernel.tensors[tensor].role == attune_updated &&
-                           std::ranges::find(inputs_of(step), tensor) != inputs_of(step).end();
+    const bool is_update = tensor < kernel.tensor_count && kernel.tensors[tensor].role == attune_updated && is_in(inputs_of(step), tensor);
     bool& is_written = written[static_cast<std::size_t>(memory_at(kernel, tensor))];
     if (is_written && !is_update) return words("writes tensor number ", tensor, ", which is an input or written before");
     is_written = true;
@@ -230,7 +231,7 @@ Result<void> check_steps(const attune_kernel_v5& kernel) {
   for (std::size_t t = 0; t < tensors_of(kernel).size(); ++t) written[t] = kernel.tensors[t].role != attune_output;
   const std::span<const attune_step_v1> steps = steps_of(kernel);
   for (std::size_t number = 0; number < steps.size(); ++number) {
-    if (const std::string problem = step_problem(kernel, steps[number], written); !problem.empty())
+    if (const std::string problem = step_problem(kernel, steps[number], sweep_at(kernel, static_cast<std::int32_t>(number)) != nullptr, written); !problem.empty())
       return Error{words(who(kernel), ": step ", number, " of its manifest ", problem)};
     if (const auto targets = targets_of(steps[number]); targets.empty() || targets != targets_of(steps[0]))
       return Error{words(who(kernel), ": step ", number, " of its manifest has codes for other targets than the first, or mixes them")};

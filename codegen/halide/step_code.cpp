@@ -1,5 +1,6 @@
 #include "codegen/halide/step_code.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -81,6 +82,7 @@ class StepPipelining {
         [&](const auto& roles) {
           auto body = body_of(roles, values, results);
           if constexpr (requires { body.products; }) body.products = plan_.products;
+          if constexpr (requires { body.adds_up; }) body.adds_up = std::ranges::find(step_.inputs, step_.outputs[0]) != step_.inputs.end();
           visit(std::as_const(body));
         },
         step_.roles);
@@ -88,13 +90,13 @@ class StepPipelining {
 
   /// Numbers where they are known, arguments of the code elsewhere.
   void bind_extents() {
-    for (const auto& [dim, extent] : plan_.known) extents_[dim] = static_cast<int>(extent);
     for (const std::string& dim : step_.dims) {
       Halide::Param<std::int32_t> extent("extent_of_" + dim + "-");  // no input may have this name
       extent.set_min_value(0);  // what lowering simplifies by; the check itself is taken out with all others
       extents_[dim] = extent;
       extent_arguments_.push_back(extent);
     }
+    for (const auto& [dim, extent] : machine_.is_gpu() ? plan_.known_on_devices() : plan_.known) extents_[dim] = static_cast<int>(extent);
     for (const Derivation& derivation : step_.derivations) extents_[std::string(derivation.dim)] = Halide::Internal::simplify(derived(derivation));
   }
 

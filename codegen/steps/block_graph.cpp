@@ -1,9 +1,11 @@
 #include "codegen/steps/block_graph.h"
 
+#include <fmt/format.h>
 #include <llvm/ADT/SmallVector.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace attune {
 
@@ -26,7 +28,10 @@ std::vector<bool> whole_nodes(const Graph& graph, std::string_view dim) {
   return is_whole;
 }
 
-bool is_apart_along(const Graph& graph, std::string_view dim) {
+namespace {
+
+/// All but the node `sum` compute each position along the dim by itself.
+bool is_apart_but_for(std::optional<std::size_t> sum, const Graph& graph, std::string_view dim) {
   const std::vector<bool> is_whole = whole_nodes(graph, dim);
   const auto is_apart = [&](std::size_t n) {
     const Node& node = graph.nodes()[n];
@@ -44,49 +49,146 @@ bool is_apart_along(const Graph& graph, std::string_view dim) {
     return std::ranges::all_of(graph.nodes()[n].operands(), [&](int o) { return is_whole[static_cast<std::size_t>(o)] || !graph.node(o).type.dims.has(dim); });
   };
   for (std::size_t n = 0; n < graph.nodes().size(); ++n)
-    if (is_whole[n] ? !is_made_of_whole(n) : !is_apart(n)) return false;
+    if (is_whole[n] ? !is_made_of_whole(n) : n != sum && !is_apart(n)) return false;
   return true;
 }
 
-Graph in_blocks(const Graph& stage, const std::vector<SweptDim>& dims, mlir::MLIRContext* context) {
-  const auto kept = [&](const std::string& name) -> Name { return mlir::StringAttr::get(context, name).getValue(); };
-  std::vector<std::vector<bool>> is_whole;  // of each dim
-  for (const SweptDim& dim : dims) is_whole.push_back(whole_nodes(stage, dim.whole));
-  /// The swept dim of which the node has a block.
-  const auto swept = [&](Name dim, std::size_t node) -> const SweptDim* {
-    for (std::size_t i = 0; i < dims.size(); ++i)
-      if (dims[i].whole == dim && !is_whole[i][node]) return &dims[i];
-    return nullptr;
-  };
-  Graph graph;
-  for (const DimInfo& info : stage.dim_infos())
-    if (info.derivation.formula == Formula::fixed) graph.dim(info.name(), info.derivation.value);
-  std::vector<Value> values;
-  const auto add = [&]<class Op>(const Op& op, const Node& node) {
-    if constexpr (std::is_same_v<Op, Input>) {
-      Names own;
-      for (const Name dim : node.type.dims) own.add(swept(dim, values.size()) == nullptr ? dim : kept(swept(dim, values.size())->block));
-      for (const Name dim : own) graph.dim(dim);
-      return graph.input(op.label, own, node.type.kind);
-    } else {
-      if constexpr (std::is_same_v<Op, Index>)
-        if (const SweptDim* dim = swept(op.dim, values.size())) return index(graph.dim(kept(dim->block))) + extent(graph.dim(kept(dim->start)));
-      if constexpr (requires { op.dim; }) graph.dim(op.dim);
-      llvm::SmallVector<Value> operands;
-      for (const int operand : node.operands()) operands.push_back(values[static_cast<std::size_t>(operand)]);
-      return graph.add(op, std::span<const Value>(operands.data(), operands.size()), Here::current());
+/// The only product or sum of terms that sums over the dim.
+std::optional<std::size_t> sum_over(const Graph& graph, std::string_view dim) {
+  std::optional<std::size_t> sum;
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    const auto sums = [&]<class Op>(const Op& op) {
+      if constexpr (std::is_same_v<Op, Matmul> || std::is_same_v<Op, ReduceSum>) return op.over.has(dim);
+      else return false;
+    };
+    if (!std::visit(sums, graph.nodes()[n].op)) continue;
+    if (sum) return {};
+    sum = n;
+  }
+  return sum;
+}
+
+/// Twice the sum makes twice the node, if it makes anything of it.
+bool is_linear_in(const std::vector<bool>& is_made_of_sum, const Node& node) {
+  const auto is_made = [&](std::size_t operand) { return static_cast<bool>(is_made_of_sum[static_cast<std::size_t>(node.inputs[operand])]); };
+  if (std::holds_alternative<Multiply>(node.op)) return is_made(0) != is_made(1);
+  if (std::holds_alternative<Divide>(node.op)) return !is_made(1);
+  return std::holds_alternative<Rename>(node.op) || std::holds_alternative<Negate>(node.op);
+}
+
+/// The operation for a block: what names the whole dim names the block's.
+template <class Op>
+Op in_block(Op op, std::string_view whole, Name block) {
+  const auto change = [&]<class T>(T& field) {
+    if constexpr (std::is_same_v<T, Names>) {
+      Names names;
+      for (const Name name : field) names.add(name == whole ? block : name);
+      field = names;
     }
   };
-  for (const Node& node : stage.nodes()) {
-    values.push_back(std::visit([&](const auto& op) { return add(op, node); }, node.op));
-    for (const Name dim : dims_of(values.back())) graph.dim(dim);
-  }
-  for (const Output& output : stage.outputs()) {
-    const Value value = values[static_cast<std::size_t>(output.node)];
-    graph.output(output.name, value, dims_of(value));
-  }
-  return graph;
+  std::apply([&](const auto&... field) { (change(op.*field.member), ...); }, Op::fields);
+  return op;
 }
+
+}  // namespace
+
+bool is_apart_along(const Graph& graph, std::string_view dim) { return is_apart_but_for({}, graph, dim); }
+
+bool adds_up_along(const Graph& graph, std::string_view dim) {
+  const std::optional<std::size_t> sum = sum_over(graph, dim);
+  if (!sum || graph.outputs().size() != 1 || !is_apart_but_for(sum, graph, dim)) return false;
+  std::vector<bool> is_made_of_sum(graph.nodes().size(), false);
+  is_made_of_sum[*sum] = true;
+  for (std::size_t n = *sum + 1; n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    is_made_of_sum[n] = std::ranges::any_of(node.operands(), [&](int o) { return static_cast<bool>(is_made_of_sum[static_cast<std::size_t>(o)]); });
+    if (is_made_of_sum[n] && !is_linear_in(is_made_of_sum, node)) return false;
+  }
+  return is_made_of_sum[static_cast<std::size_t>(graph.outputs()[0].node)];
+}
+
+namespace {
+
+class BlockGraph {
+ public:
+  BlockGraph(const Graph& stage, const std::vector<SweptDim>& dims, mlir::MLIRContext* context) : stage_(stage), dims_(dims), context_(context) {
+    for (const SweptDim& dim : dims) is_whole_.push_back(whole_nodes(stage, dim.whole));
+    if (!dims.empty() && adds_up_along(stage, dims.back().whole)) sum_ = sum_over(stage, dims.back().whole);
+  }
+
+  Graph make() {
+    for (const DimInfo& info : stage_.dim_infos())
+      if (info.derivation.formula == Formula::fixed) graph_.dim(info.name(), info.derivation.value);
+    for (const Node& node : stage_.nodes()) {
+      if (sum_ && before_.graph == nullptr && !std::holds_alternative<Input>(node.op)) add_before();
+      values_.push_back(std::visit([&](const auto& op) { return add(op, node); }, node.op));
+      for (const Name dim : dims_of(values_.back())) graph_.dim(dim);
+    }
+    for (const Output& output : stage_.outputs()) {
+      const Value value = sum_ ? added_up(output) : values_[static_cast<std::size_t>(output.node)];
+      graph_.output(output.name, value, dims_of(value));
+    }
+    return graph_;
+  }
+
+ private:
+  Name kept(const std::string& name) const { return mlir::StringAttr::get(context_, name).getValue(); }
+
+  /// The swept dim of which the node has a block.
+  const SweptDim* swept(Name dim, std::size_t node) const {
+    for (std::size_t i = 0; i < dims_.size(); ++i)
+      if (dims_[i].whole == dim && !is_whole_[i][node]) return &dims_[i];
+    return nullptr;
+  }
+
+  Names names_in_block(std::size_t node) {
+    Names names;
+    for (const Name dim : stage_.nodes()[node].type.dims) names.add(swept(dim, node) == nullptr ? dim : kept(swept(dim, node)->block));
+    for (const Name dim : names) graph_.dim(dim);
+    return names;
+  }
+
+  /// The result of the blocks before, as the input that follows the stage's own.
+  void add_before() {
+    const auto result = static_cast<std::size_t>(stage_.outputs()[0].node);
+    before_ = graph_.input(kept(fmt::format("a{}", values_.size())), names_in_block(result), stage_.nodes()[result].type.kind);
+  }
+
+  /// With the result of the blocks before, which is not there yet at the first.
+  Value added_up(const Output& output) {
+    const Value is_later = extent(graph_.dim(kept(dims_.back().start))) > 0;
+    return values_[static_cast<std::size_t>(output.node)] + select(is_later, before_, 0.0);
+  }
+
+  template <class Op>
+  Value add(const Op& op, const Node& node) {
+    const std::size_t number = values_.size();
+    if constexpr (std::is_same_v<Op, Input>) {
+      return graph_.input(op.label, names_in_block(number), node.type.kind);
+    } else {
+      if constexpr (std::is_same_v<Op, Index>)
+        if (const SweptDim* dim = swept(op.dim, number)) return index(graph_.dim(kept(dim->block))) + extent(graph_.dim(kept(dim->start)));
+      if constexpr (requires { op.dim; }) graph_.dim(op.dim);
+      llvm::SmallVector<Value> operands;
+      for (const int operand : node.operands()) operands.push_back(values_[static_cast<std::size_t>(operand)]);
+      const Op changed = number == sum_ ? in_block(op, dims_.back().whole, kept(dims_.back().block)) : op;
+      return graph_.add(changed, std::span<const Value>(operands.data(), operands.size()), Here::current());
+    }
+  }
+
+  const Graph& stage_;
+  const std::vector<SweptDim>& dims_;
+  mlir::MLIRContext* context_;
+  std::vector<std::vector<bool>> is_whole_;  // of each swept dim
+  std::optional<std::size_t> sum_;           // the node that sums over the last of them, where the result adds up
+  Graph graph_;
+  std::vector<Value> values_;  // of the stage's nodes
+  Value before_{};
+};
+
+}  // namespace
+
+Graph in_blocks(const Graph& stage, const std::vector<SweptDim>& dims, mlir::MLIRContext* context) { return BlockGraph(stage, dims, context).make(); }
 
 std::vector<SweptDim> dims_read_in_blocks(const Graph& stage, std::size_t operand, const std::vector<SweptDim>& dims) {
   std::vector<SweptDim> read;

@@ -37,8 +37,13 @@ std::vector<bool> whole_nodes(const Graph& graph, std::string_view dim);
 /// Whether each position along the dim is computed by itself, from the same position of operands that have it and are not whole.
 bool is_apart_along(const Graph& graph, std::string_view dim);
 
+/// Whether the only result is a sum over all positions of the dim, which are apart before it, times what has not the dim: that of some positions and that
+/// of the others add up to it.
+bool adds_up_along(const Graph& graph, std::string_view dim);
+
 /// The graph of a stage for one block: positions along a swept dim are those of the whole. What is read under another name of the dim alone, as keys
-/// that are tokens are, stays whole. Names of dims live as long as the context.
+/// that are tokens are, stays whole. Where the result adds up along the last of the dims, one more input, behind the others, is the result of the blocks
+/// before, which is not read at the first. Names of dims live as long as the context.
 Graph in_blocks(const Graph& stage, const std::vector<SweptDim>& dims, mlir::MLIRContext* context);
 
 /// Of the swept dims those whose blocks the stage reads of its operand of this number.

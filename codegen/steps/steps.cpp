@@ -9,6 +9,7 @@
 
 #include "codegen/dialect/extents.h"
 #include "codegen/dialect/import.h"
+#include "codegen/plan/attention_match.h"
 #include "codegen/plan/node_users.h"
 #include "codegen/steps/merged_dims.h"
 #include "codegen/steps/stage_key.h"
@@ -43,8 +44,8 @@ class Planner {
   KernelSteps plan() {
     add_arguments();
     add_results();
-    for (StageOp stage : function_.getBody().front().getOps<StageOp>()) add_view(stage);
     const SweptStages stages = swept_stages(function_);
+    for (StageOp stage : function_.getBody().front().getOps<StageOp>()) add_view(stage, stages);
     for (StageOp stage : stages.order) {
       if (views_.contains(stage.getOperation())) continue;
       sweep_ = sweep_of(stages, stage);
@@ -85,7 +86,7 @@ class Planner {
   }
 
   /// A stage that only merges, into a result of the function: what is merged is written there at once.
-  void add_view(StageOp stage) {
+  void add_view(StageOp stage, const SweptStages& stages) {
     const std::vector<Merge> merges = merges_of(stage);
     if (merges.empty()) return;
     const auto merged = llvm::cast<mlir::OpResult>(stage->getResult(0)), parts = llvm::dyn_cast<mlir::OpResult>(stage->getOperand(0));
@@ -94,7 +95,9 @@ class Planner {
     if (llvm::cast<StageOp>(parts.getOwner()).kind() == llvm::StringRef(WriteRowsRoles::name)) return;  // in the memory of an input
     const StepTensor& whole = plan_.tensors[*output];
     const std::optional<PartsOfDims> apart = taken_apart(whole.dims, merges, plan_.dims);
-    if (!apart || views_.size() + most_views_of_sweeps == ATTUNE_MAX_VIEWS || (!parts.hasOneUse() && element_of(parts) != whole.element)) return;
+    const bool is_as_stored = element_of(parts) == whole.element;
+    if (!is_as_stored && adds_up(llvm::cast<StageOp>(parts.getOwner()), sweep_of(stages, llvm::cast<StageOp>(parts.getOwner())))) return;
+    if (!apart || views_.size() + most_views_of_sweeps == ATTUNE_MAX_VIEWS || (!parts.hasOneUse() && !is_as_stored)) return;
     tensors_[parts.getAsOpaquePointer()] = plan_.tensors.size();
     tensors_[merged.getAsOpaquePointer()] = *output;
     plan_.tensors.push_back({whole.name, apart->dims, whole.element, StepTensor::Role::output, false, TensorView{*output, apart->counts}});
@@ -106,9 +109,13 @@ class Planner {
     return sweep == stages.sweeps.end() ? nullptr : &*sweep;
   }
 
+  /// The sweep's blocks add up to the result of the stage.
+  static bool adds_up(StageOp stage, const StageSweep* sweep) { return sweep != nullptr && adds_up_along(to_graph(stage), sweep->dims.back().whole); }
+
   void add(StageOp stage) {
     Step step{{}, to_graph(stage), {}, {}, {}, {}, {}, {}, {}};
     const Graph whole = step.graph;
+    adds_up_ = adds_up(stage, sweep_);
     if (sweep_ != nullptr) {
       step.graph = in_blocks(step.graph, sweep_->dims, function_.getContext());
       if (stage == sweep_->stages.front()) plan_.sweeps.push_back({plan_.steps.size(), sweep_->stages.size(), sweep_->dims});
@@ -127,13 +134,14 @@ class Planner {
       tensors_[result.getAsOpaquePointer()] = tensor;
       step.outputs.push_back(sweep_ == nullptr ? tensor : in_step(tensor, sweep_->dims));
     }
+    if (adds_up_) step.inputs.push_back(step.outputs[0]);
     finish(std::move(step), true);
   }
 
-  /// The first result of the function that the value is, if what other stages read of it is stored in the same way.
+  /// The first result of the function that the value is, if what other stages read of it, or what blocks add to it, is stored in the same way.
   std::optional<std::size_t> direct_result(mlir::OpResult value) const {
     for (const Result& result : results_)
-      if (result.value == value && (value.hasOneUse() || plan_.tensors[result.tensor].element == element_of(value))) return result.tensor;
+      if (result.value == value && ((value.hasOneUse() && !adds_up_) || plan_.tensors[result.tensor].element == element_of(value))) return result.tensor;
     return std::nullopt;
   }
 
@@ -149,7 +157,7 @@ class Planner {
       }
     std::string name = fmt::format("step{}", plan_.steps.size());
     if (value.getResultNumber() > 0) name += fmt::format("_{}", value.getResultNumber());
-    const bool is_rounded = plan_.products != Element::f32 && element_of(value) == Element::f32 && is_multiplied_alone(value);
+    const bool is_rounded = !adds_up_ && plan_.products != Element::f32 && element_of(value) == Element::f32 && is_multiplied_alone(value);
     const Element element = is_rounded ? plan_.products : element_of(value);
     if (sweep_ != nullptr && is_swept_alone(value)) dims = in_blocks(std::move(dims), sweep_->dims);
     plan_.tensors.push_back({std::move(name), std::move(dims), element, StepTensor::Role::stored});
@@ -206,12 +214,20 @@ class Planner {
     finish(std::move(step), false);
   }
 
+  /// The queries of attention where they are not the innermost dim that may be: then they go by positions, or by a name, which no key has.
+  static std::string_view told_queries(const Step& step) {
+    const AttentionRoles* roles = attention_in(step.roles);
+    if (roles == nullptr || roles->matmul < 0) return {};
+    const Names dims = query_dims(step.graph, *roles);
+    return roles->queries == dims[dims.size() - 1] ? std::string_view() : std::string_view(roles->queries);
+  }
+
   void finish(Step step, bool has_records) {
     std::vector<Element> read;
     for (const std::size_t input : step.inputs) read.push_back(plan_.tensors[input].element);
     std::vector<WrittenAs> written;
     for (const std::size_t output : step.outputs) written.push_back({plan_.tensors[output].dims, plan_.tensors[output].element});
-    StageText text = text_of(step.kind(), step.graph, read, written, plan_.known);
+    StageText text = text_of(step.kind(), step.graph, read, written, plan_.known, told_queries(step));
     step.identity = std::move(text.identity);
     if (plan_.products != Element::f32 && std::ranges::any_of(step.graph.nodes(), [](const Node& node) { return std::holds_alternative<Matmul>(node.op); })) {
       const std::string products = fmt::format(", products of {}", name_of(plan_.products));
@@ -251,6 +267,7 @@ class Planner {
   std::map<const void*, std::size_t> tensors_;  // that values stand in
   std::set<mlir::Operation*> views_;            // the stages that are no step: what they give is a view
   const StageSweep* sweep_ = nullptr;           // of the stage that is added
+  bool adds_up_ = false;                        // the sweep's blocks add up to the result of the stage that is added
   std::map<std::pair<std::size_t, std::vector<std::string>>, std::size_t> parts_;  // the views of tensors that sweeps take, by whole and dims
 };
 
@@ -263,6 +280,13 @@ std::string KernelSteps::before_renames(std::string dim) const {
     if (d.formula != Formula::product || d.value != 1 || d.operands.size() != 1) return dim;
     dim = std::string(d.operands[0]);
   }
+}
+
+KnownExtents KernelSteps::known_on_devices() const {
+  KnownExtents extents = known;
+  for (const Sweep& sweep : sweeps)
+    for (const SweptDim& dim : sweep.dims) extents[dim.start] = 0;
+  return extents;
 }
 
 KernelSteps kernel_steps(mlir::func::FuncOp function) { return Planner(function).plan(); }

@@ -67,6 +67,8 @@ struct KernelSteps {
   /// The dim whose other name this one is: keys are tokens where queries and keys are of one sequence, and a block is of its whole. Limits of one extent
   /// meet then.
   std::string before_renames(std::string dim) const;
+  /// And that blocks of sweeps begin at 0: on a device they are whole dims.
+  KnownExtents known_on_devices() const;
 };
 
 /// Of a function whose body is stages (after form_stages). A result that another element or another order of dims is wanted of is copied by a

@@ -57,9 +57,10 @@ class SweepFinder {
 
   SweptStages find() {
     const std::vector<StageOp> stages = order_;
-    for (StageOp stage : stages)
-      for (const Pair& pair : pairs_of(stage))
-        if (!is_swept(stage)) sweep(stage, pair);
+    for (const bool may_add : {false, true})
+      for (StageOp stage : stages)
+        for (const Pair& pair : pairs_of(stage, may_add))
+          if (!is_swept(stage)) sweep(stage, pair, may_add);
     std::ranges::sort(sweeps_, {}, [&](const StageSweep& sweep) { return llvm::find(order_, sweep.stages.front()) - order_.begin(); });
     return {order_, sweeps_};
   }
@@ -69,8 +70,9 @@ class SweepFinder {
     return std::ranges::any_of(sweeps_, [&](const StageSweep& sweep) { return sweep.has(stage); });
   }
 
-  /// What a gemm multiplies: each dim that one operand alone has with each that the other alone has, both ways round.
-  static std::vector<Pair> pairs_of(StageOp stage) {
+  /// What a gemm multiplies: each dim that one operand alone has with each that the other alone has, both ways round. Where blocks may add up, those of
+  /// inner dims first: of a group of heads and its queries, a block is of queries.
+  static std::vector<Pair> pairs_of(StageOp stage, bool may_add) {
     std::vector<Pair> pairs;
     const Graph graph = to_graph(stage);
     const StageRolesAnswer found = find_roles(stage.kind(), graph);
@@ -87,18 +89,20 @@ class SweepFinder {
           pairs.push_back({std::string(of_a), std::string(of_b), over, has_batch});
           pairs.push_back({std::string(of_b), std::string(of_a), over, has_batch});
         }
+    if (may_add) std::ranges::reverse(pairs);
     return pairs;
   }
 
   /// Sweeps what reads and writes the pairs that the stage makes, if it may be.
-  void sweep(StageOp stage, const Pair& pair) {
+  void sweep(StageOp stage, const Pair& pair, bool may_add) {
     const Group group = around(stage, pair);
     bool runs = false;
     for (mlir::Operation* op : group) {
       auto member = llvm::cast<StageOp>(op);
       const Graph graph = to_graph(member);
-      if (is_swept(member) || member.kind() == llvm::StringRef(WriteRowsRoles::name) || !may_sweep(member, graph, pair.rows, group)) return;
-      runs = runs || runs_along(*find_roles(member.kind(), graph).roles, graph, pair);
+      const bool adds_up = may_add && may_add_up(member, graph, pair.rows, group);
+      if (is_swept(member) || member.kind() == llvm::StringRef(WriteRowsRoles::name) || !(adds_up || may_sweep(member, graph, pair.rows, group))) return;
+      runs = runs || (adds_up ? pair.has_batch : runs_along(*find_roles(member.kind(), graph).roles, graph, pair));
     }
     const std::optional<std::vector<StageOp>> order = together(group);
     if (!runs || !order) return;
@@ -132,10 +136,7 @@ class SweepFinder {
   /// Each result has the dim and is computed along it position by position, from the same positions of what others of the group make; and none is merged
   /// with it.
   static bool may_sweep(StageOp stage, const Graph& graph, std::string_view dim, const Group& group) {
-    if (!is_apart_along(graph, dim)) return false;
-    const std::vector<bool> is_whole = whole_nodes(graph, dim);
-    for (unsigned i = 0; i < stage->getNumOperands(); ++i)
-      if (is_whole[i] && group.contains(stage->getOperand(i).getDefiningOp())) return false;
+    if (!is_apart_along(graph, dim) || reads_whole_of(group, stage, graph, dim)) return false;
     for (const mlir::Value result : stage->getResults()) {
       if (!has(result, dim)) return false;
       for (mlir::Operation* user : result.getUsers())
@@ -144,6 +145,23 @@ class SweepFinder {
             if (std::ranges::find(merge.from, dim) != merge.from.end()) return false;
     }
     return true;
+  }
+
+  /// The result is a sum of f32 over the dim, and none of the group needs it.
+  static bool may_add_up(StageOp stage, const Graph& graph, std::string_view dim, const Group& group) {
+    if (stage.kind() != llvm::StringRef(GemmRoles::name) && stage.kind() != llvm::StringRef(ReduceRoles::name)) return false;
+    if (!adds_up_along(graph, dim) || reads_whole_of(group, stage, graph, dim)) return false;
+    const mlir::Value sum = stage->getResult(0);
+    return llvm::cast<TensorType>(sum.getType()).element() == Element::f32 &&
+           llvm::none_of(sum.getUsers(), [&](mlir::Operation* user) { return group.contains(user); });
+  }
+
+  /// All positions along the dim of what one of the group makes.
+  static bool reads_whole_of(const Group& group, StageOp stage, const Graph& graph, std::string_view dim) {
+    const std::vector<bool> is_whole = whole_nodes(graph, dim);
+    for (unsigned i = 0; i < stage->getNumOperands(); ++i)
+      if (is_whole[i] && group.contains(stage->getOperand(i).getDefiningOp())) return true;
+    return false;
   }
 
   /// The stages in an order in which the group stands together; nothing if what the group needs of another needs the group. What writes into an input

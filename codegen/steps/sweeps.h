@@ -35,9 +35,11 @@ inline constexpr std::size_t most_views_of_sweeps = ATTUNE_MAX_VIEWS - Graph::ma
 
 /// Of a function whose body is stages. Swept are those around a product of rows and columns that is stored, where
 ///
-/// - whatever reads or writes such pairs computes each row by itself, and
-/// - something runs along the columns of a row that is no product and no sum: attention, a softmax, a walk. (A hidden layer is products and norms: its
-///   columns are as many as a token has features, and weights are packed once for all tokens.)
+/// - whatever reads or writes such pairs computes each row by itself, or is a product or a sum over rows: blocks add up to its result, as those of queries
+///   add up to the gradients of keys and values, and
+/// - something runs along the columns of a row that is no product and no sum: attention, a softmax, a walk; or blocks add up, and rows and columns share a
+///   batch. (A hidden layer is products and norms of tokens and weights: its columns are as many as a token has features, and weights are packed once for
+///   all tokens.)
 SweptStages swept_stages(mlir::func::FuncOp function);
 
 }  // namespace attune

@@ -89,8 +89,8 @@ StepArguments::StepArguments(Builder& builder, const KernelSteps& plan, const St
     argument.strides.push_back(Code(builder).number(1));
     tensors_.push_back(std::move(argument));
   }
-  for (const auto& [dim, extent] : plan.known) extents_.emplace(dim, Emitted::integer(builder, extent));
-  for (const std::string& dim : step.dims) extents_.insert_or_assign(dim, Emitted{&builder, function.getArgument(next++), extent_range});
+  for (const std::string& dim : step.dims) extents_.emplace(dim, Emitted{&builder, function.getArgument(next++), extent_range});
+  for (const auto& [dim, extent] : plan.known_on_devices()) extents_.insert_or_assign(dim, Emitted::integer(builder, extent));
 }
 
 mlir::Value StepArguments::offset(const Argument& tensor, const Coordinates& at) const {

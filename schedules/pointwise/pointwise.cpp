@@ -82,7 +82,7 @@ Stored pointwise(const Pointwise& body, const Extents& extents, const Machine& m
     stage.vectorize(lane);
   };
   // The last vector of a row is moved back over the one before it; rows shorter than a vector have none.
-  schedule(result.specialize(length >= lanes), TailStrategy::ShiftInwards);
+  if (!body.adds_up) schedule(result.specialize(length >= lanes), TailStrategy::ShiftInwards);
   schedule(result, TailStrategy::GuardWithIf);
   return {result, body.out};
 }

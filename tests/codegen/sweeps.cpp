@@ -46,11 +46,41 @@ void normed_weights(Graph& g, const Attention& a) {
   const Value scores = a.scores(), apart = scores - mean(scores, a.keys);
   output_rows(g, a, matmul(apart * rsqrt(mean(apart * apart, a.keys) + 1e-5), a.v, a.keys));
 }
-/// A column's sum needs all rows.
+/// A column's sum is that of all blocks of rows.
 void column_sums(Graph& g, const Attention& a) {
   const Value weights = cumulative_sum(a.scores(), a.keys);
   output_rows(g, a, matmul(weights, a.v, a.keys));
-  g.output("columns", sum(weights, a.queries), {a.batch, a.heads, a.keys});
+  g.output("columns", -0.5 * sum(weights, a.queries), {a.batch, a.heads, a.keys});
+}
+/// What the output depends on the operands by (Dao et al. 2022, algorithm 4). Blocks of rows add up to those of keys and values, of which one is merged
+/// into a result.
+void gradients(Graph& g, const Attention& a) {
+  const Value d_out = g.input("d_out", {a.batch, a.heads, a.queries, a.value_depth});
+  const Value weights = softmax(a.scores(), a.keys), d_weights = matmul(d_out, a.v, a.value_depth);
+  const Value d_scores = weights * (d_weights - sum(weights * d_weights, a.keys)) * (1 / sqrt(extent(a.depth)));
+  const Dim width = g.dim("width");
+  g.output("d_q", matmul(d_scores, a.k, a.keys), {a.batch, a.heads, a.queries, a.depth});
+  g.output("d_k", merge(matmul(d_scores, a.q, a.queries), {a.heads, a.depth}, width), {a.batch, a.keys, width});
+  g.output("d_v", matmul(weights, d_out, a.queries), {a.batch, a.keys, a.heads, a.value_depth});
+}
+/// Heads share keys and values, to whose gradients all of them add up.
+void shared_gradients(Graph& g, const Attention& a) {
+  const Value k = g.input("key", {a.batch, a.keys, a.depth}), v = g.input("value", {a.batch, a.keys, a.value_depth});
+  const Value d_out = g.input("d_out", {a.batch, a.heads, a.queries, a.value_depth});
+  const Value weights = softmax(matmul(a.q, k, a.depth), a.keys), d_weights = matmul(d_out, v, a.value_depth);
+  const Value d_scores = weights * (d_weights - sum(weights * d_weights, a.keys));
+  g.output("d_k", matmul(d_scores, a.q, {a.heads, a.queries}), {a.batch, a.keys, a.depth});
+  g.output("d_v", matmul(weights, d_out, {a.heads, a.queries}) / to_real(extent(a.heads)), {a.batch, a.keys, a.value_depth});
+}
+/// The sum over rows is not what blocks add up to, but its square.
+void squared_sums(Graph& g, const Attention& a) {
+  const Value weights = cumulative_sum(a.scores(), a.keys), columns = matmul(weights, a.q, a.queries);
+  g.output("out", columns * columns, {a.batch, a.heads, a.keys, a.depth});
+}
+/// A row needs the sum over all of them.
+void divided_by_columns(Graph& g, const Attention& a) {
+  const Value weights = cumulative_sum(a.scores(), a.keys);
+  output_rows(g, a, matmul(weights * sum(weights, a.queries), a.v, a.keys));
 }
 /// The hidden layer is stored, and nothing runs along it but products.
 void hidden_layer(Graph& g, const Attention& a) {
@@ -135,10 +165,14 @@ TEST_CASE("stages that store pairs are swept over rows and what else each has", 
   CHECK(sweeps_of(counted_positions) == Texts{"1 to 3: batch heads queries"});
   CHECK(sweeps_of(tokens_twice) == Texts{"1 to 2: tokens"});
   CHECK(sweeps_of(normed_weights) == Texts{"1 to 4: batch heads queries"});
+  CHECK(sweeps_of(column_sums) == Texts{"1 to 4: batch heads queries"});
+  CHECK(sweeps_of(gradients) == Texts{"1 to 7: batch queries"});
+  CHECK(sweeps_of(shared_gradients) == Texts{"1 to 6: batch queries"});
 }
 
 TEST_CASE("nothing is swept where a row is not computed by itself, or where products and norms alone read what is stored", "[sweeps]") {
-  CHECK(sweeps_of(column_sums) == Texts{});
+  CHECK(sweeps_of(squared_sums) == Texts{});
+  CHECK(sweeps_of(divided_by_columns) == Texts{});
   CHECK(sweeps_of(hidden_layer) == Texts{});
   CHECK(sweeps_of(normed_layer) == Texts{});
   CHECK(sweeps_of(tokens_alone) == Texts{});
@@ -179,6 +213,9 @@ TEST_CASE("kernels of several blocks give the interpreter's results, and store n
                         {"talking_heads", talking_heads, "batch=2,heads=2,queries=193,keys=1201,depth=5,value_depth=3,mixed=3,last=2", 2 * 2 * 193 * 1201, 4},
                         {"counted_positions", counted_positions, "batch=1,heads=1,queries=513,keys=1301,depth=5,value_depth=3", 513 * 1301, 2},
                         {"normed_weights", normed_weights, "batch=1,heads=3,queries=350,keys=701,depth=5,value_depth=3", 3 * 350 * 701, 1},
+                        {"column_sums", column_sums, "batch=1,heads=3,queries=350,keys=701,depth=5,value_depth=3", 3 * 350 * 701, 2},
+                        {"gradients", gradients, "batch=1,heads=3,queries=350,keys=701,depth=5,value_depth=3", 3 * 350 * 701, 3},
+                        {"shared_gradients", shared_gradients, "batch=2,heads=2,queries=350,keys=701,depth=5,value_depth=3", 4 * 350 * 701, 3},
                         {"tokens_twice", tokens_twice, "tokens=1301,depth=5", 1301 * 1301, 1}};
   for (const Case& tried : cases) {
     const Graph graph = graph_of(tried.make);

@@ -130,6 +130,7 @@ struct Pointwise {
   static constexpr std::string_view name = "pointwise";
   Piece x;
   std::vector<std::string> out;
+  bool adds_up = false;  ///< reads the elements that it writes: each may be written once
   std::optional<RowPlaces> places = {};  ///< then only these rows of the Func are stored, and x is over `out` with rows in place of along
   std::optional<RowWalk> walk = {};      ///< then the Func is over results of a walk along rows of x
   std::optional<RowChoice> choice = {};  ///< then the Func is over what is chosen of rows of x
