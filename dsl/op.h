@@ -93,6 +93,8 @@ struct Operand {
 //   double rounded_size(const DimExtents&, double result) const  what is rounded in the result's stead, if that may be smaller than its parts
 //   void rounded_reference(const DimExtents&, in, out, rounded) const  the reference of an operation that rounds on its way: rounded(x, size) is x, moved
 //                                              by a rounding of a number of that size
+// And of its gradients (dsl/pulled.h):
+//   void pull(auto& g) const                   those by its operands. Without it they are those of what a composite expands to, and none of others
 
 /// The operation has one meaning over many numbers: `apply`.
 template <class Op>

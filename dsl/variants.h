@@ -5,6 +5,7 @@
 
 #include "dsl/variants/additive.h"
 #include "dsl/variants/alibi.h"
+#include "dsl/variants/attention_gradients.h"
 #include "dsl/variants/biased.h"
 #include "dsl/variants/block_diffusion.h"
 #include "dsl/variants/cached.h"
@@ -113,7 +114,8 @@ using AnyVariant = std::variant<SingleHead,        //
                                 ProbWeights,       //
                                 RecurrentAttention,  //
                                 LateInteraction,     //
-                                CrossEntropy>;
+                                CrossEntropy,        //
+                                AttentionGradients>;
 
 /// Calls `visit(variant)` with every variant, its parameters at their defaults, in the order of the list.
 template <class Visit>

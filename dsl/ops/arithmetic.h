@@ -12,6 +12,10 @@ struct Add {
   static constexpr auto fields = std::tuple{};
   template <class N>
   static constexpr auto apply(N a, N b) -> decltype(a + b) { return a + b; }
+  constexpr void pull(auto& g) const {
+    g.add(0, [&] { return g.out; });
+    g.add(1, [&] { return g.out; });
+  }
 };
 
 struct Subtract {
@@ -21,6 +25,10 @@ struct Subtract {
   static constexpr auto fields = std::tuple{};
   template <class N>
   static constexpr auto apply(N a, N b) -> decltype(a - b) { return a - b; }
+  constexpr void pull(auto& g) const {
+    g.add(0, [&] { return g.out; });
+    g.add(1, [&] { return -g.out; });
+  }
 };
 
 struct Multiply {
@@ -30,6 +38,10 @@ struct Multiply {
   static constexpr auto fields = std::tuple{};
   template <class N>
   static constexpr auto apply(N a, N b) -> decltype(a * b) { return a * b; }
+  constexpr void pull(auto& g) const {
+    g.add(0, [&] { return g.out * g.in(1); });
+    g.add(1, [&] { return g.out * g.in(0); });
+  }
 };
 
 struct Divide {
@@ -39,6 +51,10 @@ struct Divide {
   static constexpr auto fields = std::tuple{};
   template <class N>
   static constexpr auto apply(N a, N b) -> decltype(a / b) { return a / b; }
+  constexpr void pull(auto& g) const {
+    g.add(0, [&] { return g.out / g.in(1); });
+    g.add(1, [&] { return -g.out * g.y / g.in(1); });
+  }
 };
 
 struct FloorDiv {
@@ -66,6 +82,7 @@ struct Negate {
   static constexpr auto fields = std::tuple{};
   template <class N>
   static constexpr auto apply(N a) -> decltype(-a) { return -a; }
+  constexpr void pull(auto& g) const { g.add(0, [&] { return -g.out; }); }
 };
 
 namespace detail::forms {
@@ -80,6 +97,8 @@ struct Abs {
   static constexpr auto fields = std::tuple{};
   template <class N>
   static constexpr auto apply(N a) -> decltype(detail::forms::abs_of(a)) { return detail::forms::abs_of(a); }
+  /// 0 at 0.
+  constexpr void pull(auto& g) const { g.add(0, [&] { return select(g.in(0) > 0, g.out, select(g.in(0) < 0, -g.out, 0.0)); }); }
 };
 
 struct Minimum {
@@ -89,6 +108,11 @@ struct Minimum {
   static constexpr auto fields = std::tuple{};
   template <class N>
   static constexpr auto apply(N a, N b) -> decltype(minimum(a, b)) { return minimum(a, b); }
+  /// Half for each where both are equal.
+  constexpr void pull(auto& g) const {
+    g.add(0, [&] { return select(g.in(0) == g.in(1), 0.5 * g.out, select(g.in(0) < g.in(1), g.out, 0.0)); });
+    g.add(1, [&] { return select(g.in(0) == g.in(1), 0.5 * g.out, select(g.in(1) < g.in(0), g.out, 0.0)); });
+  }
 };
 
 struct Maximum {
@@ -98,6 +122,11 @@ struct Maximum {
   static constexpr auto fields = std::tuple{};
   template <class N>
   static constexpr auto apply(N a, N b) -> decltype(maximum(a, b)) { return maximum(a, b); }
+  /// Half for each where both are equal.
+  constexpr void pull(auto& g) const {
+    g.add(0, [&] { return select(g.in(0) == g.in(1), 0.5 * g.out, select(g.in(0) > g.in(1), g.out, 0.0)); });
+    g.add(1, [&] { return select(g.in(0) == g.in(1), 0.5 * g.out, select(g.in(1) > g.in(0), g.out, 0.0)); });
+  }
 };
 
 constexpr Value operator+(Operand a, Operand b) { return binary<Add>(a, b); }

@@ -60,6 +60,14 @@ struct Concat {
       first += count;
     }
   }
+  constexpr void pull(auto& g) const {
+    auto first = 0 * extent(g.dim(into));
+    for (int i = 0; i < g.count(); ++i) {
+      const auto own = g.dim(along_of(static_cast<std::size_t>(i)));
+      g.add(i, [&] { return gather(g.out, index(own) + first, g.dim(into)); });
+      first = first + extent(own);
+    }
+  }
 };
 
 /// concat({{past, past_tokens}, {fresh, tokens}}, keys)

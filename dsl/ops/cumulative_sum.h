@@ -37,6 +37,7 @@ struct CumulativeSum {
       }
     });
   }
+  constexpr void pull(auto& g) const { g.add(0, [&] { return reverse_cumulative_sum(g.out, g.dim(over), exclusive); }); }
 };
 
 /// cumulative_sum(lengths, batch)   cumulative_sum(lengths, batch, true): where each sequence of a packed batch begins

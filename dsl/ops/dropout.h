@@ -42,6 +42,10 @@ struct Dropout {
       out.data[e] = (words[e % 4] >> 8) >= threshold() ? in[0].data[e] / (1 - rate) : 0;
     }
   }
+  /// Ones are dropped where x is, which has the order of dims by which elements are numbered.
+  constexpr void pull(auto& g) const {
+    g.add(0, [&] { return g.out * dropout(select(g.in(0) == g.in(0), 1.0, 1.0), rate, g.in(1), g.in(2)); });
+  }
 };
 
 constexpr Value dropout(Value x, double rate, Value seed, Value offset, Here at = Here::current()) {

@@ -37,6 +37,14 @@ struct Gather {
       out.data[at[2]] = is_inside ? in[0].data[at[0] + static_cast<std::size_t>(row * step)] : outside;
     });
   }
+  /// A row of the table gets what all the numbers that chose it give: a product with ones where they did.
+  constexpr void pull(auto& g) const {
+    if (g.has(1, along)) return g.refuse("elements that ids put in another order along a dim of their own");
+    g.add(0, [&] {
+      const auto ids = kind_of(g.in(1)) == Kind::i64 ? g.in(1) : to_i64(g.in(1));
+      return g.product(g.out, select(ids == index(g.dim(along)), 1.0, 0.0), 0);
+    });
+  }
 };
 
 constexpr Value gather(Value table, Value ids, Dim along, Here at = Here::current()) {

@@ -39,6 +39,7 @@ struct JointSoftmax {
     const Value total = call(ReduceSum{over}, {weight}, at);
     return call(Divide{}, {weight, call(Select{}, {is_hidden, real(1), total}, at)}, at);
   }
+  constexpr void pull(auto& g) const { g.add(0, [&] { return g.y * (g.out - g.sum(g.y * g.out, over)); }); }
 };
 
 constexpr Value softmax(Value x, std::initializer_list<Dim> over, Here at = Here::current()) {

@@ -49,6 +49,7 @@ struct LogSumExp {
       out.data[at[1]] = is_nan ? std::numeric_limits<double>::quiet_NaN() : sum == 0 ? greatest : greatest + std::log(sum);
     });
   }
+  constexpr void pull(auto& g) const { g.add(0, [&] { return g.out * softmax(g.in(0), g.dim(over)); }); }
 };
 
 constexpr Value log_sum_exp(Value x, Dim over, Here at = Here::current()) { return call(LogSumExp{over.name}, {x}, at); }

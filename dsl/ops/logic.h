@@ -39,6 +39,10 @@ struct Select {
   static constexpr auto fields = std::tuple{};
   template <class B, class N>
   static constexpr auto apply(B a, N b, N c) -> decltype(select(a, b, c)) { return select(a, b, c); }
+  constexpr void pull(auto& g) const {
+    g.add(1, [&] { return select(g.in(0), g.out, 0.0); });
+    g.add(2, [&] { return select(g.in(0), 0.0, g.out); });
+  }
 };
 
 constexpr Value operator&&(Operand a, Operand b) { return binary<And>(a, b); }

@@ -54,6 +54,10 @@ struct Matmul {
       out.data[at[2]] = sum;
     });
   }
+  constexpr void pull(auto& g) const {
+    g.add(0, [&] { return g.product(g.out, g.in(1), 0); });
+    g.add(1, [&] { return g.product(g.out, g.in(0), 1); });
+  }
 };
 
 constexpr Value matmul(Value a, Value b, Dim over, Here at = Here::current()) { return call(Matmul{{over.name}}, {a, b}, at); }

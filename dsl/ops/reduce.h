@@ -32,6 +32,7 @@ struct ReduceSum {
   void reference(const DimExtents& extents, std::span<const Array> in, Array& out) const {
     Walk(in[0].type.dims, extents, {&in[0], &out}).run([&](auto at) { out.data[at[1]] += in[0].data[at[0]]; });
   }
+  constexpr void pull(auto& g) const { g.add(0, [&] { return g.spread(g.out, over); }); }
 };
 
 struct ReduceMax {
@@ -51,6 +52,13 @@ struct ReduceMax {
   static constexpr double lowest(Kind kind) {
     if (kind == Kind::real) return -std::numeric_limits<double>::infinity();
     return kind == Kind::i64 ? -9223372036854775808.0 : -2147483648.0;
+  }
+  /// Shared by all elements that are the maximum.
+  constexpr void pull(auto& g) const {
+    g.add(0, [&] {
+      const auto is_greatest = select(g.in(0) == g.y, 1.0, 0.0);
+      return g.out / g.sum(is_greatest, over) * is_greatest;
+    });
   }
 };
 

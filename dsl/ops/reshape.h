@@ -1,28 +1,9 @@
-/// Other names for the same elements: rename, split, merge. Nothing is moved.
+/// Other dims for the same elements: split, merge. Nothing is moved.
 #pragma once
 
-#include "dsl/ops/matmul.h"
+#include "dsl/ops/rename.h"
 
 namespace attune {
-
-struct Rename {
-  Name from, to;
-
-  static constexpr std::string_view name = "rename", meaning = "y[.., to] = x[.., from]; `to` has the extent of `from`";
-  static constexpr int arity = 1;
-  static constexpr double roundings = 0;
-  static constexpr auto fields = std::tuple{Field{"from", &Rename::from}, Field{"to", &Rename::to}};
-
-  /// The type of x with `to` at the place of `from`. Refuses a `from` that x lacks and a `to` that it has.
-  constexpr Checked infer(std::span<const Type> in) const {
-    const Type type{in[0].kind, in[0].dims.renamed(from, to)};
-    if (Text problem = refuse_missing({from}, "renames", "x", in[0]); !problem.empty()) return {type, problem};
-    if (in[0].dims.has(to)) return refuse(type, "renames ", from, " to ", to, ", which x has already: x is ", in[0].dims);
-    return {type, {}};
-  }
-  constexpr void derive(std::span<const Type>, auto add) const { add(Derivation{to, Formula::product, {from}, 1}); }
-  void reference(const DimExtents&, std::span<const Array> in, Array& out) const { out.data = in[0].data; }
-};
 
 /// One dim that `split` makes: its name, and its extent unless it takes what is left.
 struct Part {
@@ -81,6 +62,16 @@ struct Split {
     add(rest);
   }
   void reference(const DimExtents&, std::span<const Array> in, Array& out) const { out.data = in[0].data; }
+  constexpr void pull(auto& g) const {
+    g.add(0, [&] {
+      auto read = g.out, number = index(g.dim(from));
+      for (int i = into.size() - 1; i >= 0; --i) {
+        read = gather(read, i == 0 ? number : mod(number, extent(g.dim(into[i]))), g.dim(into[i]));
+        if (i > 0) number = floor_div(number, extent(g.dim(into[i])));
+      }
+      return read;
+    });
+  }
 };
 
 struct Merge {
@@ -121,9 +112,16 @@ struct Merge {
       }
     Walk(dims, extents, {&in[0], &merged}).run([&](auto at) { out.data[at[1]] = in[0].data[at[0]]; });
   }
+  /// Each element is read at its number among those of the merged dims.
+  constexpr void pull(auto& g) const {
+    g.add(0, [&] {
+      auto number = index(g.dim(from[0]));
+      for (int i = 1; i < from.size(); ++i) number = number * extent(g.dim(from[i])) + index(g.dim(from[i]));
+      return gather(g.out, number, g.dim(into));
+    });
+  }
 };
 
-constexpr Value rename(Value x, Dim from, Dim to, Here at = Here::current()) { return call(Rename{from.name, to.name}, {x}, at); }
 /// split(x, model, {{heads, 12}, depth}). Where more than one extent is not stated, those that dims are fixed to count.
 constexpr Value split(Value x, Dim from, std::initializer_list<Part> into, Here at = Here::current()) {
   Split op{from.name, {}, {}};

@@ -27,6 +27,7 @@ struct ReverseCumulativeSum {
     const auto turned = [&](Value x) { return call(Gather{over}, {x, opposite}, at); };
     return turned(call(CumulativeSum{over, exclusive}, {turned(in[0])}, at));
   }
+  constexpr void pull(auto& g) const { g.add(0, [&] { return cumulative_sum(g.out, g.dim(over), exclusive); }); }
 };
 
 /// reverse_cumulative_sum(x, tokens, true): what follows a token

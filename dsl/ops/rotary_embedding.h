@@ -54,6 +54,12 @@ struct RotaryEmbedding {
     const Value is_turned = call(Less{}, {place, call(Multiply{}, {count, whole(2)}, at)}, at);
     return call(Select{}, {is_turned, turned, in[0]}, at);
   }
+  /// Turned back.
+  constexpr void pull(auto& g) const {
+    if (g.wanted[1] || g.wanted[2]) return g.refuse("its angles");
+    const auto form = interleaved ? RotaryPairs::interleaved : RotaryPairs::half_split;
+    g.add(0, [&] { return rotary_embedding(g.out, g.in(1), -g.in(2), g.dim(over), g.dim(pairs), form); });
+  }
 };
 
 /// By tables of cosines and sines [.., pairs], as ONNX takes them. The part of x that is turned is twice as wide as `pairs`.

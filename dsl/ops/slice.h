@@ -37,6 +37,14 @@ struct Slice {
       for (std::size_t i = 0; i < all; ++i) out.data[at[1] + i * other] = in[0].data[at[0] + (first + i * by) * own];
     });
   }
+  /// What no position reads gets nothing.
+  constexpr void pull(auto& g) const {
+    g.add(0, [&] {
+      const auto place = index(g.dim(from)) - start, number = floor_div(place, step);
+      const auto is_read = place >= 0 && mod(place, step) == 0 && number < extent(g.dim(into));
+      return select(is_read, gather(g.out, select(is_read, number, 0), g.dim(into)), 0.0);
+    });
+  }
 };
 
 /// slice(x, tokens, {.start = 1}, rest)   slice(x, tokens, {.step = 2, .count = 8}, even)

@@ -51,6 +51,7 @@ struct Softmax {
         if (sum != 0) out.data[at[0] + j * step] /= sum;
     });
   }
+  constexpr void pull(auto& g) const { g.add(0, [&] { return g.y * (g.out - g.sum(g.y * g.out, {over})); }); }
 };
 
 constexpr Value softmax(Value x, Dim over, Here at = Here::current()) { return call(Softmax{over.name}, {x}, at); }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "dsl/graph.h"
+#include "dsl/gradients.h"
 
 namespace attune {
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check.sh COMPILER ROOT PRECOMPILED FILE...: every FILE must fail to compile with the sentence of its first line in the
 # first error, and its valid twin (the same file with -DVALID) must compile. PRECOMPILED is a header that includes
-# dsl/graph.h, compiled beforehand by the same compiler. Each failure names the file.
+# dsl/gradients.h, compiled beforehand by the same compiler. Each failure names the file.
 #
 # A compiler reads PRECOMPILED for longer than a program takes. So all programs are compiled as one, each in a namespace
 # of its own, and again one by one only if the errors are not one for each program, in their order.

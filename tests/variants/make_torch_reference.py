@@ -289,6 +289,11 @@ for name, sources in (("encoder_layer-gated", (t,)), ("decoder_layer-gated", (t,
     given = {"x": tokens, "memory": memory} if len(sources) > 1 else {"x": tokens}
     said = {} if len(sources) > 1 else {"causal": True}
     case(name, {**given, **w}, array(m(*sources)), norm_first=True, norm="rms", activation="swiglu", **said)
+for name, queries, keys, causal in (("attention_gradients", 5, 7, False), ("attention_gradients-causal", 7, 5, True)):
+    x = qkv(queries, keys, d_out=normal(B, H, queries, V))
+    given = [t.requires_grad_() for t in of(x)]
+    attention(*given, is_causal=causal).backward(tensor(x["d_out"]))
+    case(name, x, {f"d_{n}": array(t.grad) for n, t in zip("qkv", given)}, causal=causal)
 
 if __name__ == "__main__":
     reference.write(pathlib.Path(sys.argv[1]))

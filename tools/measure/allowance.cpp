@@ -26,11 +26,14 @@ Measured measured(const Array& expected, const Array& moved, attune_storage stor
   double most = std::numeric_limits<float>::min();  // less is zero to kernels
   for (std::size_t i = 0; i < moved.data.size(); ++i) {
     const double x = expected.data[i], near = share * std::max(size, std::isfinite(x) ? std::abs(x) : 0);
-    if (moved.data[i] <= near) most = std::max(most, moved.data[i]);
-    else result.allowance.unsettled.emplace(i, factor * moved.data[i]);
+    if (moved.data[i] <= near) {
+      most = std::max(most, moved.data[i]);
+      continue;
+    }
+    result.allowance.unsettled.emplace(i, factor * moved.data[i]);
+    if (x != 0) ++result.unsettled;
   }
   result.allowance.number = factor * most + info.least;
-  result.unsettled = result.allowance.unsettled.size();
   return result;
 }
 

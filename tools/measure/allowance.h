@@ -36,7 +36,8 @@ struct Judge {
 ///   square (a sixteenth where operands of products may be rounded to bf16). Kernels of the variants were seen to be off by up to 0.4 max(moved):
 ///   the factor is for sums in an order that is worse, and unlucky draws;
 /// - the other elements, to which the inputs say little (a comparison of two reals that nearly agree, what is left of large numbers that cancel), are
-///   *unsettled*: 4 moved for each. More than one in a hundred of an output is a problem: a comparison would say nothing;
+///   *unsettled*: 4 moved for each. More than one in a hundred of an output that are not 0 is a problem: a comparison would say nothing. (What is 0 in
+///   double precision cancels exactly, as the gradient of a softmax over one key does, and a kernel's is as near to 0 as rounding leaves it);
 /// - share = the rounding of the result itself for its storage, which is the last of several (2^-24 in f32, 2^-8 in bf16,
 /// 2^-11 in f16), and the distance
 ///   of subnormal numbers is added to `number`.
