@@ -153,6 +153,16 @@ def attention(row, inputs, q, k, v, at):
     return weights @ v, largest * abs(v).max() * total, abs(v).max() * total
 
 
+def gradient(row, inputs, at):
+    """d_q of the queries `at`, in double; and what a rounding of scores may cost."""
+    q, k, v, d_out = (inputs[n].astype("float64") for n in ("q", "k", "v", "d_out"))
+    scores = q[:, :, at] @ k.swapaxes(-1, -2) / numpy.sqrt(q.shape[-1])
+    weights = softmax(numpy.where(visible(row, inputs, at[:, None], numpy.arange(k.shape[2])[None, :]), scores, -numpy.inf))
+    d_weights = d_out[:, :, at] @ v.swapaxes(-1, -2)
+    d_scores = weights * (d_weights - (weights * d_weights).sum(-1, keepdims=True))
+    return d_scores @ k / numpy.sqrt(q.shape[-1]), abs(scores).max() * abs(d_weights).max() * abs(k).max()
+
+
 def layer_weights(row, inputs):
     """wq, wk, wv [heads, depth, model], wo [model, heads, depth] and bo [model] of a layer, also where its kernel takes them in panels."""
     weights = {name: inputs[name] for name in ("wq", "wk", "wv", "wo", "bo")}
@@ -199,6 +209,10 @@ def difference(row, inputs, result):
         at = sampled(inputs["q"].shape[2])
         wanted = recurrence(row, inputs, at)
         return abs(result[:, :, at] - wanted).max(), 1e-5 + 4 * inputs["k"].shape[2] ** 0.5 * eps * max(1, abs(wanted).max())
+    if row.kernel == "attention_gradients":
+        at = sampled(inputs["q"].shape[2])
+        wanted, rounding = gradient(row, inputs, at)
+        return abs(result[:, :, at] - wanted).max(), 1e-5 + 8 * 2.0**-24 * rounding
     q, k, v = by_head(row, inputs)
     result = result.swapaxes(0, 1)[None] if row.kernel == "ragged" else result.reshape(q.shape[:-1] + v.shape[-1:])
     at = sampled(q.shape[2])
@@ -261,5 +275,7 @@ def work(row, inputs, shape):
     if row.kernel == "multi_head":
         tokens = shape["tokens"]
         return both * tokens * tokens + 2 * both * tokens * shape["model"]
+    if row.kernel == "attention_gradients":  # weights and their gradients again, and three products with these
+        both = 2 * both + 2 * shape["depth"] * shape["batch"] * shape["heads"]
     softmaxes = 2 if row.kernel == "differential" else 1
     return both * softmaxes * shape.get("group", 1) * pairs(row, inputs, shape)

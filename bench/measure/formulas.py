@@ -85,6 +85,7 @@ MASKS = {
     "causal": lambda p, inputs, i, j: j <= i,
     "causal_offset": lambda p, inputs, i, j: j <= i + inputs["k"].shape[-2] - inputs["q"].shape[-2],
     "retention": lambda p, inputs, i, j: j <= i,
+    "attention_gradients": lambda p, inputs, i, j: (j <= i) | (not p.get("causal")),
     "sliding_window": lambda p, inputs, i, j: (j <= i) & (i - j < p["window"]),
     "sinks": lambda p, inputs, i, j: (j <= i) & ((j < p["sinks"]) | (i - j < p["window"])),
     "window": lambda p, inputs, i, j: (i - j <= p["left"]) & (j - i <= p["right"]) & ((i - j) % p.get("dilation", 1) == 0),

@@ -143,18 +143,18 @@ class Kernel:
 
 
 class Call:
-    """A kernel with its arguments: seconds(repeats) times calls, result() is the output as f32."""
+    """A kernel with its arguments: seconds(repeats) times calls, result() is its first output as f32."""
 
     def __init__(self, kernel, inputs, shape, offset):
         self.kernel, self.arrays = kernel, []
         for tensor in kernel.manifest["inputs"]:
             x = inputs[tensor["name"]]
             self.arrays.append(placed(to_bf16(x) if tensor["type"] == "bf16" else x, offset))
-        out = kernel.manifest["outputs"][0]
-        self.storage = out["type"]
-        self.out = placed(numpy.zeros([shape[dim] for dim in out["dims"]], "uint16" if self.storage == "bf16" else "float32"), offset)
-        tensors = [Tensor(t["name"], a, t["type"]) for t, a in zip(kernel.manifest["inputs"], self.arrays)]
-        tensors.append(Tensor(out["name"], self.out, self.storage))
+        described = kernel.manifest["outputs"]
+        for out in described:
+            self.arrays.append(placed(numpy.zeros([shape[dim] for dim in out["dims"]], "uint16" if out["type"] == "bf16" else "float32"), offset))
+        self.storage, self.out = described[0]["type"], self.arrays[len(kernel.manifest["inputs"])]
+        tensors = [Tensor(t["name"], a, t["type"]) for t, a in zip(kernel.manifest["inputs"] + described, self.arrays)]
         self.tensors = (Tensor * len(tensors))(*tensors)
 
     def seconds(self, repeats):

@@ -73,7 +73,17 @@ class Torch:
 
         return attend, (q, k, v)
 
+    def gradients(self, row, inputs):
+        """Of a forward pass that was computed before."""
+        with self.torch.enable_grad():
+            qkv = [self.tensor(inputs[n], row).requires_grad_() for n in "qkv"]
+            out = self.torch.nn.functional.scaled_dot_product_attention(*qkv, is_causal=bool(row.parameters.get("causal")))
+        d_out = self.tensor(inputs["d_out"], row)
+        return lambda: self.torch.autograd.grad(out, qkv, d_out, retain_graph=True)[0]
+
     def eager(self, row, inputs):
+        if row.kernel == "attention_gradients":
+            return self.gradients(row, inputs)
         if row.kernel in LINEAR_STRUCTS:
             x, w = (self.tensor(a, row) for a in (inputs["x"], linear_weights(row, inputs)))
             return lambda: self.torch.nn.functional.linear(x, w)
