@@ -43,7 +43,10 @@ enum attune_formula {
   attune_slice = 5,    /* positions of the operand: with B = ATTUNE_SLICE_BITS, from start = value >> 2 B on every step = (value >> B) % 2^B -th,
                           count = value % 2^B of them, or all (0). The operand has the last of them: start + (count - 1) * step; of 0, at least `start` positions */
   attune_block = 6,    /* so many positions of the first operand as a sweep takes at a time: the call chooses, `value` and the product of the others at least */
-  attune_start = 7     /* of the operand, a block: the position of the swept dim at which it begins */
+  attune_start = 7,    /* of the operand, a block: the position of the swept dim at which it begins */
+  attune_band = 8,     /* positions of the first operand that a mask shows to the second, a block: of position r those up to r + value + the third - the fourth, if
+                          these are there; all of them to the first block */
+  attune_band_start = 9 /* of the first operand, a band: where it begins, of r with r + value + the second - the third, if these are there */
 };
 
 struct attune_dim_v1 {
@@ -114,8 +117,8 @@ struct attune_step_v1 {
    when it is read. Each row is computed by itself; a step that sums over rows reads what it wrote for the blocks before. On a device a block is the whole. */
 struct attune_sweep_v1 {
   int32_t first_step, step_count, dim_count;
-  const int32_t* blocks; /* numbers of dims of attune_block, the outermost loop's first */
-  const int32_t* starts; /* and of attune_start for each of them */
+  const int32_t* blocks; /* numbers of dims of attune_block, the outermost loop's first; before them there may be one of attune_band, of the last */
+  const int32_t* starts; /* and where each of them begins */
 };
 
 struct attune_kernel_v5 {

@@ -46,8 +46,8 @@ std::int64_t derive(const attune_dim_v1& dim, const DimExtents& extents) {
   for (const std::int32_t number : operands_of(dim)) {
     const std::int64_t operand = extents[static_cast<std::size_t>(number)];
     if (dim.formula == attune_slice) return operand >= least_sliced(dim) ? slice_extent(dim, operand) : unbound;
-    if (dim.formula == attune_block) return operand;  // the whole, until a call chooses (sweeps.h)
-    if (dim.formula == attune_start) return 0;
+    if (is_block(dim.formula)) return operand;  // the whole, until a call chooses (sweeps.h)
+    if (is_start(dim.formula)) return 0;
     if (dim.formula == attune_quotient) return operand % dim.value == 0 ? operand / dim.value : unbound;
     // Both factors are at most max_extent + 1: neither product nor sum overflows.
     extent = std::min(dim.formula == attune_product ? extent * operand : extent + operand, max_extent + 1);

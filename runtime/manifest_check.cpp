@@ -24,6 +24,21 @@ bool is_on_an_input(const attune_kernel_v5& kernel, std::int32_t dim) {
 
 bool changes_in_a_call(const attune_kernel_v5& kernel, std::int32_t dim) { return is_of_sweeps(dims_of(kernel)[static_cast<std::size_t>(dim)].formula); }
 
+/// Of a band or its start, whose operands stand before it.
+std::string band_problem(const attune_kernel_v5& kernel, const attune_dim_v1& dim) {
+  const bool is_band = dim.formula == attune_band;
+  const std::span<const std::int32_t> operands = operands_of(dim);
+  const std::size_t own = is_band ? 2 : 1;
+  if (operands.size() != own && operands.size() != own + 2) return words("is a band of ", dim.operand_count, " operands");
+  if (dim.value < -max_extent || dim.value > max_extent) return words("is a band by ", dim.value);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const std::int32_t formula = dims_of(kernel)[static_cast<std::size_t>(operands[i])].formula;
+    const bool is_right = i + 1 == own ? formula == (is_band ? attune_block : attune_band) : !is_of_sweeps(formula);
+    if (!is_right) return words("is a band that follows from dim ", operands[i], ", which it may not");
+  }
+  return {};
+}
+
 /// What is wrong with dim `number`; empty if nothing.
 std::string dim_problem(const attune_kernel_v5& kernel, std::int32_t number) {
   const attune_dim_v1& dim = dims_of(kernel)[static_cast<std::size_t>(number)];
@@ -31,7 +46,7 @@ std::string dim_problem(const attune_kernel_v5& kernel, std::int32_t number) {
   if (!is_table(dim.operands, dim.operand_count, max_dims)) return "has no table of operands";
   for (const std::int32_t operand : operands_of(dim)) {
     if (operand < 0 || operand >= number) return words("follows from dim ", operand, ", which does not stand before it");
-    if (dim.formula != attune_start && changes_in_a_call(kernel, operand)) return words("follows from dim ", operand, ", which changes during a call");
+    if (!is_of_sweeps(dim.formula) && changes_in_a_call(kernel, operand)) return words("follows from dim ", operand, ", which changes during a call");
   }
   const std::int32_t operands = dim.operand_count;
   switch (dim.formula) {
@@ -47,7 +62,12 @@ std::string dim_problem(const attune_kernel_v5& kernel, std::int32_t number) {
       return operands == 1 && dim.value >= 1 && sliced_positions(dim).step >= 1 ? "" : words("is a slice of ", operands, " operands by ", dim.value);
     case attune_sum:
       return operands >= 1 ? "" : "is a sum of nothing";
+    case attune_band:
+    case attune_band_start:
+      return band_problem(kernel, dim);
     case attune_block:
+      for (const std::int32_t operand : operands_of(dim))
+        if (changes_in_a_call(kernel, operand)) return words("follows from dim ", operand, ", which changes during a call");
       return operands >= 1 && dim.value >= 1 ? "" : words("is a block of ", operands, " operands, of at least ", dim.value);
     case attune_start:
       return operands == 1 && dims_of(kernel)[static_cast<std::size_t>(dim.operands[0])].formula == attune_block ? "" : "is the start of what is no block";
@@ -63,7 +83,7 @@ std::string tensor_problem(const attune_kernel_v5& kernel, const attune_tensor_v
   if (!is_table(tensor.dims, tensor.rank, max_rank)) return words("has ", tensor.rank, " dims; at most ", max_rank);
   for (const std::int32_t dim : dims_of(tensor)) {
     if (dim < 0 || dim >= kernel.dim_count) return words("has dim number ", dim, " of ", kernel.dim_count);
-    if (kernel.dims[dim].formula == attune_start) return words("has dim number ", dim, ", which is a position and no extent");
+    if (is_start(kernel.dims[dim].formula)) return words("has dim number ", dim, ", which is a position and no extent");
   }
   return {};
 }
@@ -199,8 +219,9 @@ std::string sweep_problem(const attune_kernel_v5& kernel, const attune_sweep_v1&
   if (!is_table(sweep.blocks, sweep.dim_count, max_rank) || sweep.dim_count == 0 || sweep.starts == nullptr) return words("has ", sweep.dim_count, " dims; expected 1 to ", max_rank);
   for (std::size_t i = 0; i < blocks_of(sweep).size(); ++i) {
     const std::int32_t block = sweep.blocks[i], start = sweep.starts[i];
-    if (block < 0 || block >= kernel.dim_count || kernel.dims[block].formula != attune_block) return words("has dim number ", block, ", which is no block");
-    if (start < 0 || start >= kernel.dim_count || kernel.dims[start].formula != attune_start || kernel.dims[start].operands[0] != block)
+    const bool is_band = i == 0 && block >= 0 && block < kernel.dim_count && sweep.dim_count > 1 && is_band_of(kernel.dims[block], sweep.blocks[sweep.dim_count - 1]);
+    if (!is_band && (block < 0 || block >= kernel.dim_count || kernel.dims[block].formula != attune_block)) return words("has dim number ", block, ", which is no block");
+    if (start < 0 || start >= kernel.dim_count || kernel.dims[start].formula != (is_band ? attune_band_start : attune_start) || kernel.dims[start].operands[0] != block)
       return words("has dim number ", start, ", which is not the start of dim number ", block);
     const auto is_it = [&](const attune_sweep_v1& other) { return std::ranges::count(blocks_of(other), block) > (&other == &sweep ? 1 : 0); };
     if (std::any_of(kernel.sweeps, &sweep + 1, is_it)) return words("has dim number ", block, ", which it or one before it has already");

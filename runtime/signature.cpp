@@ -20,8 +20,8 @@ std::string write_formula(const attune_dim_v1& dim, const OperandText& operand) 
     const SlicedPositions p = sliced_positions(dim);
     return words(text, "[", p.start, ":", p.count > 0 ? words(least_sliced(dim)) : "", p.step > 1 ? words(":", p.step) : "", "]");
   }
-  if (dim.formula == attune_block) return words("a block of ", operand(operands_of(dim)[0]));
-  if (dim.formula == attune_start) return words("where ", text, " begins");
+  if (is_block(dim.formula)) return words("a block of ", operand(operands_of(dim)[0]));
+  if (is_start(dim.formula)) return words("where ", text, " begins");
   return dim.formula == attune_quotient ? words(text, " / ", dim.value) : text;
 }
 
@@ -83,7 +83,8 @@ std::string description_of(const attune_kernel_v5& kernel) {
     if (dim.formula != attune_free && !is_of_sweeps(dim.formula)) text += words("  ", dim.name, " = ", formula_text(kernel, dim), "\n");
   for (const attune_sweep_v1& sweep : sweeps_of(kernel)) {
     std::string swept;
-    for (const std::int32_t block : blocks_of(sweep)) add_to_list(swept, dims_of(kernel)[static_cast<std::size_t>(kernel.dims[block].operands[0])].name);
+    for (const std::int32_t block : blocks_of(sweep))
+      if (kernel.dims[block].formula == attune_block) add_to_list(swept, dims_of(kernel)[static_cast<std::size_t>(kernel.dims[block].operands[0])].name);
     text += words("  steps ", sweep.first_step + 1, " to ", sweep.first_step + sweep.step_count, " for one block of ", swept, " after the other\n");
   }
   for (const attune_step_v1& step : steps_of(kernel)) {

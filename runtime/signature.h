@@ -18,7 +18,10 @@ inline std::span<const attune_dim_v1> dims_of(const attune_kernel_v5& kernel) {
   return {kernel.dims, static_cast<std::size_t>(kernel.dim_count)};
 }
 /// Of a dim whose extent is another in each block of a sweep.
-constexpr bool is_of_sweeps(std::int32_t formula) { return formula == attune_block || formula == attune_start; }
+constexpr bool is_of_sweeps(std::int32_t formula) { return formula >= attune_block && formula <= attune_band_start; }
+/// Of an extent.
+constexpr bool is_block(std::int32_t formula) { return formula == attune_block || formula == attune_band; }
+constexpr bool is_start(std::int32_t formula) { return formula == attune_start || formula == attune_band_start; }
 inline std::span<const attune_tensor_v1> tensors_of(const attune_kernel_v5& kernel) {
   return {kernel.tensors, static_cast<std::size_t>(kernel.tensor_count)};
 }
@@ -76,11 +79,13 @@ inline std::span<const std::int32_t> operands_of(const attune_dim_v1& dim) {
 /// Whether a dim of the tensor is a block of a sweep.
 inline bool is_swept(const attune_kernel_v5& kernel, const attune_tensor_v1& tensor) {
   for (const std::int32_t dim : dims_of(tensor))
-    if (kernel.dims[dim].formula == attune_block) return true;
+    if (is_block(kernel.dims[dim].formula)) return true;
   return false;
 }
 /// Whether the dim is a block of `whole`.
-inline bool is_block_of(const attune_dim_v1& dim, std::int32_t whole) { return dim.formula == attune_block && dim.operands[0] == whole; }
+inline bool is_block_of(const attune_dim_v1& dim, std::int32_t whole) { return is_block(dim.formula) && dim.operands[0] == whole; }
+/// Whether the dim is the band of a block of rows.
+inline bool is_band_of(const attune_dim_v1& dim, std::int32_t rows) { return dim.formula == attune_band && dim.operands[1] == rows; }
 /// What the value of a slice says.
 struct SlicedPositions {
   std::int64_t start, step, count;

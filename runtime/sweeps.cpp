@@ -34,20 +34,29 @@ std::int64_t least_of(const attune_dim_v1& block, std::span<const std::int64_t> 
 
 constexpr std::int64_t rounded_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+bool has_band(const attune_kernel_v5& kernel, const attune_sweep_v1& sweep) { return kernel.dims[sweep.blocks[0]].formula == attune_band; }
+
 bool has_codes(const attune_sweep_v1& sweep, const UsableTarget& target, std::span<const std::int64_t> extents) {
   const auto codes = std::span(target.codes).subspan(static_cast<std::size_t>(sweep.first_step), static_cast<std::size_t>(sweep.step_count));
   return std::ranges::all_of(codes, [&](std::span<const attune_code_v3> of_step) { return choose_code(of_step, extents) != nullptr; });
 }
 
-/// The same for all blocks: of each dim some have a position less than the largest.
-bool has_codes_for_all(const attune_sweep_v1& sweep, const UsableTarget& target, std::span<std::int64_t> extents) {
-  const std::span<const std::int32_t> blocks = blocks_of(sweep);
+/// The same for all blocks: of each dim some have a position less than the largest, and of a band those of each block of rows.
+bool has_codes_for_all(const attune_kernel_v5& kernel, const attune_sweep_v1& sweep, const UsableTarget& target, std::span<const std::int64_t> chosen) {
+  const std::span<const std::int32_t> blocks = blocks_of(sweep).subspan(has_band(kernel, sweep) ? 1 : 0);
+  DimExtents extents;
   bool has_all = true;
   for (unsigned smaller = 0; smaller < 1U << blocks.size(); ++smaller) {
+    std::ranges::copy(chosen, extents.begin());
     for (std::size_t i = 0; i < blocks.size(); ++i) extents[static_cast<std::size_t>(blocks[i])] -= smaller >> i & 1U;
-    has_all = has_all && has_codes(sweep, target, extents);
-    for (std::size_t i = 0; i < blocks.size(); ++i) extents[static_cast<std::size_t>(blocks[i])] += smaller >> i & 1U;
+    has_all = has_all && has_codes(sweep, target, std::span(extents).first(chosen.size()));
   }
+  if (!has_band(kernel, sweep)) return has_all;
+  std::ranges::copy(chosen, extents.begin());
+  for (const std::int32_t block : blocks.first(blocks.size() - 1)) extents[static_cast<std::size_t>(block)] = std::min<std::int64_t>(extents[static_cast<std::size_t>(kernel.dims[block].operands[0])], 1);
+  const std::span<std::int64_t> all = std::span(extents).first(chosen.size());
+  // Of the other dims the first block alone: all have the same rows and columns.
+  for (BlockSweep rows(kernel, sweep, all); has_all && rows.next() && extents[static_cast<std::size_t>(sweep.starts[1])] == 0;) has_all = has_codes(sweep, target, all);
   return has_all;
 }
 
@@ -55,7 +64,8 @@ bool has_codes_for_all(const attune_sweep_v1& sweep, const UsableTarget& target,
 
 void choose_blocks(const attune_kernel_v5& kernel, const UsableTarget& target, std::span<std::int64_t> extents) {
   for (const attune_sweep_v1& sweep : sweeps_of(kernel)) {
-    const std::span<const std::int32_t> blocks = blocks_of(sweep);
+    const bool is_narrow = has_band(kernel, sweep);
+    const std::span<const std::int32_t> blocks = blocks_of(sweep).subspan(is_narrow ? 1 : 0);
     const auto whole_of = [&](std::int32_t block) { return extents[static_cast<std::size_t>(kernel.dims[block].operands[0])]; };
     for (const std::int32_t block : blocks) extents[static_cast<std::size_t>(block)] = std::min<std::int64_t>(whole_of(block), 1);
     double room = static_cast<double>(swept_bytes) / std::max(bytes_of_blocks(kernel, sweep, extents), 1.0);  // for so many positions
@@ -63,22 +73,29 @@ void choose_blocks(const attune_kernel_v5& kernel, const UsableTarget& target, s
       const std::int64_t whole = whole_of(block), least = std::min(least_of(kernel.dims[block], extents), whole);
       if (whole == 0) continue;
       std::int64_t& extent = extents[static_cast<std::size_t>(block)];
-      extent = rounded_up(whole, rounded_up(whole, std::clamp(static_cast<std::int64_t>(std::min(room, 1e15)), least, whole)));
+      const bool is_as_small_as_may_be = is_narrow && block == blocks.back();
+      extent = rounded_up(whole, rounded_up(whole, std::clamp(is_as_small_as_may_be ? 0 : static_cast<std::int64_t>(std::min(room, 1e15)), least, whole)));
       if (block == blocks.back()) room *= num_threads();
       room /= static_cast<double>(extent);
     }
     const bool is_cut = std::ranges::any_of(blocks, [&](std::int32_t block) { return extents[static_cast<std::size_t>(block)] < whole_of(block); });
-    if (!is_cut || has_codes_for_all(sweep, target, extents)) continue;
+    if (!is_cut || has_codes_for_all(kernel, sweep, target, extents)) continue;
     for (const std::int32_t block : blocks) extents[static_cast<std::size_t>(block)] = whole_of(block);
   }
 }
 
-BlockSweep::BlockSweep(const attune_kernel_v5& kernel, const attune_sweep_v1& sweep, std::span<std::int64_t> extents)
-    : extents_(extents), size_(blocks_of(sweep).size()) {
-  for (std::size_t i = 0; i < size_; ++i) {
+BlockSweep::BlockSweep(const attune_kernel_v5& kernel, const attune_sweep_v1& sweep, std::span<std::int64_t> extents) : extents_(extents) {
+  for (std::size_t i = 0; i < blocks_of(sweep).size(); ++i) {
     const std::int32_t block = sweep.blocks[i];
+    if (kernel.dims[block].formula == attune_band) {
+      columns_ = block;
+      first_column_ = sweep.starts[i];
+      band_ = &kernel.dims[block];
+      band_start_ = &kernel.dims[first_column_];
+      continue;
+    }
     const std::int64_t whole = extents[static_cast<std::size_t>(kernel.dims[block].operands[0])], largest = extents[static_cast<std::size_t>(block)];
-    loops_[i] = {block, sweep.starts[i], whole, largest == 0 ? 1 : rounded_up(whole, largest), 0};
+    loops_[size_++] = {block, sweep.starts[i], whole, largest == 0 ? 1 : rounded_up(whole, largest), 0};
   }
 }
 
@@ -92,7 +109,23 @@ bool BlockSweep::next() {
   }
   has_begun_ = true;
   for (std::size_t i = changed; i < size_; ++i) set(loops_[i]);
+  if (band_ != nullptr) set_band();
   return true;
+}
+
+/// Those of the first row or after it, and of the last or before it.
+void BlockSweep::set_band() const {
+  const auto extent_of = [&](std::int32_t dim) { return extents_[static_cast<std::size_t>(dim)]; };
+  const auto beyond_row = [&](const attune_dim_v1& dim, std::size_t own) {
+    const std::span<const std::int32_t> operands = operands_of(dim);
+    return operands.size() == own ? dim.value : dim.value + extent_of(operands[own]) - extent_of(operands[own + 1]);
+  };
+  const Loop& rows = loops_[size_ - 1];
+  const std::int64_t whole = extent_of(band_->operands[0]), first_row = extent_of(rows.start), row_count = extent_of(rows.block);
+  const std::int64_t end = rows.at == 0 ? whole : std::clamp<std::int64_t>(first_row + row_count + beyond_row(*band_, 2), 0, whole);
+  const std::int64_t begin = rows.at == 0 ? 0 : std::clamp<std::int64_t>(first_row + beyond_row(*band_start_, 1), 0, end);
+  extents_[static_cast<std::size_t>(first_column_)] = begin;
+  extents_[static_cast<std::size_t>(columns_)] = end - begin;
 }
 
 void BlockSweep::set(const Loop& loop) const {

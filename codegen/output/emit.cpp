@@ -114,12 +114,29 @@ class Emission {
       for (const SweptDim& dim : sweep.dims) {
         described.blocks.push_back(number_of(dim.block));
         described.starts.push_back(number_of(dim.start));
+        if (dim.band) {
+          describe_band(dim, number_of(sweep.dims.back().block));
+          continue;
+        }
         std::vector<int> operands = numbers_of(dim.least_product);
         operands.insert(operands.begin(), number_of(dim.whole));
         manifest_.dims[static_cast<std::size_t>(described.blocks.back())] = {dim.block, attune_block, std::move(operands), dim.least};
         manifest_.dims[static_cast<std::size_t>(described.starts.back())] = {dim.start, attune_start, {described.blocks.back()}, 1};
       }
     }
+  }
+
+  /// `rows`: the number of their block.
+  void describe_band(const SweptDim& dim, int rows) {
+    const auto bounded = [&](std::vector<int> operands, const std::optional<Band::Side>& side, std::int64_t beyond) {
+      if (side && !side->plus.empty()) operands.insert(operands.end(), {number_of(side->plus), number_of(side->minus)});
+      return std::pair(std::move(operands), side ? side->constant : beyond);
+    };
+    const int block = number_of(dim.block), start = number_of(dim.start);
+    auto [of_block, last] = bounded({number_of(dim.whole), rows}, dim.band->last, ATTUNE_MAX_EXTENT);
+    auto [of_start, first] = bounded({block}, dim.band->first, -ATTUNE_MAX_EXTENT);
+    manifest_.dims[static_cast<std::size_t>(block)] = {dim.block, attune_band, std::move(of_block), last};
+    manifest_.dims[static_cast<std::size_t>(start)] = {dim.start, attune_band_start, std::move(of_start), first};
   }
 
   void describe_tensors() {

@@ -39,7 +39,7 @@ std::string description(const Manifest& m, const char* prefix) {
   for (const auto& t : m.tensors)
     text += fmt::format("{}{} {}: {} {}\n", prefix, word_for(t.role), t.name, name_of(static_cast<attune_storage>(t.storage)), shape(m, t));
   for (const auto& d : m.dims) {
-    if (d.formula == attune_free || d.formula == attune_block || d.formula == attune_start) continue;
+    if (d.formula == attune_free || d.formula >= attune_block) continue;
     std::string operands;
     for (const int operand : d.operands) operands += (operands.empty() ? "" : ", ") + m.dims[static_cast<std::size_t>(operand)].name;
     if (d.formula == static_cast<int>(Formula::fixed))

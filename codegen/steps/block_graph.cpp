@@ -80,7 +80,9 @@ bool is_linear_in(const std::vector<bool>& is_made_of_sum, const Node& node) {
 template <class Op>
 Op in_block(Op op, std::string_view whole, Name block) {
   const auto change = [&]<class T>(T& field) {
-    if constexpr (std::is_same_v<T, Names>) {
+    if constexpr (std::is_same_v<T, Name> && !std::is_same_v<Op, Extent>) {
+      if (field == whole) field = block;
+    } else if constexpr (std::is_same_v<T, Names>) {
       Names names;
       for (const Name name : field) names.add(name == whole ? block : name);
       field = names;
@@ -171,7 +173,9 @@ class BlockGraph {
       if constexpr (requires { op.dim; }) graph_.dim(op.dim);
       llvm::SmallVector<Value> operands;
       for (const int operand : node.operands()) operands.push_back(values_[static_cast<std::size_t>(operand)]);
-      const Op changed = number == sum_ ? in_block(op, dims_.back().whole, kept(dims_.back().block)) : op;
+      Op changed = number == sum_ ? in_block(op, dims_.back().whole, kept(dims_.back().block)) : op;
+      for (const SweptDim& dim : dims_)
+        if (dim.band) changed = in_block(changed, dim.whole, kept(dim.block));
       return graph_.add(changed, std::span<const Value>(operands.data(), operands.size()), Here::current());
     }
   }

@@ -4,6 +4,7 @@
 #include <mlir/IR/MLIRContext.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -13,11 +14,24 @@
 
 namespace attune {
 
+/// Of a row r the columns from r + first to r + last; without a bound all on that side.
+struct Band {
+  /// constant + the extent of one dim - that of another, or the constant alone
+  struct Side {
+    std::int64_t constant = 0;
+    std::string plus = {}, minus = {};
+    bool operator==(const Side&) const = default;
+  };
+  std::optional<Side> first = {}, last = {};
+  bool operator==(const Band&) const = default;
+};
+
 /// A dim that is swept, and the dims that its place has in stages: the positions of a block, and where it begins.
 struct SweptDim {
   std::string whole, block, start;
   std::int64_t least = 1;  ///< positions of a block, if there are so many
   std::vector<std::string> least_product = {};  ///< and as many as these dims have together
+  std::optional<Band> band = {};  ///< then a block is of the columns that the last dim's block sees, all of them at its first
 };
 
 /// The dims that the operation's fields name.
@@ -43,7 +57,7 @@ bool adds_up_along(const Graph& graph, std::string_view dim);
 
 /// The graph of a stage for one block: positions along a swept dim are those of the whole. What is read under another name of the dim alone, as keys
 /// that are tokens are, stays whole. Where the result adds up along the last of the dims, one more input, behind the others, is the result of the blocks
-/// before, which is not read at the first. Names of dims live as long as the context.
+/// before, which is not read at the first. Operations along a dim with a band are along its block. Names of dims live as long as the context.
 Graph in_blocks(const Graph& stage, const std::vector<SweptDim>& dims, mlir::MLIRContext* context);
 
 /// Of the swept dims those whose blocks the stage reads of its operand of this number.

@@ -185,10 +185,14 @@ class Planner {
   /// A block is another name of its whole where extents are told from one another, and begins at 0 where nothing is known.
   void add_dims(const Sweep& sweep) {
     const auto kept = [&](const std::string& name) -> Name { return mlir::StringAttr::get(function_.getContext(), name).getValue(); };
-    for (const SweptDim& dim : sweep.dims) {
+    const auto add = [&](const SweptDim& dim) {
       plan_.dims.push_back({{kept(dim.block), Formula::product, {kept(dim.whole)}, 1}});
       plan_.dims.push_back({{kept(dim.start), Formula::fixed, {}, 0}});
-    }
+    };
+    for (const SweptDim& dim : sweep.dims)
+      if (!dim.band) add(dim);
+    for (const SweptDim& dim : sweep.dims)
+      if (dim.band) add(dim);  // a band follows from the block of rows
   }
 
   /// Stages read the value as an operand of products alone: stored as these round it, it is what they would round.

@@ -12,6 +12,7 @@
 #include "codegen/steps/block_graph.h"
 #include "codegen/steps/merged_dims.h"
 #include "codegen/steps/stage_layout.h"
+#include "codegen/steps/visible_band.h"
 
 namespace attune {
 namespace {
@@ -110,6 +111,8 @@ class SweepFinder {
     for (StageOp member : *order)
       if (group.contains(member.getOperation())) sweep.stages.push_back(member);
     sweep.dims = dims_of_sweep(group, stage, pair);
+    if (std::optional<Band> band = are_read_inside(group, pair) ? visible_band(sweep.stages, pair.rows, pair.columns) : std::nullopt)
+      sweep.dims.insert(sweep.dims.begin(), {pair.columns, fresh(pair.columns, "block"), fresh(pair.columns, "start"), 1, {}, std::move(band)});
     const std::size_t views = views_of(sweep);
     if (!fits(sweep, views)) return;
     dims_left_ -= 2 * sweep.dims.size();
@@ -154,6 +157,16 @@ class SweepFinder {
     const mlir::Value sum = stage->getResult(0);
     return llvm::cast<TensorType>(sum.getType()).element() == Element::f32 &&
            llvm::none_of(sum.getUsers(), [&](mlir::Operation* user) { return group.contains(user); });
+  }
+
+  /// Nobody but the group reads the pairs that it makes.
+  static bool are_read_inside(const Group& group, const Pair& pair) {
+    const auto is_inside = [&](mlir::Operation* user) { return group.contains(user); };
+    return llvm::all_of(group, [&](mlir::Operation* member) {
+      return llvm::all_of(member->getResults(), [&](mlir::Value result) {
+        return !has(result, pair.rows) || !has(result, pair.columns) || llvm::all_of(result.getUsers(), is_inside);
+      });
+    });
   }
 
   /// All positions along the dim of what one of the group makes.

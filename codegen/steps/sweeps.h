@@ -17,7 +17,7 @@ namespace attune {
 /// Stages that are swept together, one behind the other.
 struct StageSweep {
   std::vector<StageOp> stages;
-  std::vector<SweptDim> dims;  ///< the outermost loop's first; the last are the rows
+  std::vector<SweptDim> dims;  ///< the columns, if they have a band; the outermost loop's; the last are the rows
 
   bool has(mlir::Operation* op) const {
     return llvm::any_of(stages, [&](StageOp stage) { return stage.getOperation() == op; });
@@ -40,6 +40,8 @@ inline constexpr std::size_t most_views_of_sweeps = ATTUNE_MAX_VIEWS - Graph::ma
 /// - something runs along the columns of a row that is no product and no sum: attention, a softmax, a walk; or blocks add up, and rows and columns share a
 ///   batch. (A hidden layer is products and norms of tokens and weights: its columns are as many as a token has features, and weights are packed once for
 ///   all tokens.)
+///
+/// Where a mask shows each row the columns between two lines (visible_band.h), columns are swept, too: a block of rows has those alone.
 SweptStages swept_stages(mlir::func::FuncOp function);
 
 }  // namespace attune

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "dsl/gradients.h"
 #include "dsl/variants/attention.h"
 #include "runtime/sweeps.h"
 #include "runtime/threads.h"
@@ -62,6 +63,34 @@ void gradients(Graph& g, const Attention& a) {
   g.output("d_q", matmul(d_scores, a.k, a.keys), {a.batch, a.heads, a.queries, a.depth});
   g.output("d_k", merge(matmul(d_scores, a.q, a.queries), {a.heads, a.depth}, width), {a.batch, a.keys, width});
   g.output("d_v", matmul(weights, d_out, a.queries), {a.batch, a.keys, a.heads, a.value_depth});
+}
+/// The gradients of attention under a mask.
+void masked_gradients(Graph& g, const Attention& a, Value is_seen) {
+  const Value d_out = g.input("d_out", {a.batch, a.heads, a.queries, a.value_depth});
+  const auto [d_q, d_k, d_v] = gradients(matmul(softmax(mask(a.scores(), is_seen), a.keys), a.v, a.keys), d_out, a.q, a.k, a.v);
+  g.output("d_q", d_q, {a.batch, a.heads, a.queries, a.depth});
+  g.output("d_k", d_k, {a.batch, a.heads, a.keys, a.depth});
+  g.output("d_v", d_v, {a.batch, a.heads, a.keys, a.value_depth});
+}
+void causal_gradients(Graph& g, const Attention& a) { masked_gradients(g, a, index(a.queries) >= index(a.keys)); }
+/// From the last query back, as many keys before it as after.
+void window_gradients(Graph& g, const Attention& a) {
+  const Value age = index(a.queries) + extent(a.keys) - extent(a.queries) - index(a.keys);
+  masked_gradients(g, a, age < 40 && age > -40 && index(a.keys) != 3);
+}
+/// Which keys a query sees is read.
+void given_gradients(Graph& g, const Attention& a) { masked_gradients(g, a, index(a.keys) <= g.input("last", {a.batch, a.queries}, Kind::i64)); }
+/// Weights and what is taken from them: what is hidden is 0 in both.
+void causal_weights(Graph& g, const Attention& a) {
+  const Value weights = softmax(mask(a.scores(), index(a.keys) <= index(a.queries)), a.keys) * g.input("gate", {a.heads});
+  const Value both = weights - weights * sum(weights * a.scores(), a.keys);
+  output_rows(g, a, matmul(both, a.v, a.keys));
+  g.output("columns", sum(both, a.queries), {a.batch, a.heads, a.keys});
+}
+/// The weights are a result, whose hidden ones are zeros that somebody has to write.
+void kept_weights(Graph& g, const Attention& a) {
+  causal_weights(g, a);
+  g.output("weights", softmax(mask(a.scores(), index(a.keys) <= index(a.queries)), a.keys), {a.batch, a.heads, a.queries, a.keys});
 }
 /// Heads share keys and values, to whose gradients all of them add up.
 void shared_gradients(Graph& g, const Attention& a) {
@@ -134,6 +163,16 @@ Graph graph_of(void (*make)(Graph&, const Attention&)) {
   return g;
 }
 
+/// "r - 5 <= keys <= r"
+std::string text_of(const Band& band, const std::string& columns) {
+  const auto side = [](const Band::Side& of) {
+    std::string text = of.constant == 0 ? "r" : of.constant < 0 ? "r - " + std::to_string(-of.constant) : "r + " + std::to_string(of.constant);
+    if (!of.plus.empty()) text += " + " + of.plus + " - " + of.minus;
+    return text;
+  };
+  return (band.first ? side(*band.first) + " <= " : "") + columns + (band.last ? " <= " + side(*band.last) : "");
+}
+
 /// "1 to 3: heads, queries" of each sweep.
 std::vector<std::string> sweeps_of(void (*make)(Graph&, const Attention&)) {
   const Graph graph = graph_of(make);
@@ -141,7 +180,9 @@ std::vector<std::string> sweeps_of(void (*make)(Graph&, const Attention&)) {
   std::vector<std::string> texts;
   for (const Sweep& sweep : planned.plan.sweeps) {
     std::string text = std::to_string(sweep.first + 1) + " to " + std::to_string(sweep.first + sweep.count) + ":";
-    for (const SweptDim& dim : sweep.dims) text += " " + dim.whole;
+    for (const SweptDim& dim : sweep.dims)
+      if (dim.band) text += " " + text_of(*dim.band, dim.whole);
+      else text += " " + dim.whole;
     texts.push_back(text);
   }
   return texts;
@@ -168,6 +209,14 @@ TEST_CASE("stages that store pairs are swept over rows and what else each has", 
   CHECK(sweeps_of(column_sums) == Texts{"1 to 4: batch heads queries"});
   CHECK(sweeps_of(gradients) == Texts{"1 to 7: batch queries"});
   CHECK(sweeps_of(shared_gradients) == Texts{"1 to 6: batch queries"});
+}
+
+TEST_CASE("blocks of rows see the columns between two lines that a mask shows, where all else is nothing", "[sweeps]") {
+  CHECK(sweeps_of(causal_gradients) == Texts{"1 to 7: keys <= r batch heads queries"});
+  CHECK(sweeps_of(window_gradients) == Texts{"1 to 7: r - 39 + keys - queries <= keys <= r + 39 + keys - queries batch heads queries"});
+  CHECK(sweeps_of(given_gradients) == Texts{"1 to 7: batch heads queries"});
+  CHECK(sweeps_of(causal_weights) == Texts{"1 to 6: keys <= r batch heads queries"});
+  for (const std::string& text : sweeps_of(kept_weights)) CHECK(text.find("<=") == std::string::npos);
 }
 
 TEST_CASE("nothing is swept where a row is not computed by itself, or where products and norms alone read what is stored", "[sweeps]") {
@@ -215,6 +264,11 @@ TEST_CASE("kernels of several blocks give the interpreter's results, and store n
                         {"normed_weights", normed_weights, "batch=1,heads=3,queries=350,keys=701,depth=5,value_depth=3", 3 * 350 * 701, 1},
                         {"column_sums", column_sums, "batch=1,heads=3,queries=350,keys=701,depth=5,value_depth=3", 3 * 350 * 701, 2},
                         {"gradients", gradients, "batch=1,heads=3,queries=350,keys=701,depth=5,value_depth=3", 3 * 350 * 701, 3},
+                        {"causal_gradients", causal_gradients, "batch=1,heads=3,queries=350,keys=301,depth=5,value_depth=3", 3 * 350 * 301, 3},
+                        {"causal_gradients", causal_gradients, "batch=2,heads=1,queries=257,keys=513,depth=70,value_depth=3", 2 * 257 * 513, 3},
+                        {"window_gradients", window_gradients, "batch=2,heads=1,queries=350,keys=517,depth=5,value_depth=3", 2 * 350 * 517, 3},
+                        {"window_gradients", window_gradients, "batch=1,heads=1,queries=517,keys=100,depth=5,value_depth=3", 517 * 100, 3},
+                        {"causal_weights", causal_weights, "batch=1,heads=3,queries=350,keys=701,depth=5,value_depth=3", 3 * 350 * 701, 2},
                         {"shared_gradients", shared_gradients, "batch=2,heads=2,queries=350,keys=701,depth=5,value_depth=3", 4 * 350 * 701, 3},
                         {"tokens_twice", tokens_twice, "tokens=1301,depth=5", 1301 * 1301, 1}};
   for (const Case& tried : cases) {

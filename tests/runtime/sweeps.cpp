@@ -74,6 +74,51 @@ TEST_CASE("each row of each batch is computed in one block", "[sweeps]") {
   }
 }
 
+TEST_CASE("a block of rows has the columns that a mask shows to one of them, the first all", "[sweeps]") {
+  enum { columns_band = rows_start + 1, columns_start };
+  const attune_kernel_v5& plain = attune_kernel_v5_swept;
+  std::vector<attune_dim_v1> dims(plain.dims, plain.dims + plain.dim_count);
+  REQUIRE(dims.size() == columns_band);
+  const std::int32_t of_band[] = {columns, rows_block, columns, rows}, of_start[] = {columns_band};
+  dims.push_back({"columns_block", attune_band, 4, of_band, -1});         // up to r + columns - rows - 1
+  dims.push_back({"columns_start", attune_band_start, 1, of_start, -2});  // from r - 2
+  const std::int32_t blocks[] = {columns_band, batch_block, rows_block}, starts[] = {columns_start, batch_start, rows_start};
+  const attune_sweep_v1 sweep{0, 2, 3, blocks, starts};
+  attune_kernel_v5 kernel = plain;
+  kernel.dims = dims.data();
+  kernel.dim_count = static_cast<std::int32_t>(dims.size());
+  kernel.sweeps = &sweep;
+  DimExtents extents{2, 10, 13, 1, 0, 4, 0, 13, 0};
+  std::vector<std::array<std::int64_t, 4>> visited;
+  for (BlockSweep all(kernel, sweep, extents); all.next();)
+    visited.push_back({extents[batch_start], extents[rows_start], extents[columns_start], extents[columns_start] + extents[columns_band]});
+  using Blocks = std::vector<std::array<std::int64_t, 4>>;
+  CHECK(visited == Blocks{{0, 0, 0, 13}, {0, 3, 1, 8}, {0, 6, 4, 12}, {1, 0, 0, 13}, {1, 3, 1, 8}, {1, 6, 4, 12}});
+}
+
+TEST_CASE("manifests of bands that could not be are refused", "[sweeps]") {
+  enum { columns_band = rows_start + 1, columns_start };
+  const auto refused = [](attune_dim_v1 band, attune_dim_v1 start) {
+    std::vector<attune_dim_v1> dims(attune_kernel_v5_swept.dims, attune_kernel_v5_swept.dims + attune_kernel_v5_swept.dim_count);
+    dims.insert(dims.end(), {band, start});
+    const std::int32_t blocks[] = {columns_band, batch_block, rows_block}, starts[] = {columns_start, batch_start, rows_start};
+    const attune_sweep_v1 sweep{0, 2, 3, blocks, starts};
+    attune_kernel_v5 kernel = attune_kernel_v5_swept;
+    kernel.dims = dims.data();
+    kernel.dim_count = static_cast<std::int32_t>(dims.size());
+    kernel.sweeps = &sweep;
+    return refusal(kernel);
+  };
+  const std::int32_t of_band[] = {columns, rows_block}, of_other[] = {columns, batch_block}, of_whole[] = {columns, rows}, of_start[] = {columns_band};
+  const attune_dim_v1 start{"start", attune_band_start, 1, of_start, 0};
+  CHECK(refused({"band", attune_band, 2, of_band, 0}, start) == "");
+  CHECK(refused({"band", attune_band, 2, of_whole, 0}, start).ends_with("is a band that follows from dim 1, which it may not"));
+  CHECK(refused({"band", attune_band, 1, of_band, 0}, start).ends_with("is a band of 1 operands"));
+  CHECK(refused({"band", attune_band, 2, of_band, ATTUNE_MAX_EXTENT + 1}, start).ends_with("is a band by 1073741825"));
+  CHECK(refused({"band", attune_band, 2, of_other, 0}, start).ends_with("has dim number 7, which is no block"));
+  CHECK(refused({"band", attune_band, 2, of_band, 0}, {"start", attune_start, 1, of_start, 1}).ends_with("is the start of what is no block"));
+}
+
 TEST_CASE("a kernel says what it sweeps, and no dim that changes during a call", "[sweeps]") {
   const std::string text = Kernel::from(attune_kernel_v5_swept).value().describe();
   CHECK(text.find("  steps 1 to 2 for one block of batch, rows after the other\n") != std::string::npos);

@@ -107,15 +107,20 @@ void print_stored(const KernelReport& report, const Call* call) {
 void print_sweeps(const KernelReport& report) {
   for (const Sweep& sweep : report.sweeps) {
     std::vector<std::string> dims;
-    for (const SweptDim& dim : sweep.dims) dims.push_back(dim.whole);
-    fmt::print("  Sweeps stages {} to {} over blocks of {}: what they store for one another is as long as a block.\n", sweep.first + 1, sweep.first + sweep.count,
-               fmt::join(dims, ", "));
+    std::string band;
+    for (const SweptDim& dim : sweep.dims)
+      if (dim.band) band = fmt::format(" And no longer than the {} that the mask shows to it.", dim.whole);
+      else dims.push_back(dim.whole);
+    fmt::print("  Sweeps stages {} to {} over blocks of {}: what they store for one another is as long as a block.{}\n", sweep.first + 1, sweep.first + sweep.count,
+               fmt::join(dims, ", "), band);
   }
 }
 
 Json json_of(const Sweep& sweep) {
   Json json = {{"first_stage", sweep.first}, {"stages", sweep.count}, {"dims", Json::array()}};
-  for (const SweptDim& dim : sweep.dims) json["dims"].push_back(dim.whole);
+  for (const SweptDim& dim : sweep.dims)
+    if (dim.band) json["band"] = dim.whole;
+    else json["dims"].push_back(dim.whole);
   return json;
 }
 
