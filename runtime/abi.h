@@ -12,8 +12,7 @@ extern "C" {
 
 #define ATTUNE_ABI_VERSION 8
 
-/* The most that a kernel has: the compiler refuses what the runtime would. An extent is at most 2^30, for twice as much is the largest
-   index of Halide's 32 bits; nor has a tensor more elements than they count. */
+/* The most that a kernel has: the compiler refuses what the runtime would. Halide's 32 bits count indices up to twice the largest extent, and elements. */
 #define ATTUNE_MAX_TENSORS 64
 #define ATTUNE_MAX_DIMS 64
 #define ATTUNE_MAX_STEPS 320
@@ -22,9 +21,7 @@ extern "C" {
 #define ATTUNE_MAX_SWEEPS 16
 #define ATTUNE_MAX_EXTENT (INT64_C(1) << 30)
 #define ATTUNE_MAX_ELEMENTS ((INT64_C(1) << 31) - 1)
-
-/* Each of the three numbers of a slice has so many bits of its dim's `value`. */
-#define ATTUNE_SLICE_BITS 21
+#define ATTUNE_SLICE_BITS 21 /* of each of the three numbers of a slice in its dim's `value` */
 
 /* How an element is stored. bf16 is the upper half of an f32, f16 is IEEE binary16; boolean is one byte, 0 or 1. */
 enum attune_storage {
@@ -44,9 +41,8 @@ enum attune_formula {
                           count = value % 2^B of them, or all (0). The operand has the last of them: start + (count - 1) * step; of 0, at least `start` positions */
   attune_block = 6,    /* so many positions of the first operand as a sweep takes at a time: the call chooses, `value` and the product of the others at least */
   attune_start = 7,    /* of the operand, a block: the position of the swept dim at which it begins */
-  attune_band = 8,     /* positions of the first operand that a mask shows to the second, a block: of position r those up to r + value + the third - the fourth, if
-                          these are there; all of them to the first block */
-  attune_band_start = 9 /* of the first operand, a band: where it begins, of r with r + value + the second - the third, if these are there */
+  attune_band = 8,     /* of the first operand what a mask shows to the second, a block: to r up to r + value + third - fourth, if there; all to the first block */
+  attune_band_start = 9 /* of the first operand, a band: where it begins, for r at r + value + second - third, if there */
 };
 
 struct attune_dim_v1 {
@@ -117,7 +113,7 @@ struct attune_step_v1 {
    when it is read. Each row is computed by itself; a step that sums over rows reads what it wrote for the blocks before. On a device a block is the whole. */
 struct attune_sweep_v1 {
   int32_t first_step, step_count, dim_count;
-  const int32_t* blocks; /* numbers of dims of attune_block, the outermost loop's first; before them there may be one of attune_band, of the last */
+  const int32_t* blocks; /* numbers of dims of attune_block, the outermost loop's first; before them perhaps one of attune_band, of the last */
   const int32_t* starts; /* and where each of them begins */
 };
 

@@ -146,7 +146,7 @@ class Planner {
   int end_of_epilogue(int id, int least, const std::vector<int>& beside) const {
     for (const int change : epilogue_of(graph_, planning_.users(), id)) {
       if (kept_.contains(id)) return id;
-      if (id >= least && is_used_by_fused_score(change)) return id;
+      if (id >= least && is_used_by_fused_weights(change)) return id;
       const auto needs = [&](int result) {
         return std::ranges::any_of(graph_.node(change).operands(), [&](int operand) { return operand != id && reaches(graph_, operand, result); });
       };
@@ -156,12 +156,13 @@ class Planner {
     return id;
   }
 
-  /// The node is part of a score that attention computes itself: it belongs there.
-  bool is_used_by_fused_score(int id) const {
+  /// The node is part of a score that attention computes itself, or of what it makes of the weights: it belongs there.
+  bool is_used_by_fused_weights(int id) const {
     const Names& dims = graph_.node(id).type.dims;
     return std::ranges::any_of(planning_.attentions(), [&](const auto& entry) {
       const auto& roles = entry.second.roles;
-      return roles && fused_.contains(entry.first) && dims.has(roles->queries) && dims.has(roles->keys) && reaches(graph_, roles->score(graph_), id);
+      return roles && fused_.contains(entry.first) && dims.has(roles->queries) && dims.has(roles->keys) &&
+             reaches(graph_, roles->weights >= 0 ? roles->weights : roles->score(graph_), id);
     });
   }
 

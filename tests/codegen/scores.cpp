@@ -169,6 +169,17 @@ void decayed(Graph& g, const Attention& a) {
   const Value f = g.input("f", {a.batch, a.heads, a.queries}), h = g.input("h", {a.batch, a.heads, a.keys});
   a.output(a.scores() * exp(mask(f - h, index(a.keys) <= index(a.queries))), a.v);
 }
+/// Weights times another product of pairs, as the gradient by queries has them.
+void times_other_pairs(Graph& g, const Attention& a) {
+  const Value other = matmul(g.input("w", {a.batch, a.heads, a.queries, a.value_depth}), a.v, a.value_depth);
+  const Value weights = softmax(a.scores(), a.keys);
+  g.output("out", matmul(weights * other, a.k, a.keys), {a.batch, a.heads, a.queries, a.depth});
+}
+/// And shown where that is positive.
+void shown_by_other_pairs(Graph& g, const Attention& a) {
+  const Value other = matmul(g.input("w", {a.batch, a.heads, a.queries, a.value_depth}), a.v, a.value_depth);
+  a.output(select(other > 0, softmax(a.scores(), a.keys), 0.0) * (1 / (1 + abs(other))), a.v);
+}
 
 void check_totals(Tried tried) {
   std::size_t row = 0;
@@ -179,6 +190,8 @@ void check_totals(Tried tried) {
   check_kernel("sigmoid and its total", sigmoid_parts, tried, row++);
   check_kernel("squares over a root", of_other_power, tried, row++);
   check_kernel("decay of a state space", decayed, tried, row++);
+  check_kernel("weights times another product of pairs", times_other_pairs, tried, row++);
+  check_kernel("weights that another product of pairs shows", shown_by_other_pairs, tried, row++);
 }
 
 }  // namespace
