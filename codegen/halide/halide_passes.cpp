@@ -11,6 +11,7 @@
 #include "codegen/halide/rewrites/matrix_tiles.h"
 #include "codegen/halide/rewrites/places_before.h"
 #include "codegen/halide/rewrites/private_registers.h"
+#include "codegen/halide/rewrites/signed_divisions.h"
 #include "codegen/halide/rewrites/single_loops.h"
 #include "codegen/halide/rewrites/store_beside.h"
 #include "codegen/halide/rewrites/trimmed_loops.h"
@@ -72,6 +73,19 @@ class WithoutUnread final : public IRMutator {
   }
 
   NamesRead read_;
+};
+
+/// Whether an input of no dims is read.
+class ReadsScalar final : public IRGraphVisitor {
+ public:
+  bool is_found = false;
+
+ private:
+  using IRGraphVisitor::visit;
+  void visit(const Halide::Internal::Call* call) override {
+    is_found |= call->call_type == Halide::Internal::Call::Image && call->args.empty();
+    IRGraphVisitor::visit(call);
+  }
 };
 
 /// Whether memory of the name is taken anywhere in a statement.
@@ -185,7 +199,7 @@ class Passes {
     s = storage_folding(s, functions_);
     s = inject_prefetch(s, functions_);
     s = lower_safe_promises(s);
-    return skip_stages(s, never_skipped(), fused_, functions_);
+    return skip_stages(s, never_skipped(s), fused_, functions_);
   }
 
   /// Functions become arrays, on the device where there is one.
@@ -239,7 +253,7 @@ class Passes {
     s = simplify(remove_dead_allocations(s));
     s = hoist_loop_invariant_values(s);
     s = hoist_loop_invariant_if_statements(s);
-    if (target_.has_feature(Halide::Target::Vulkan)) s = with_words_for_kernels(s);
+    if (target_.has_feature(Halide::Target::Vulkan)) s = without_signed_divisions(with_words_for_kernels(s));
     // Divisions become shifts, which the simplifier would turn back.
     s = find_intrinsics(s);
     s = hoist_prefetches(s);
@@ -248,11 +262,13 @@ class Passes {
 
   /// Results, and functions that store an element of another where they are computed, whatever hides the values that are made of them. Memory that is
   /// hoisted out of loops is allocated under the condition that it is needed, in which Halide leaves inputs as they are:
-  /// code generation does not know them.
-  std::vector<Function> never_skipped() const {
+  /// code generation does not know them. A condition on an element of an input alone would be asked before a kernel, by the CPU, of memory of the device.
+  std::vector<Function> never_skipped(const Stmt& s) const {
+    ReadsScalar scalars;
+    if (target_.has_gpu_feature()) s.accept(&scalars);
     std::vector<Function> found = outputs_;
     for (const auto& [name, function] : functions_)
-      if (stores_beside(function) || function.schedule().hoist_storage_level() != function.schedule().store_level()) found.push_back(function);
+      if (scalars.is_found || stores_beside(function) || function.schedule().hoist_storage_level() != function.schedule().store_level()) found.push_back(function);
     return found;
   }
 

@@ -66,6 +66,24 @@ TEST_CASE("attention whose heads are merged into the result on devices agrees wi
   check_on_devices(g, "merged", {"batch=2,heads=3,queries=5,keys=37,depth=7", "batch=1,heads=2,queries=37,keys=9,depth=16"});
 }
 
+TEST_CASE("quotients and remainders of negative integers on devices agree with the interpreter", "[devices]") {
+  Graph g;
+  const Dim keys = g.dim("keys");
+  const Value x = g.input("x", {keys}), number = index(keys) - 60;
+  const auto parts = [&](std::int64_t divisor) { return to_real(floor_div(number, divisor)) + 1000.0 * to_real(mod(number, divisor)); };
+  g.output("out", select(x > 100, x, parts(3) + parts(7) * 0.5 + parts(16) * 0.25), {keys});
+  g.finish();
+  check_on_devices(g, "quotients", {"keys=129", "keys=1"});
+}
+
+TEST_CASE("a softmax over all that a call has agrees with the interpreter on devices", "[devices]") {
+  Graph g;
+  const auto [queries, keys] = g.dims("queries", "keys");
+  g.output("out", softmax(g.input("x", {queries, keys}), {queries, keys}) * 1.5, {queries, keys});
+  g.finish();
+  check_on_devices(g, "of_all", {"queries=5,keys=37", "queries=1,keys=1", "queries=3,keys=0"});
+}
+
 TEST_CASE("a kernel of sixteen stages on Vulkan agrees with the interpreter", "[devices]") {
   Graph g;
   const auto [batch, queries, keys] = g.dims("batch", "queries", "keys");
