@@ -69,7 +69,15 @@ struct ScheduleAnswer : ParameterAnswer {
 };
 template <class Body>
 ScheduleInfo info_of(const Schedule<Body>& s, std::string_view stage = {}) {
-  ScheduleInfo info{s.name, stage, s.is_for_gpu, s.parameters, s.problem, {}, s.made_for, s.blocks, s.registers, {}, {}, s.needs};
+  ScheduleInfo info{.name = s.name,
+                    .stage = stage,
+                    .is_for_gpu = s.is_for_gpu,
+                    .parameters = s.parameters,
+                    .problem = s.problem,
+                    .made_for = s.made_for,
+                    .blocks = s.blocks,
+                    .registers = s.registers,
+                    .needs = s.needs};
   for (const SizeOfCall<Body>& of : sizes_of_calls<Body>())
     if (!s.is_for_gpu || s.made_for == of.size) info.limited.push_back(of.size);
   return info;

@@ -265,13 +265,13 @@ std::string take_score(const Graph& graph, const Users& users, AttentionRoles& r
   return is_read_outside(graph, score.cone, roles, users) ? "the scores are used elsewhere too and must be stored" : std::string();
 }
 
-void take_queries(const Graph& graph, const Users& users, AttentionRoles& roles) {
+void take_queries(const Graph& graph, AttentionRoles& roles) {
   const std::vector<Name> dims = by_likelihood(graph, roles);
+  // Of a product one of whose operands has pairs of this dim and the keys each element would be a loop of its own.
   const auto is_of_one_operand = [&](Name queries) {
-    AttentionRoles tried = roles;
-    tried.queries = queries;
-    take_score(graph, users, tried);
-    return tried.product >= 0 || !tried.parts.empty();
+    Score score;
+    explore(graph, roles.score(graph), queries, roles.keys, score);
+    return std::ranges::none_of(score.cone, [&](int id) { return as<Matmul>(graph.node(id)) != nullptr; });
   };
   const auto found = std::ranges::find_if(dims, is_of_one_operand);
   roles.queries = found == dims.end() ? dims.front() : *found;

@@ -62,8 +62,8 @@ std::string take_value_depth(const Graph& graph, AttentionRoles& roles);
 /// The dims that the weights have and the values have not: queries, and those of heads that share values.
 Names query_dims(const Graph& graph, const AttentionRoles& roles);
 
-/// Finds which of these are the queries: one that the score's product has from one operand alone, if there is any.
-void take_queries(const Graph& graph, const Users& users, AttentionRoles& roles);
+/// Finds which of these are the queries: no dim that an operand of the score's product has beside the keys, if there is another.
+void take_queries(const Graph& graph, AttentionRoles& roles);
 
 /// Finds what the score is made of, from its end; or says why it cannot be computed in tiles.
 std::string take_score(const Graph& graph, const Users& users, AttentionRoles& roles);

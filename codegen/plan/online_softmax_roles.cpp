@@ -90,7 +90,7 @@ AttentionAnswer match_online_softmax(const Graph& graph, const Users& users, int
   if (std::string missing = take_value_depth(graph, roles); !missing.empty()) return refuse(std::move(missing));
   roles.log_sum_exp = stored_of_rows(graph, roles, log_sum_exp_beside(graph, roles.softmax));
   roles.row_maximum = stored_of_rows(graph, roles, row_maximum_beside(graph, roles.softmax));
-  take_queries(graph, users, roles);
+  take_queries(graph, roles);
   if (std::string problem = take_score(graph, users, roles); !problem.empty()) return refuse(std::move(problem));
   return {roles, roles.softmax, "the weights of " + std::string(roles.queries) + " x " + std::string(roles.keys) + " are used by one matmul alone"};
 }

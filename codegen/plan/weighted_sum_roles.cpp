@@ -181,7 +181,7 @@ void take_row_sum(const Graph& graph, const Users& users, AttentionRoles& roles)
 AttentionAnswer match_weights(const Graph& graph, const Users& users, AttentionRoles roles) {
   const auto refuse = [](std::string reason) { return AttentionAnswer{std::nullopt, -1, std::move(reason)}; };
   if (!is_made_of_product(graph, roles.weights) || !take_value_depth(graph, roles).empty()) return {};
-  take_queries(graph, users, roles);
+  take_queries(graph, roles);
   take_row_sum(graph, users, roles);
   std::string problem = take_score(graph, users, roles);
   if (roles.product < 0) return {};

@@ -39,14 +39,10 @@ struct StateScan {
   Halide::Func driver() const { return body.query ? result : steps; }
   /// The loops of its update.
   Halide::RVar column_loop() const { return Halide::RVar(column.name()); }
-  Halide::RVar row_loop() const { return Halide::RVar(row.name()); }
-  Halide::RVar block_loop() const { return Halide::RVar(block.name()); }
-  Halide::RVar group_loop() const { return Halide::RVar(in_group.name()); }
   Halide::RVar chunk_loop() const { return Halide::RVar(chunk.name()); }
   Halide::RVar task_loop() const { return Halide::RVar(task.name()); }
   /// Those of the last state's.
   Halide::RVar last_column_loop() const { return Halide::RVar(last_column.name()); }
-  Halide::RVar last_channel_loop() const { return Halide::RVar(last_channel.name()); }
   Halide::RVar last_task_loop() const { return Halide::RVar(last_task.name()); }
 
   const RecurrenceBody body;

@@ -86,17 +86,28 @@ std::string wgmma_gemm_problem(const Machine&, const std::vector<Parameter>& par
 }  // namespace
 
 std::vector<ScheduleInfo> mma_schedules() {
-  ScheduleInfo attention{mma_online_softmax, "online_softmax", true, mma_online_softmax_parameters};
-  attention.blocks = mma_online_softmax_blocks;
-  ScheduleInfo split_keys{mma_split_keys,         "online_softmax", true,           mma_split_keys_parameters,
-                          mma_split_keys_problem, {SizeClass::few}, SizeClass::few, mma_split_keys_blocks};
-  ScheduleInfo gemm{mma_gemm, "gemm", true, mma_gemm_parameters};
-  ScheduleInfo warpgroup_gemm{wgmma_gemm, "gemm", true, wgmma_gemm_parameters, wgmma_gemm_problem};
-  ScheduleInfo warpgroup_attention{wgmma_online_softmax, "online_softmax", true, wgmma_online_softmax_parameters};
-  warpgroup_attention.blocks = mma_online_softmax_blocks;
-  warpgroup_gemm.some_devices = warpgroup_attention.some_devices = "compute capability 9.0";
-  std::vector<ScheduleInfo> all = {attention, split_keys, gemm, warpgroup_gemm, warpgroup_attention};
-  for (ScheduleInfo& schedule : all) schedule.device = Device::cuda;
+  constexpr std::string_view on_9_0 = "compute capability 9.0";
+  std::vector<ScheduleInfo> all = {
+      {.name = mma_online_softmax, .stage = "online_softmax", .parameters = mma_online_softmax_parameters, .blocks = mma_online_softmax_blocks},
+      {.name = mma_split_keys,
+       .stage = "online_softmax",
+       .parameters = mma_split_keys_parameters,
+       .problem = mma_split_keys_problem,
+       .limited = {SizeClass::few},
+       .made_for = SizeClass::few,
+       .blocks = mma_split_keys_blocks},
+      {.name = mma_gemm, .stage = "gemm", .parameters = mma_gemm_parameters},
+      {.name = wgmma_gemm, .stage = "gemm", .parameters = wgmma_gemm_parameters, .problem = wgmma_gemm_problem, .some_devices = on_9_0},
+      {.name = wgmma_online_softmax,
+       .stage = "online_softmax",
+       .parameters = wgmma_online_softmax_parameters,
+       .blocks = mma_online_softmax_blocks,
+       .some_devices = on_9_0},
+  };
+  for (ScheduleInfo& schedule : all) {
+    schedule.is_for_gpu = true;
+    schedule.device = Device::cuda;
+  }
   return all;
 }
 

@@ -9,7 +9,7 @@
 
 namespace attune {
 
-/// `vectors`: how many are in flight along a row; `task_elements`: how many elements a task computes at least, in whole rows.
+/// `vectors`: how many are in flight along a row; `task_elements`: how many elements a task computes at most, in whole rows, of which it has one at least.
 std::vector<Parameter> row_softmax_parameters(const Machine& machine, SizeClass size);
 
 /// p = exp(x - max) / sum along `along`, scheduled and stored whole, as a pipeline's output or between stages. All extents may be 0 and unknown.

@@ -7,6 +7,7 @@
 #include "tests/codegen/device_problem.h"
 #include "tests/codegen/kernel_case.h"
 #include "tests/codegen/quick_opencl.h"
+#include "tests/codegen/planned.h"
 #include "tests/codegen/score_kernel.h"
 #include "tests/codegen/small_tiles.h"
 #include "tests/codegen/stage_kinds.h"
@@ -202,6 +203,21 @@ TEST_CASE("weights over a total that no softmax makes are computed with it, and 
 
 TEST_CASE("kernels of weights over such a total are right", "[scores]") { check_totals(Tried::part); }
 TEST_CASE("kernels of weights over such a total are right at every size of call", "[.full]") { check_totals(Tried::whole); }
+
+TEST_CASE("queries are a dim that the keys do not have, whatever the names are", "[scores]") {
+  for (const bool is_named : {false, true}) {
+    Graph g;
+    auto [documents, tokens, keys, depth, value_depth] = g.dims(is_named ? "queries" : "documents", "tokens", "keys", "depth", "value_depth");
+    const Value q = g.input("q", {tokens, depth}), k = g.input("k", {documents, keys, depth}), v = g.input("v", {keys, value_depth});
+    g.output("out", matmul(softmax(matmul(q, k, depth), keys), v, keys), {documents, tokens, value_depth});
+    g.finish();
+    const KernelSteps plan = Planned(g).plan;
+    REQUIRE(plan.steps.size() == 1);
+    CHECK(attention_in(plan.steps[0].roles)->queries == "tokens");
+    const char* const shapes[] = {"queries=2,documents=2,tokens=5,keys=37,depth=7,value_depth=3", "queries=3,documents=3,tokens=37,keys=5,depth=4,value_depth=6"};
+    check_shapes(KernelCase(g, "documents"), shapes);
+  }
+}
 
 TEST_CASE("a total is stored where groups of rows go beyond the last one, too", "[scores]") {
   Graph g;
