@@ -113,6 +113,7 @@ class SweepFinder {
     sweep.dims = dims_of_sweep(group, stage, pair);
     if (std::optional<Band> band = are_read_inside(group, pair) ? visible_band(sweep.stages, pair.rows, pair.columns) : std::nullopt)
       sweep.dims.insert(sweep.dims.begin(), {pair.columns, fresh(pair.columns, "block"), fresh(pair.columns, "start"), 1, {}, std::move(band)});
+    if (sweep.dims.front().band && !fits(sweep, views_of(sweep))) sweep.dims.erase(sweep.dims.begin());
     const std::size_t views = views_of(sweep);
     if (!fits(sweep, views)) return;
     dims_left_ -= 2 * sweep.dims.size();

@@ -54,6 +54,7 @@ class BandFinder {
       const bool is_operand = std::holds_alternative<Input>(node.op);
       const auto known = is_operand ? values_.find(stage->getOperand(static_cast<unsigned>(n))) : values_.end();
       hidden.push_back(known != values_.end() ? known->second : is_operand ? Hidden{} : hidden_of(graph, node, hidden));
+      if (!is_of_pairs(node)) hidden.back() = {};
     }
     for (std::size_t i = 0; i < graph.outputs().size(); ++i)
       values_[stage->getResult(static_cast<unsigned>(i))] = hidden[static_cast<std::size_t>(graph.outputs()[i].node)];
@@ -66,10 +67,13 @@ class BandFinder {
           if constexpr (std::is_same_v<Op, Index> || std::is_same_v<Op, Extent>) {
             return {};
           } else if constexpr (std::is_same_v<Op, Matmul> || std::is_same_v<Op, ReduceSum>) {
-            if (op.over.has(rows_) || op.over.has(columns_))
-              for (std::size_t i = 0; i < node.operands().size(); ++i)
-                if (is_of_pairs(graph, node.inputs[i])) needs(of(i), Hidden::Is::zero);
-            return {};
+            const bool is_over_pairs = op.over.has(rows_) || op.over.has(columns_);
+            Hidden sum;  // of zeros
+            for (std::size_t i = 0; i < node.operands().size(); ++i) {
+              if (is_over_pairs && is_of_pairs(graph.node(node.inputs[i]))) needs(of(i), Hidden::Is::zero);
+              if (of(i).is == Hidden::Is::zero) sum = of(i);
+            }
+            return sum;
           } else if constexpr (std::is_same_v<Op, Softmax> || std::is_same_v<Op, LogSumExp>) {
             if (op.over != columns_) return {};
             needs(of(0), Hidden::Is::lowest);
@@ -106,10 +110,7 @@ class BandFinder {
     found_ = value.band;
   }
 
-  bool is_of_pairs(const Graph& graph, int id) const {
-    const Names& dims = graph.node(id).type.dims;
-    return dims.has(rows_) && dims.has(columns_);
-  }
+  bool is_of_pairs(const Node& node) const { return node.type.dims.has(rows_) && node.type.dims.has(columns_); }
 
   /// Where the predicate may hold; of several that all have to, the first on each side.
   std::optional<Band> band_of(const Graph& graph, int id) const {

@@ -87,6 +87,20 @@ void causal_weights(Graph& g, const Attention& a) {
   output_rows(g, a, matmul(both, a.v, a.keys));
   g.output("columns", sum(both, a.queries), {a.batch, a.heads, a.keys});
 }
+/// What a row's logarithm multiplies is no weight: all pairs count.
+void times_logarithm(Graph& g, const Attention& a) {
+  const Value scores = mask(a.scores(), index(a.keys) <= index(a.queries));
+  const Value weights = softmax(scores, a.keys), others = tanh(a.scores()) * log_sum_exp(scores, a.keys);
+  output_rows(g, a, matmul(weights * others, a.v, a.keys));
+  g.output("columns", sum(others, a.queries), {a.batch, a.heads, a.keys});
+}
+/// Causal weights that heads exchange are causal weights.
+void exchanged_weights(Graph& g, const Attention& a) {
+  const Dim last = g.dim("last");
+  const Value weights = softmax(mask(a.scores(), index(a.keys) <= index(a.queries)), a.keys);
+  const Value v = g.input("values", {a.batch, last, a.keys, a.value_depth});
+  g.output("out", matmul(matmul(weights, g.input("to_last", {a.heads, last}), a.heads), v, a.keys), {a.batch, last, a.queries, a.value_depth});
+}
 /// The weights are a result, whose hidden ones are zeros that somebody has to write.
 void kept_weights(Graph& g, const Attention& a) {
   causal_weights(g, a);
@@ -216,7 +230,9 @@ TEST_CASE("blocks of rows see the columns between two lines that a mask shows, w
   CHECK(sweeps_of(window_gradients) == Texts{"1 to 7: r - 39 + keys - queries <= keys <= r + 39 + keys - queries batch heads queries"});
   CHECK(sweeps_of(given_gradients) == Texts{"1 to 7: batch heads queries"});
   CHECK(sweeps_of(causal_weights) == Texts{"1 to 6: keys <= r batch heads queries"});
-  for (const std::string& text : sweeps_of(kept_weights)) CHECK(text.find("<=") == std::string::npos);
+  CHECK(sweeps_of(exchanged_weights) == Texts{"1 to 4: keys <= r batch queries"});
+  for (const auto make : {kept_weights, times_logarithm})
+    for (const std::string& text : sweeps_of(make)) CHECK(text.find("<=") == std::string::npos);
 }
 
 TEST_CASE("nothing is swept where a row is not computed by itself, or where products and norms alone read what is stored", "[sweeps]") {
@@ -269,6 +285,8 @@ TEST_CASE("kernels of several blocks give the interpreter's results, and store n
                         {"window_gradients", window_gradients, "batch=2,heads=1,queries=350,keys=517,depth=5,value_depth=3", 2 * 350 * 517, 3},
                         {"window_gradients", window_gradients, "batch=1,heads=1,queries=517,keys=100,depth=5,value_depth=3", 517 * 100, 3},
                         {"causal_weights", causal_weights, "batch=1,heads=3,queries=350,keys=701,depth=5,value_depth=3", 3 * 350 * 701, 2},
+                        {"times_logarithm", times_logarithm, "batch=1,heads=2,queries=350,keys=301,depth=5,value_depth=3", 2 * 350 * 301, 4},
+                        {"exchanged_weights", exchanged_weights, "batch=2,heads=2,queries=293,keys=701,depth=5,value_depth=3,last=3", 2 * 3 * 293 * 701, 3},
                         {"shared_gradients", shared_gradients, "batch=2,heads=2,queries=350,keys=701,depth=5,value_depth=3", 4 * 350 * 701, 3},
                         {"tokens_twice", tokens_twice, "tokens=1301,depth=5", 1301 * 1301, 1}};
   for (const Case& tried : cases) {
