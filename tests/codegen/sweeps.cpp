@@ -9,11 +9,10 @@
 #include "runtime/threads.h"
 #include "tests/codegen/kernel_call.h"
 #include "tests/codegen/planned.h"
+#include "tests/codegen/swept_graph.h"
 
 namespace attune {
 namespace {
-
-void output_rows(Graph& g, const Attention& a, Value x) { g.output("out", x, {a.batch, a.heads, a.queries, a.value_depth}); }
 
 /// Weights of what later keys leave over (Tan et al. 2024, stick-breaking attention).
 void stick_breaking(Graph& g, const Attention& a) {
@@ -167,39 +166,6 @@ void tokens_alone(Graph& g, const Attention&) {
   const Value x = g.input("x", {tokens, depth});
   const Value scores = matmul(x, rename(x, tokens, others), depth);
   g.output("out", cumulative_sum(scores, others), {tokens, others});
-}
-
-Graph graph_of(void (*make)(Graph&, const Attention&)) {
-  Graph g;
-  make(g, Attention(g));
-  g.finish();
-  REQUIRE(std::string(g.problem().view()) == "");
-  return g;
-}
-
-/// "r - 5 <= keys <= r"
-std::string text_of(const Band& band, const std::string& columns) {
-  const auto side = [](const Band::Side& of) {
-    std::string text = of.constant == 0 ? "r" : of.constant < 0 ? "r - " + std::to_string(-of.constant) : "r + " + std::to_string(of.constant);
-    if (!of.plus.empty()) text += " + " + of.plus + " - " + of.minus;
-    return text;
-  };
-  return (band.first ? side(*band.first) + " <= " : "") + columns + (band.last ? " <= " + side(*band.last) : "");
-}
-
-/// "1 to 3: heads, queries" of each sweep.
-std::vector<std::string> sweeps_of(void (*make)(Graph&, const Attention&)) {
-  const Graph graph = graph_of(make);
-  const Planned planned(graph);
-  std::vector<std::string> texts;
-  for (const Sweep& sweep : planned.plan.sweeps) {
-    std::string text = std::to_string(sweep.first + 1) + " to " + std::to_string(sweep.first + sweep.count) + ":";
-    for (const SweptDim& dim : sweep.dims)
-      if (dim.band) text += " " + text_of(*dim.band, dim.whole);
-      else text += " " + dim.whole;
-    texts.push_back(text);
-  }
-  return texts;
 }
 
 using Texts = std::vector<std::string>;
