@@ -85,7 +85,7 @@ class Gradients {
 }  // namespace detail
 
 /// What sum(seed * of) changes by with each element of `by`, which are inputs or what the graph computes of them: the gradients of a loss whose gradient by
-/// `of` is `seed`: a number, or a value of no other dims. Each has the dims of its value.
+/// `of` is `seed`, a number or a value of no other dims. Each has the dims of its value.
 ///
 ///   const Value d_out = g.input("d_out", {queries, depth});
 ///   const auto [d_q, d_k] = gradients(out, d_out, q, k);
@@ -93,6 +93,7 @@ class Gradients {
 /// Forward values that they need are the graph's own: a result beside them costs nothing anew. Refused: an operation without a gradient (recurrence,
 /// write_rows), and a value that `of` does not depend on by reals.
 template <class... Values>
+  requires(sizeof...(Values) > 0 && (std::same_as<Values, Value> && ...))
 constexpr std::array<Value, sizeof...(Values)> gradients(Operand of, Operand seed, Values... by) {
   std::array<Value, sizeof...(Values)> values{by...};
   Graph& graph = *values[0].graph;
@@ -100,6 +101,8 @@ constexpr std::array<Value, sizeof...(Values)> gradients(Operand of, Operand see
     graph.fail(of.at, "gradients: ", parts...);
     return values;
   };
+  if (!((by.graph == &graph) && ...) || (of.is_value() && of.graph != &graph) || (seed.is_value() && seed.graph != &graph))
+    return refuse("an operand belongs to another graph");
   if (!of.is_value() || kind_of(of.value()) != Kind::real) return refuse("of a number or of integers; a value of reals has some");
   const Value start = seed.beside(of);
   if (kind_of(start) != Kind::real) return refuse("the seed is ", kind_of(start), "; it must be real");

@@ -242,6 +242,11 @@ TEST_CASE("what has no gradient is refused in words", "[gradients]") {
        "gradients: the value does not depend on what is named 1. of those that it is derived by");
   ends(problem_of([](Graph& g, const Table& t) { (void)gradients(sum(t.x, t.rows), g.input("d", {t.rows}), t.x); }),
        "gradients: the seed has rows, which the value does not have: it is [columns]");
+  ends(problem_of([](Graph&, const Table& t) {
+         Graph other;
+         (void)gradients(other.input("x", {other.dim("rows")}), 1.0, t.x);
+       }),
+       "gradients: an operand belongs to another graph");
   ends(problem_of([](Graph&, const Table& t) { (void)gradients(index(t.rows), 1.0, t.x); }), "gradients: of a number or of integers; a value of reals has some");
 }
 
