@@ -153,8 +153,10 @@ std::string step_problem(const attune_kernel_v5& kernel, const attune_step_v1& s
   for (const std::int32_t tensor : tensors_of(step))
     if (tensor < 0 || tensor >= tensors) return words("has tensor number ", tensor, " of ", tensors);
   const auto is_in = [](std::span<const std::int32_t> tensors, std::int32_t tensor) { return std::ranges::find(tensors, tensor) != tensors.end(); };
-  for (const std::int32_t tensor : inputs_of(step))
-    if (!written[static_cast<std::size_t>(memory_at(kernel, tensor))] && !(is_swept && is_in(outputs_of(step), tensor))) return words("reads tensor number ", tensor, ", which no step before it writes");
+  for (const std::int32_t tensor : inputs_of(step)) {
+    const bool is_there = written[static_cast<std::size_t>(memory_at(kernel, tensor))] || (is_swept && is_in(outputs_of(step), tensor));
+    if (!is_there) return words("reads tensor number ", tensor, ", which no step before it writes");
+  }
   for (const std::int32_t tensor : outputs_of(step)) {
     const bool is_update = tensor < kernel.tensor_count && kernel.tensors[tensor].role == attune_updated && is_in(inputs_of(step), tensor);
     bool& is_written = written[static_cast<std::size_t>(memory_at(kernel, tensor))];

@@ -53,10 +53,11 @@ bool has_codes_for_all(const attune_kernel_v5& kernel, const attune_sweep_v1& sw
   }
   if (!has_band(kernel, sweep)) return has_all;
   std::ranges::copy(chosen, extents.begin());
-  for (const std::int32_t block : blocks.first(blocks.size() - 1)) extents[static_cast<std::size_t>(block)] = std::min<std::int64_t>(extents[static_cast<std::size_t>(kernel.dims[block].operands[0])], 1);
   const std::span<std::int64_t> all = std::span(extents).first(chosen.size());
-  // Of the other dims the first block alone: all have the same rows and columns.
-  for (BlockSweep rows(kernel, sweep, all); has_all && rows.next() && extents[static_cast<std::size_t>(sweep.starts[1])] == 0;) has_all = has_codes(sweep, target, all);
+  const std::int32_t rows = blocks.back();
+  const std::int64_t count = rounded_up(chosen[static_cast<std::size_t>(kernel.dims[rows].operands[0])], chosen[static_cast<std::size_t>(rows)]);
+  BlockSweep first(kernel, sweep, all);  // of the other dims the first block: those of all have the same rows
+  for (std::int64_t number = 0; number < count && has_all && first.next(); ++number) has_all = has_codes(sweep, target, all);
   return has_all;
 }
 
@@ -73,8 +74,9 @@ void choose_blocks(const attune_kernel_v5& kernel, const UsableTarget& target, s
       const std::int64_t whole = whole_of(block), least = std::min(least_of(kernel.dims[block], extents), whole);
       if (whole == 0) continue;
       std::int64_t& extent = extents[static_cast<std::size_t>(block)];
-      const bool is_as_small_as_may_be = is_narrow && block == blocks.back();
-      extent = rounded_up(whole, rounded_up(whole, std::clamp(is_as_small_as_may_be ? 0 : static_cast<std::int64_t>(std::min(room, 1e15)), least, whole)));
+      const bool has_least = is_narrow && block == blocks.back();
+      const std::int64_t most = has_least ? least : std::clamp(static_cast<std::int64_t>(std::min(room, 1e15)), least, whole);
+      extent = rounded_up(whole, rounded_up(whole, most));
       if (block == blocks.back()) room *= num_threads();
       room /= static_cast<double>(extent);
     }

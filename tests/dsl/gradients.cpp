@@ -18,7 +18,8 @@ struct Case {
 };
 
 constexpr std::int64_t any_extent = 4;
-const std::map<std::string_view, std::int64_t> fixed_extents = {{"rows", 3}, {"columns", 5}, {"depth", 2}, {"other", 3}, {"first", 2}, {"second", 3}, {"six", 6}, {"renamed", 5}, {"merged", 15}, {"joined", 12}};
+const std::map<std::string_view, std::int64_t> fixed_extents = {{"rows", 3}, {"columns", 5}, {"depth", 2}, {"other", 3}, {"first", 2}, {"second", 3},
+                                                                {"six", 6}, {"renamed", 5}, {"merged", 15}, {"joined", 12}};
 std::int64_t extent_of(Name dim) { return fixed_extents.contains(dim) ? fixed_extents.at(dim) : any_extent; }
 
 /// Inputs of the graph, at random.
