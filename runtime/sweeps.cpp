@@ -55,7 +55,8 @@ bool has_codes_for_all(const attune_kernel_v5& kernel, const attune_sweep_v1& sw
   std::ranges::copy(chosen, extents.begin());
   const std::span<std::int64_t> all = std::span(extents).first(chosen.size());
   const std::int32_t rows = blocks.back();
-  const std::int64_t count = rounded_up(chosen[static_cast<std::size_t>(kernel.dims[rows].operands[0])], chosen[static_cast<std::size_t>(rows)]);
+  const std::int64_t most = std::max<std::int64_t>(chosen[static_cast<std::size_t>(rows)], 1);  // of no rows there is none
+  const std::int64_t count = rounded_up(chosen[static_cast<std::size_t>(kernel.dims[rows].operands[0])], most);
   BlockSweep first(kernel, sweep, all);  // of the other dims the first block: those of all have the same rows
   for (std::int64_t number = 0; number < count && has_all && first.next(); ++number) has_all = has_codes(sweep, target, all);
   return has_all;

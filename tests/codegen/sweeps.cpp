@@ -247,6 +247,8 @@ TEST_CASE("kernels of several blocks give the interpreter's results, and store n
                         {"column_sums", column_sums, "batch=1,heads=3,queries=350,keys=701,depth=5,value_depth=3", 3 * 350 * 701, 2},
                         {"gradients", gradients, "batch=1,heads=3,queries=350,keys=701,depth=5,value_depth=3", 3 * 350 * 701, 3},
                         {"causal_gradients", causal_gradients, "batch=1,heads=3,queries=350,keys=301,depth=5,value_depth=3", 3 * 350 * 301, 3},
+                        {"causal_gradients", causal_gradients, "batch=2,heads=3,queries=0,keys=301,depth=5,value_depth=3", 0, 3},
+                        {"causal_gradients", causal_gradients, "batch=2,heads=3,queries=301,keys=0,depth=5,value_depth=3", 0, 3},
                         {"causal_gradients", causal_gradients, "batch=2,heads=1,queries=257,keys=513,depth=70,value_depth=3", 2 * 257 * 513, 3},
                         {"window_gradients", window_gradients, "batch=2,heads=1,queries=350,keys=517,depth=5,value_depth=3", 2 * 350 * 517, 3},
                         {"window_gradients", window_gradients, "batch=1,heads=1,queries=517,keys=100,depth=5,value_depth=3", 517 * 100, 3},
