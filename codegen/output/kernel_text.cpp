@@ -13,7 +13,8 @@
 namespace attune {
 namespace {
 
-constexpr std::array formula_names = {"free", "fixed", "product", "quotient", "sum", "slice", "block", "start"};
+constexpr std::array formula_names = {"free", "fixed", "product", "quotient", "sum", "slice", "block", "start", "band", "band_start"};
+static_assert(formula_names.size() == attune_band_start + 1);
 
 std::string_view word_for(attune_role role) { return role == attune_output ? "output" : role == attune_updated ? "updated" : "input"; }
 
