@@ -74,41 +74,43 @@ TEST_CASE("each row of each batch is computed in one block", "[sweeps]") {
   }
 }
 
+namespace {
+
+enum { columns_band = rows_start + 1, columns_start };
+
+/// The swept kernel with a band of columns as its last dims.
+struct BandedKernel {
+  attune_kernel_v5 kernel = attune_kernel_v5_swept;
+  std::vector<attune_dim_v1> dims;
+  std::array<std::int32_t, 3> blocks{columns_band, batch_block, rows_block}, starts{columns_start, batch_start, rows_start};
+  attune_sweep_v1 sweep{0, 2, 3, blocks.data(), starts.data()};
+
+  BandedKernel(const attune_dim_v1& band, const attune_dim_v1& start) : dims(kernel.dims, kernel.dims + kernel.dim_count) {
+    REQUIRE(dims.size() == columns_band);
+    dims.insert(dims.end(), {band, start});
+    kernel.dims = dims.data();
+    kernel.dim_count = static_cast<std::int32_t>(dims.size());
+    kernel.sweeps = &sweep;
+  }
+  BandedKernel(const BandedKernel&) = delete;
+};
+
+}  // namespace
+
 TEST_CASE("a block of rows has the columns that a mask shows to one of them, the first all", "[sweeps]") {
-  enum { columns_band = rows_start + 1, columns_start };
-  const attune_kernel_v5& plain = attune_kernel_v5_swept;
-  std::vector<attune_dim_v1> dims(plain.dims, plain.dims + plain.dim_count);
-  REQUIRE(dims.size() == columns_band);
   const std::int32_t of_band[] = {columns, rows_block, columns, rows}, of_start[] = {columns_band};
-  dims.push_back({"columns_block", attune_band, 4, of_band, -1});         // up to r + columns - rows - 1
-  dims.push_back({"columns_start", attune_band_start, 1, of_start, -2});  // from r - 2
-  const std::int32_t blocks[] = {columns_band, batch_block, rows_block}, starts[] = {columns_start, batch_start, rows_start};
-  const attune_sweep_v1 sweep{0, 2, 3, blocks, starts};
-  attune_kernel_v5 kernel = plain;
-  kernel.dims = dims.data();
-  kernel.dim_count = static_cast<std::int32_t>(dims.size());
-  kernel.sweeps = &sweep;
+  const BandedKernel banded({"columns_block", attune_band, 4, of_band, -1},         // up to r + columns - rows - 1
+                            {"columns_start", attune_band_start, 1, of_start, -2});  // from r - 2
   DimExtents extents{2, 10, 13, 1, 0, 4, 0, 13, 0};
   std::vector<std::array<std::int64_t, 4>> visited;
-  for (BlockSweep all(kernel, sweep, extents); all.next();)
+  for (BlockSweep all(banded.kernel, banded.sweep, extents); all.next();)
     visited.push_back({extents[batch_start], extents[rows_start], extents[columns_start], extents[columns_start] + extents[columns_band]});
   using Blocks = std::vector<std::array<std::int64_t, 4>>;
   CHECK(visited == Blocks{{0, 0, 0, 13}, {0, 3, 1, 8}, {0, 6, 4, 12}, {1, 0, 0, 13}, {1, 3, 1, 8}, {1, 6, 4, 12}});
 }
 
 TEST_CASE("manifests of bands that could not be are refused", "[sweeps]") {
-  enum { columns_band = rows_start + 1, columns_start };
-  const auto refused = [](attune_dim_v1 band, attune_dim_v1 start) {
-    std::vector<attune_dim_v1> dims(attune_kernel_v5_swept.dims, attune_kernel_v5_swept.dims + attune_kernel_v5_swept.dim_count);
-    dims.insert(dims.end(), {band, start});
-    const std::int32_t blocks[] = {columns_band, batch_block, rows_block}, starts[] = {columns_start, batch_start, rows_start};
-    const attune_sweep_v1 sweep{0, 2, 3, blocks, starts};
-    attune_kernel_v5 kernel = attune_kernel_v5_swept;
-    kernel.dims = dims.data();
-    kernel.dim_count = static_cast<std::int32_t>(dims.size());
-    kernel.sweeps = &sweep;
-    return refusal(kernel);
-  };
+  const auto refused = [](const attune_dim_v1& band, const attune_dim_v1& start) { return refusal(BandedKernel(band, start).kernel); };
   const std::int32_t of_band[] = {columns, rows_block}, of_other[] = {columns, batch_block}, of_whole[] = {columns, rows}, of_start[] = {columns_band};
   const attune_dim_v1 start{"start", attune_band_start, 1, of_start, 0};
   CHECK(refused({"band", attune_band, 2, of_band, 0}, start) == "");
