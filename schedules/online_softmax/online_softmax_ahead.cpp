@@ -65,6 +65,7 @@ Expr SoftmaxStage::prefetch_query(SoftmaxPass& pass) {
   for (const std::string& dim : body_.over) at[dim] = 0;
   at[body_.over.back()] = pass.lines.first_element();
   at[body_.queries] = (query_tile_ + (tile_order_ == TileOrder::last_to_first ? -1 : 1)) * tiles_.query_tile + row_group_ * tiles_.rows + row_;
+  if (tiles_.prefetch_keys == PrefetchInto::nowhere) return {};
   const Expr line = prefetch(body_.query.load(at), PrefetchInto::first_level);
   if (!line.defined()) return {};
   pass.later_queries = Func(pass.named("asked_queries"));
