@@ -151,9 +151,14 @@ TileOrder SoftmaxStage::tile_order() const {
   return order_of_tiles(visibility(rows_of_tile(), key_block_, tiles_.edge_tile).possibly, query_tile_, key_block_);
 }
 
-/// The predicate of a pass's loop over blocks. Sums of products of pairs of bf16 need one that is opaque: Halide finds their instructions only where
-/// no load's index holds what the predicate says of the first block.
-Expr SoftmaxStage::block_predicate(const Expr& condition) const { return bf16_ ? opaque_condition(condition) : condition; }
+/// The predicate of a pass's loop over blocks: Halide learns from it which blocks there are, and nothing about the rows. Sums of products of pairs of
+/// bf16 need one that is opaque: Halide finds their instructions only where no load's index holds what the predicate says of the first block.
+Expr SoftmaxStage::block_predicate(const Expr& condition) const {
+  if (bf16_) return opaque_condition(condition);
+  std::map<std::string, Expr> rows;
+  for (const Var& row : {query_tile_, row_group_}) rows[row.name()] = opaque_index(row);
+  return Halide::Internal::substitute(rows, Halide::Internal::simplify(condition));
+}
 
 /// Whole blocks without a mask, the largest first, then what is left in blocks of edge_tile keys with the mask. Where no block can be known
 /// to be wholly visible, the blocks of key_tile keys have the mask, too. A product in matrix tiles takes so little time that scores of a whole tile of

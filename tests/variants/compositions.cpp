@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "tests/codegen/kernel_case.h"
 #include "tests/dsl/values.h"
@@ -33,13 +34,25 @@ constexpr std::array compositions = {
     Composition{"below_a_parabola", [](Value i, Value j) { return j * j <= i * 30 + 7; },
                 [](std::int64_t i, std::int64_t j) { return j * j <= i * 30 + 7; }}};
 
-/// Attention under each of them, one output each.
+/// What is said of the queries alone, or leaves one of their tiles in each block of keys.
+constexpr std::array of_queries = {
+    Composition{"first_queries", [](Value i, Value) { return i < 60; }, [](std::int64_t i, std::int64_t) { return i < 60; }},
+    Composition{"later_queries", [](Value i, Value) { return i >= 96; }, [](std::int64_t i, std::int64_t) { return i >= 96; }},
+    Composition{"first_queries_or_keys", [](Value i, Value j) { return i < 5 || j < 64; }, [](std::int64_t i, std::int64_t j) { return i < 5 || j < 64; }},
+    Composition{"later_queries_or_keys", [](Value i, Value j) { return i >= 128 || j >= 128; },
+                [](std::int64_t i, std::int64_t j) { return i >= 128 || j >= 128; }},
+    Composition{"not_of_one_chunk", [](Value i, Value j) { return !(floor_div(i, chunk) == floor_div(j, chunk) || j < sinks); },
+                [](std::int64_t i, std::int64_t j) { return i / chunk != j / chunk && j >= sinks; }}};
+
+/// Attention under each of these, one output each.
 struct Composed {
+  std::span<const Composition> masks = compositions;
+
   void operator()(Graph& g) const {
     auto [queries, keys, depth] = g.dims("queries", "keys", "depth");
     const Value q = g.input("q", {queries, depth}), k = g.input("k", {keys, depth}), v = g.input("v", {keys, depth});
     double size = 1;
-    for (const Composition& c : compositions) {
+    for (const Composition& c : masks) {
       const Value scores = matmul(q * (size *= 0.75), k, depth);  // of its own, so that the whole attention is one stage
       const Value is_visible = c.predicate(index(queries), index(keys));
       g.output(c.name, matmul(softmax(mask(scores, is_visible), keys), v, keys), {queries, depth});
@@ -72,6 +85,18 @@ TEST_CASE("masks are made of masks by and, or and not", "[compositions]") {
       }
       check_close(got.at(std::string(c.name)), expected, rounding(512, 300));
     }
+  }
+}
+
+TEST_CASE("masks that leave one tile of queries say nothing about where a kernel's memory begins", "[compositions]") {
+  const Graph graph = build(Composed{of_queries});
+  const std::string schedule = GENERATE("online_softmax,query_tile=64,register_rows=4", "online_softmax,query_tile=96,register_rows=6",
+                                        "online_softmax,query_tile=16,register_rows=4,key_tile=64", "shared_keys", "split_keys");
+  for (const char* shape : {"queries=130,keys=301,depth=16", "queries=60,keys=70,depth=16"}) {
+    const Shape extents = fill_shape(graph, parse_shape(shape, "shape").extents).extents;
+    const Arrays inputs = random_inputs(graph, extents, 3);
+    CAPTURE(schedule, shape);
+    CHECK(KernelCase(graph, "composed", {.schedule = schedule, .set = known_extents(graph, inputs)}).difference(extents, inputs) == "");
   }
 }
 
