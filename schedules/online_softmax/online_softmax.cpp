@@ -73,7 +73,7 @@ bool SoftmaxStage::turns_keys_in_registers() const {
 
 /// Copies of a tile of queries and of all keys of a batch index, turned so that vectors run along keys; of all its values, a group of vectors after the other.
 void SoftmaxStage::define_panels() {
-  if (copies_values()) value_panel_(joined({lane_, vector_, key_, vector_group_}, value_batch_)) = value_at(copied_depth(), key_);
+  if (copies_values()) value_panel_(joined({lane_, vector_, key_, vector_group_}, value_batch_)) = value_at(copied_depth(), min(key_, keys_ - 1));
   if (body_.score) return;
   if (bf16_) return define_bf16_panels();
   const Exprs over = vars_of(body_.over, body_.over);

@@ -26,7 +26,8 @@ namespace attune {
 /// register_vectors   vectors of such sums per query; edge_tile is a multiple of what they hold
 /// copy_values        1: all values of a batch index are copied once, as keys are; 0: they are read in place where they can be, or copied for each
 ///                    tile of queries. Vectors of copies lie in one line each, wherever the inputs begin
-/// prefetch           keys that are copied next are prefetched into the cache of this level (prefetch.h); 0 leaves that to the machine
+/// prefetch           keys that are copied next are prefetched into the cache of this level (prefetch.h), and the next tile of queries; 0 leaves that
+///                    to the machine
 std::vector<Parameter> online_softmax_parameters(const Machine& machine, SizeClass size);
 
 /// The same parameters, and what is wrong with values, of another schedule of these tiles.

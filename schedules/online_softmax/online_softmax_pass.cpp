@@ -197,9 +197,9 @@ Expr SoftmaxStage::weighted_value(const SoftmaxPass& pass, const SummedPlace& at
   const Expr of_groups = fixed_depth_ ? at.vector / vectors_in_group() : 0;
   const auto value = [&]() -> Expr {
     if (pass.values.defined()) return pass.values(joined(joined(vectors, {at.column, at.panel, of_groups, key_block_}), value_batch_));
-    const Expr key = key_of(pass, at.column, at.panel);
-    if (copies_values()) return value_panel_(joined(joined(vectors, {key, of_groups}), value_batch_));
-    return value_at(at.vector * tiles_.lanes + lane_, key);
+    // Of no keys no copy is made, as the loops over keys end with the last one.
+    if (copies_values()) return value_panel_(joined(joined(vectors, {place_of(pass, at.column, at.panel), of_groups}), value_batch_));
+    return value_at(at.vector * tiles_.lanes + lane_, key_of(pass, at.column, at.panel));
   };
   return pass.summed_weights()(per_row({at.column, at.panel})) * value();
 }

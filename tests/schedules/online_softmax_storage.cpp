@@ -51,30 +51,41 @@ std::size_t most_bytes(const JitKernel& kernel, const Shape& s) {
   return storage.most;
 }
 
+/// The machine's default for large calls.
+int large_parameter(std::string_view name) {
+  return static_cast<int>(value_of(online_softmax_parameters(host_machine(), SizeClass::large), name));
+}
+
+/// Of a packed key, and of the whole vectors of its value where values are copied.
+std::size_t bytes_of_key(int depth, int value_depth) {
+  const int lanes = host_machine().vector_bytes / static_cast<int>(sizeof(float));
+  const int copied = large_parameter("copy_values") != 0 ? (value_depth + lanes - 1) / lanes * lanes : 0;
+  return static_cast<std::size_t>(depth + copied) * sizeof(float);
+}
+
 }  // namespace
 
-TEST_CASE("storage is tiles and the keys of one head", "[causal]") {
+TEST_CASE("storage is tiles, and the keys and copied values of one head", "[causal]") {
   const JitKernel& kernel = kernel_of(causal, softmax_templates[0]);
-  constexpr int depth = 24;
+  constexpr int depth = 24, value_depth = 40;
+  const std::size_t of_key = bytes_of_key(depth, value_depth);
   // more queries than a block has keys: blocks of every size are visited
-  const std::size_t few = most_bytes(kernel, {1, 3, 2, 600, 1024, depth, 40});
-  CHECK(few > 1024 * depth * sizeof(float));
-  CHECK(most_bytes(kernel, {1, 3, 2, 900, 1024, depth, 40}) == few);
-  CHECK(most_bytes(kernel, {2, 4, 1, 600, 1024, depth, 40}) == few);
-  CHECK(most_bytes(kernel, {1, 3, 2, 600, 4096, depth, 40}) == few + (4096 - 1024) * depth * sizeof(float));
+  const std::size_t few = most_bytes(kernel, {1, 3, 2, 600, 1024, depth, value_depth});
+  CHECK(few > 1024 * of_key);
+  CHECK(most_bytes(kernel, {1, 3, 2, 900, 1024, depth, value_depth}) == few);
+  CHECK(most_bytes(kernel, {2, 4, 1, 600, 1024, depth, value_depth}) == few);
+  CHECK(most_bytes(kernel, {1, 3, 2, 600, 4096, depth, value_depth}) == few + (4096 - 1024) * of_key);
 }
 
 TEST_CASE("of large key blocks scores are stored for a tile of queries, weights for a group of its rows", "[causal]") {
-  const std::vector<Parameter> parameters = online_softmax_parameters(host_machine(), SizeClass::large);
-  const auto value = [&](std::string_view name) { return static_cast<int>(value_of(parameters, name)); };
   constexpr int depth = 16;
-  const int keys = 4 * value("key_tile");
-  const std::size_t tile = sizeof(float) * static_cast<std::size_t>(value("query_tile")) * static_cast<std::size_t>(value("key_tile"));
-  const std::size_t packed_keys = sizeof(float) * static_cast<std::size_t>(keys) * depth;
+  const int keys = 4 * large_parameter("key_tile");
+  const std::size_t tile = sizeof(float) * static_cast<std::size_t>(large_parameter("query_tile") * large_parameter("key_tile"));
+  const std::size_t of_keys = static_cast<std::size_t>(keys) * bytes_of_key(depth, depth);
   const JitKernel& kernel = kernel_of(causal, softmax_templates[0]);
   const std::size_t most = most_bytes(kernel, {1, 1, 1, keys, keys, depth, depth});
-  CHECK(most > packed_keys + tile);
-  CHECK(most < packed_keys + 2 * tile);
+  CHECK(most > of_keys + tile);
+  CHECK(most < of_keys + 2 * tile);
 }
 
 TEST_CASE("storage of whole rows is that of a tile of queries", "[causal]") {
