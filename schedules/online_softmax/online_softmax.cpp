@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "codegen/halide/numbers/proof.h"
 #include "codegen/halide/numbers/strict.h"
