@@ -26,11 +26,15 @@ struct Run {
       for (std::size_t j = i; j < weights.size(); ++j) all += weights[j];
       const double end_s = budget.end_of(weights[i], all);
       CHECK(end_s <= budget.search_end_s());
+      const int tried_before = tried;
+      const double begin_s = now_s;
+      now_s += 1e-3;  // what a search does before its first candidate
       while (now_s + budget.candidate_s() <= end_s) {
-        now_s = std::min(end_s, now_s + slowness * (budget.candidate_s() + (is_first ? 0.6 * costs.compile_s : 0)));
+        now_s = std::min(budget.end_of_candidate(end_s), now_s + slowness * (budget.candidate_s() + (is_first ? 0.6 * costs.compile_s : 0)));
         is_first = false;
         tried += 1;
       }
+      CHECK((tried > tried_before || begin_s + 1.1 * budget.candidate_s() > budget.search_end_s()));
     }
     for (int races = tasks; races > 0; --races)
       now_s += std::min(std::max(budget.last_race_s(), budget.end_race_s(races)), std::max(budget.left_s(), 2 * budget.last_race_s()));
@@ -83,7 +87,9 @@ TEST_CASE("a stage has its share of the search, and one candidate at least while
   budget.expect({1, 0.1}, {2, 0, 0});
   CHECK(budget.search_end_s() == Approx(99));
   CHECK(budget.end_of(3, 4) == Approx(10 + 89. * 3 / 4));
-  CHECK(budget.end_of(1, 1e6) == Approx(10 + budget.candidate_s()));
+  CHECK(budget.end_of(1, 1e6) == Approx(10 + 1.1 * budget.candidate_s()));
+  CHECK(budget.end_of_candidate(budget.end_of(1, 1e6)) == Approx(10 + 4 * budget.candidate_s()));  // one that is slow is finished
+  CHECK(budget.end_of_candidate(80) == 80);
   const double expected_s = budget.candidate_s();
   budget.saw_candidate(expected_s / 4);
   CHECK(budget.candidate_s() == expected_s / 4);
@@ -93,6 +99,7 @@ TEST_CASE("a stage has its share of the search, and one candidate at least while
   CHECK(budget.candidate_s() == expected_s);
   now_s = 98;
   CHECK(budget.end_of(1, 1) == Approx(99));
+  CHECK(budget.end_of_candidate(99) == Approx(99));
   now_s = 200;
   CHECK(budget.end_of(1, 1) < now_s);
   CHECK(budget.end_race_s(1) == 0);

@@ -46,7 +46,13 @@ double Budget::end_race_s(int races) const {
 
 double Budget::end_of(double weight, double all_weights) const {
   const double now_s = elapsed_s(), share_s = (search_end_s() - now_s) * weight / all_weights;
-  return std::min(search_end_s(), now_s + std::max(share_s, candidate_s()));
+  constexpr double slack = 1.1;  // time goes by until the candidate is begun
+  return std::min(search_end_s(), now_s + std::max(share_s, slack * candidate_s()));
+}
+
+double Budget::end_of_candidate(double end_s) const {
+  constexpr double patience = 4;
+  return std::min(search_end_s(), std::max(end_s, elapsed_s() + patience * candidate_s()));
 }
 
 std::string Budget::problem(const std::string& text) const {

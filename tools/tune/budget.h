@@ -41,8 +41,11 @@ class Budget {
   double last_race_s() const;
   /// When no candidate is tried any more.
   double search_end_s() const { return seconds_ - reserve_s_; }
-  /// When a stage of the weight, of all that are left, has had its share of the search: at least the time of one candidate.
+  /// When a stage of the weight, of all that are left, has had its share of the search: at least what one candidate takes, begun soon.
   double end_of(double weight, double all_weights) const;
+  /// When a candidate that is begun now is ended, of a stage whose share ends at `end_s`: one that takes longer than expected, as on a machine that
+  /// got busy, is finished at the cost of the stages behind it, for what it has cost would be lost.
+  double end_of_candidate(double end_s) const;
   /// What each of so many races at the end may take, with their kernels.
   double end_race_s(int races) const;
   /// What learning the limit of one size of calls takes, and whether there is time for it.

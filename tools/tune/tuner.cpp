@@ -116,7 +116,7 @@ class Tuner {
                        fmt::join(shapes, " and "), settings_.inputs.empty() ? "" : " of " + settings_.inputs);
   }
 
-  /// Compiles and races until `end_s`. A candidate that this ends is a failure that counts as none.
+  /// Compiles and races until `end_s`, which may lie behind the end of the stage's share. A candidate that this ends is a failure that counts as none.
   Try compare(std::size_t i, const Point& candidate, const Point& incumbent, double end_s, TunedTask& report) {
     const double before_s = elapsed_s();
     const DuelAnswer answer = duels_.compare(i, with(i, candidate), with(i, incumbent), end_s);
@@ -165,7 +165,7 @@ class Tuner {
     budget_.saw_candidate(0);
     const double end_s = end_of(n);
     run_search(
-        search, [&](const Point& candidate, const Point& incumbent) { return compare(i, candidate, incumbent, end_s, report); },
+        search, [&](const Point& candidate, const Point& incumbent) { return compare(i, candidate, incumbent, budget_.end_of_candidate(end_s), report); },
         [&] { return is_over(end_s, report); },
         [&] {
           count(search.tries().back());
