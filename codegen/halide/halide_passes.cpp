@@ -231,7 +231,7 @@ class Passes {
     s = unroll_loops(s);
     s = with_matrix_tiles(s, target_);
     s = simplify(with_bf16_dots(vectorize_loops(s, functions_), target_));
-    if (target_.has_gpu_feature()) s = with_trimmed_loops(with_private_registers(fuse_gpu_thread_loops(s)));
+    s = target_.has_gpu_feature() ? with_trimmed_loops(with_private_registers(fuse_gpu_thread_loops(s))) : with_limited_loops(s);
     return simplify(rewrite_interleavings(s));
   }
 

@@ -10,19 +10,17 @@ using Halide::Var;
 namespace attune {
 
 void PackedGemm::define_matrix_sums() {
-  std::vector<Var> at{j_, i_, jo_, io_};
-  for (const std::string& dim : body_.batch) at.emplace_back(dim);
-  const std::vector<Expr> sum(at.begin(), at.end());
-  main_ = Halide::RDom({{0, tile_.lanes}, {0, tiles_of(along_over(), tile_.lanes)}, {0, over_.outer().extent() * Halide::min(over_.extent(), 1)}}, "main");
-  matrix_sums_(at) = 0.f;
-  matrix_sums_(at) = bf16_dot(matrix_sums_(sum), row_panel_(with_batch(std::vector<Expr>{main_[0], i_, main_[1], main_[2], io_}, body_.a)),
+  const std::vector<Expr> sum = sum_of(i_);
+  main_ = Halide::RDom({{0, tile_.lanes}, {0, tiles_of(along_over(), tile_.lanes)}, {0, outer_places()}}, "main");
+  matrix_sums_(sum) = 0.f;
+  matrix_sums_(sum) = bf16_dot(matrix_sums_(sum), row_panel_(with_batch(std::vector<Expr>{main_[0], i_, main_[1], main_[2], io_}, body_.a)),
                               column_element(main_[0], main_[1], main_[2]));
-  sums_(at) = matrix_sums_(sum);
+  sums_(sum) = matrix_sums_(sum);
 }
 
 void PackedGemm::schedule_matrix_sums() {
   for (Halide::Func* f : {&sums_, &matrix_sums_})
-    f->compute_at(result_, RVar(loops_[io_loop_].name())).bound_extent(j_, width_).bound_extent(i_, tile_.rows).bound_extent(jo_, 1).bound_extent(io_, 1);
+    f->compute_at(result_, RVar(loops_[io_loop_].name())).bound_extent(j_, width_).bound_extent(i_, tile_.rows).bound_extent(jo_, 1).bound_extent(io_, 1).bound_extent(slice_, 1);
   sums_.reorder(in_tiles(sums_, j_, i_));
   matrix_sums_.store_in(Halide::MemoryType::AMXTile).reorder(in_tiles(matrix_sums_, j_, i_));
   sum_in_tiles(matrix_sums_.update(), j_, i_, {RVar(main_[0].name())}, {RVar(main_[1].name()), RVar(main_[2].name())});

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "codegen/halide/rewrites/bf16_dots.h"
+#include "schedules/common/opaque_condition.h"
 #include "schedules/gemm/gemm_packed.h"
 
 using Halide::Expr;
@@ -34,6 +35,18 @@ PackedGemm::PackedGemm(const Product& product, const GemmTile& tile)
 }
 
 Stored PackedGemm::result() {
+  cut_ = cut_packed({.row_tiles = row_tiles(),
+                     .column_tiles = columns_.tiles(),
+                     .blocks = tiles_of(along_over(), tile_.lanes),
+                     .outer = outer_places(),
+                     .own_products = Halide::max(Flat(own_batch_, p_.extents).extent(), 1),
+                     .products = Halide::max(Flat(body_.batch, p_.extents).extent(), 1),
+                     .rows = tile_.rows,
+                     .columns = width_,
+                     .lanes = tile_.lanes,
+                     .row_block = tile_.row_block,
+                     .can_slice = adds_slices()},
+                    numbers_);
   define_row_panel();
   if (!columns_in_place_) define_column_panel();
   define_sums();
@@ -51,10 +64,37 @@ Coordinates PackedGemm::batch_coordinates() const {
   return vars_at(body_.batch);
 }
 
-void PackedGemm::add_product(const Expr& lane, const Expr& row, const Expr& block, const Expr& outer) {
-  std::vector<Expr> at{j_, row, jo_, io_};
+/// The result holds sums of slices as they are, until the last one finishes them.
+bool PackedGemm::adds_slices() const { return !tile_.in_matrix_tiles && finished(body_, 0.f, vars_at(body_.out)).type() == Halide::Float(32); }
+
+std::vector<Expr> PackedGemm::sum_of(const Expr& row) const {
+  std::vector<Expr> at{j_, row, jo_, io_, slice_};
   for (const std::string& dim : body_.batch) at.emplace_back(Var(dim));
+  return at;
+}
+
+void PackedGemm::add_product(const Expr& lane, const Expr& row, const Expr& block, const Expr& outer) {
+  const std::vector<Expr> at = sum_of(row);
   sums_(at) = with_product(sums_(at), row_panel_(with_batch(std::vector<Expr>{lane, row, block, outer, io_}, body_.a)), column_element(lane, block, outer));
+}
+
+PackedGemm::SlicePlace PackedGemm::slice_place() const {
+  const Expr slice = opaque_index(slice_), outer = slice / cut_.slices;
+  return {slice - outer * cut_.slices, outer};
+}
+
+RDom PackedGemm::slice_loops(const std::string& name, const Halide::Region& added) const {
+  // A slice has one block at least; of nothing, panels are empty.
+  Halide::Region ranges{{0, tile_.lanes}, {0, Halide::min(cut_.slice, along_over() / tile_.lanes)}, {0, Halide::min(cut_.outer_slice, outer_places())}};
+  ranges.insert(ranges.end(), added.begin(), added.end());
+  RDom loops(ranges, name);
+  loops.where(opaque_condition(block_of(loops) < along_over() / tile_.lanes));
+  loops.where(opaque_condition(outer_of(loops[2]) < outer_places()));
+  return loops;
+}
+
+void PackedGemm::add_product(const RDom& loops, const Expr& row) {
+  add_product(loops[0], row, within(block_of(loops), tiles_of(along_over(), tile_.lanes)), within(outer_of(loops[2]), over_.outer().extent()));
 }
 
 Expr PackedGemm::with_product(const Expr& sum, const Expr& row, const Expr& column) const {
@@ -63,37 +103,35 @@ Expr PackedGemm::with_product(const Expr& sum, const Expr& row, const Expr& colu
 
 void PackedGemm::define_sums() {
   if (tile_.in_matrix_tiles) return define_matrix_sums();
-  std::vector<Var> at{j_, i_, jo_, io_};
-  for (const std::string& dim : body_.batch) at.emplace_back(dim);
-  sums_(at) = 0.f;
-  // No blocks at all where nothing is contracted: the panels are then empty too.
-  const Expr outer = over_.outer().extent() * Halide::min(over_.extent(), 1), blocks = along_over() / tile_.lanes;
+  sums_(sum_of(i_)) = 0.f;
   const Expr vectors = columns_.vectors_from(jo_);
   int more_vectors = 0, more_rows = 0;
   for (const int few : few_vectors)
     if (few < tile_.vectors) {
-      RDom domain({{0, tile_.lanes}, {0, blocks}, {0, outer}}, "few_vectors_" + std::to_string(few));
+      RDom domain = slice_loops("few_vectors_" + std::to_string(few));
       domain.where(vectors > more_vectors && vectors <= few);
       domain.where(j_ < few * tile_.lanes);
-      add_product(domain[0], i_, domain[1], domain[2]);
+      add_product(domain, i_);
       few_.push_back({domain, i_});
       more_vectors = few;
     }
   for (const int few : few_rows)
     if (few < tile_.rows) {
-      RDom domain({{0, tile_.lanes}, {0, blocks}, {0, outer}, {0, few}}, "few_rows_" + std::to_string(few));
+      RDom domain = slice_loops("few_rows_" + std::to_string(few), {{0, few}});
       domain.where(vectors > more_vectors && has_rows(more_rows, few));
-      add_product(domain[0], domain[3], domain[1], domain[2]);
+      add_product(domain, domain[3]);
       few_.push_back({domain, RVar(domain[3].name())});
       more_rows = few;
     }
-  main_ = RDom({{0, tile_.lanes}, {0, blocks}, {0, outer}}, "main");
+  main_ = slice_loops("main");
   if (more_vectors > 0) main_.where(vectors > more_vectors);
   if (more_rows > 0) main_.where(has_rows(more_rows, tile_.rows));
-  add_product(main_[0], i_, main_[1], main_[2]);
+  add_product(main_, i_);
   // The last block, if it is not full.
-  tail_ = RDom({{0, along_over() % tile_.lanes}, {0, outer}}, "tail");
-  add_product(tail_[0], i_, within((along_over() - 1) / tile_.lanes, tiles_of(along_over(), tile_.lanes)), tail_[1]);
+  tail_ = RDom({{0, along_over() % tile_.lanes}, {0, Halide::min(cut_.outer_slice, outer_places())}}, "tail");
+  tail_.where(opaque_condition(slice_place().along == cut_.slices - 1));
+  tail_.where(opaque_condition(outer_of(tail_[1]) < outer_places()));
+  add_product(tail_[0], i_, within((along_over() - 1) / tile_.lanes, tiles_of(along_over(), tile_.lanes)), within(outer_of(tail_[1]), over_.outer().extent()));
 }
 
 Expr PackedGemm::has_rows(int more_than, int rows) const {
@@ -101,12 +139,14 @@ Expr PackedGemm::has_rows(int more_than, int rows) const {
   return rows < tile_.rows ? left > more_than && left <= rows : left > more_than;
 }
 
-Coordinates PackedGemm::define_loops(const PackedCut& c) {
+Coordinates PackedGemm::define_loops() {
+  const PackedCut& c = cut_;
   Loops loops;
   j_loop_ = loops.add(width_);
   i_loop_ = loops.add(tile_.rows);
   io_loop_ = loops.add(c.height);
   jo_loop_ = loops.add(c.breadth);
+  slice_loop_ = loops.add(c.slices * c.outer_slices);
   jb_loop_ = loops.add(c.column_blocks);
   ib_loop_ = loops.add(c.row_blocks);
   part_loop_ = loops.add(c.parts);
@@ -123,33 +163,33 @@ Coordinates PackedGemm::define_loops(const PackedCut& c) {
 }
 
 void PackedGemm::define_result() {
-  const Expr row_tiles = tiles_of(p_.rows.extent(), tile_.rows), column_tiles = columns_.tiles();
-  const PackedCut c = cut_packed({.row_tiles = row_tiles,
-                                  .column_tiles = column_tiles,
-                                  .over = packed_over(),
-                                  .own_products = Halide::max(Flat(own_batch_, p_.extents).extent(), 1),
-                                  .products = Halide::max(Flat(body_.batch, p_.extents).extent(), 1),
-                                  .rows = tile_.rows,
-                                  .columns = width_,
-                                  .row_block = tile_.row_block},
-                                 numbers_);
-  Coordinates at = define_loops(c);
+  const PackedCut& c = cut_;
+  Coordinates at = define_loops();
   const Expr tile_in_span = loops_[ib_loop_] * c.height + loops_[io_loop_], tile_in_part = loops_[jb_loop_] * c.breadth + loops_[jo_loop_];
   const Expr row_tile = loops_[span_loop_] * c.span + tile_in_span, row = row_tile * tile_.rows + loops_[i_loop_];
   const Expr column_tile = loops_[part_loop_] * c.part + tile_in_part;
   loops_.where(tile_in_span < c.span);
-  loops_.where(row_tile < row_tiles);
+  loops_.where(row_tile < row_tiles());
   loops_.where(tile_in_part < c.part);
-  loops_.where(column_tile < column_tiles);
+  loops_.where(column_tile < columns_.tiles());
   loops_.where(row < p_.rows.extent());
   loops_.where(columns_.has(column_tile, loops_[j_loop_]));
   p_.rows.place(row, at);
   columns_.place(column_tile, loops_[j_loop_], at);
-  std::vector<Expr> sum{loops_[j_loop_], loops_[i_loop_], within(column_tile, column_tiles), within(row_tile, row_tiles)};
-  for (const std::string& dim : body_.batch) sum.push_back(at.at(dim));
-  const Expr element = finished(body_, words_ ? sums_(sum) * *words_ : sums_(sum), at);
-  result_(result_vars(body_.out)) = Halide::undef(element.type());
-  result_(innermost_first(body_.out, at)) = element;
+  const Expr slice = loops_[slice_loop_];
+  std::vector<Expr> place{loops_[j_loop_], loops_[i_loop_], within(column_tile, columns_.tiles()), within(row_tile, row_tiles()), slice};
+  for (const std::string& dim : body_.batch) place.push_back(at.at(dim));
+  const std::vector<Expr> out = innermost_first(body_.out, at);
+  const Expr sum = words_ ? sums_(place) * *words_ : sums_(place);
+  if (adds_slices()) {
+    result_(result_vars(body_.out)) = Halide::undef(Halide::Float(32));
+    const Expr so_far = select(slice == 0, sum, result_(out) + sum);
+    result_(out) = select(slice == c.slices * c.outer_slices - 1, finished(body_, so_far, at), so_far);
+  } else {
+    const Expr element = finished(body_, sum, at);
+    result_(result_vars(body_.out)) = Halide::undef(element.type());
+    result_(out) = element;
+  }
 }
 
 void PackedGemm::schedule_result() {
@@ -167,7 +207,7 @@ void PackedGemm::schedule_result() {
   fuse(loop(ib_loop_));
   for (int number : own_loops_) fuse(loop(number));
   task_ = last;
-  std::vector<Halide::VarOrRVar> order{lane, vector, loop(i_loop_), loop(io_loop_), loop(jo_loop_), task_, loop(part_loop_), loop(span_loop_)};
+  std::vector<Halide::VarOrRVar> order{lane, vector, loop(i_loop_), loop(io_loop_), loop(jo_loop_), loop(slice_loop_), task_, loop(part_loop_), loop(span_loop_)};
   if (!shared_loops_.empty()) {
     last = loop(shared_loops_.back());
     for (std::size_t n = shared_loops_.size() - 1; n-- > 0;) fuse(loop(shared_loops_[n]));
@@ -175,7 +215,7 @@ void PackedGemm::schedule_result() {
     order.emplace_back(group_);
   }
   // Partitioned, these loops would hold the products once more, where no less is done.
-  stage.reorder(order).vectorize(lane).unroll(vector).parallel(task_).never_partition(loop(io_loop_), loop(jo_loop_));
+  stage.reorder(order).vectorize(lane).unroll(vector).parallel(task_).never_partition(loop(io_loop_), loop(jo_loop_), loop(slice_loop_));
   if (!shared_loops_.empty()) stage.parallel(group_);
 }
 
@@ -190,7 +230,8 @@ void PackedGemm::schedule_sums() {
       .bound_extent(j_, width_)
       .bound_extent(i_, tile_.rows)
       .bound_extent(jo_, 1)
-      .bound_extent(io_, 1);
+      .bound_extent(io_, 1)
+      .bound_extent(slice_, 1);
   tile(sums_, i_).reorder(lane, vector, i_);
   int update = 0;
   const auto products = [&](const RDom& domain, const Halide::VarOrRVar& row) {

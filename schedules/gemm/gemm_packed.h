@@ -25,6 +25,9 @@ class PackedGemm {
  private:
   /// Of an operand along the contraction: elements, or words of two.
   Halide::Expr along_over() const { return words_ ? tiles_of(over_.extent(), 2) : over_.extent(); }
+  /// Places of the other contracted dims: none where nothing is contracted, so that panels are empty too.
+  Halide::Expr outer_places() const { return over_.outer().extent() * Halide::min(over_.extent(), 1); }
+  Halide::Expr row_tiles() const { return tiles_of(p_.rows.extent(), tile_.rows); }
   /// What a packed row or column holds.
   Halide::Expr packed_over() const { return Halide::max(tiles_of(along_over(), tile_.lanes) * over_.outer().extent(), 1) * tile_.lanes; }
   /// Adds the coordinates of the `index`th of these.
@@ -41,7 +44,20 @@ class PackedGemm {
   Halide::Expr prefetch_rows_ahead();
   /// Of b, for column j of tile jo.
   Halide::Expr column_element(const Halide::Expr& lane, const Halide::Expr& block, const Halide::Expr& outer);
+  bool adds_slices() const;
+  std::vector<Halide::Expr> sum_of(const Halide::Expr& row) const;
   void define_sums();
+  /// Where a sum's slice is: which one along the blocks, and which of places of the other contracted dims.
+  struct SlicePlace {
+    Halide::Expr along, outer;
+  };
+  SlicePlace slice_place() const;
+  /// The loops of a product: lanes, blocks of the slice, its places of the other contracted dims, and those added.
+  Halide::RDom slice_loops(const std::string& name, const Halide::Region& added = {}) const;
+  Halide::Expr block_of(const Halide::RDom& loops) const { return slice_place().along * cut_.slice + loops[1]; }
+  Halide::Expr outer_of(const Halide::Expr& place) const { return slice_place().outer * cut_.outer_slice + place; }
+  /// Adds an update of slice_loops().
+  void add_product(const Halide::RDom& loops, const Halide::Expr& row);
   /// Tiles with more than `more_than` rows, and `rows` at most.
   Halide::Expr has_rows(int more_than, int rows) const;
   void add_product(const Halide::Expr& lane, const Halide::Expr& row, const Halide::Expr& block, const Halide::Expr& outer);
@@ -51,7 +67,7 @@ class PackedGemm {
   void schedule_matrix_sums();
   void define_result();
   /// Adds the loops of the result, and gives the coordinates of the batch in them.
-  Coordinates define_loops(const PackedCut& c);
+  Coordinates define_loops();
   void schedule_result();
   void schedule_sums();
   /// Of b that are read to their end together while they are transposed.
@@ -78,12 +94,13 @@ class PackedGemm {
 
   // k counts a vector's lanes along the contraction (along_over), kb its blocks, ko what the other contracted dims are at;
   // i and j count in a tile, io and jo tiles.
-  Halide::Var k_{"k-"}, kb_{"kb-"}, ko_{"ko-"}, i_{"i-"}, io_{"io-"}, j_{"j-"}, jo_{"jo-"};
+  Halide::Var k_{"k-"}, kb_{"kb-"}, ko_{"ko-"}, i_{"i-"}, io_{"io-"}, j_{"j-"}, jo_{"jo-"}, slice_{"slice-"};
+  PackedCut cut_;
   Halide::Func row_panel_{"row_panel"};          // [batch.., row tile, outer over, block, row, lane]
   Halide::Func column_panel_{"column_panel"};    // [batch.., column tile, outer over, block, lane, column]
   TurnedSquares turned_columns_;                 // the same, loaded along the lanes
   Halide::Func matrix_sums_{"matrix_sums"};      // the same as sums, in tile registers
-  Halide::Func sums_{"sums"};                    // [batch.., row tile, column tile, row, column]
+  Halide::Func sums_{"sums"};                    // [batch.., slice, row tile, column tile, row, column]
   Halide::Func ahead_{"ahead"};                  // prefetches later elements: [batch.., column tile, outer over, block, column], or lane for the column
   Halide::Func result_{"product"};
   Halide::RDom main_, tail_, loops_;
@@ -95,7 +112,7 @@ class PackedGemm {
   };
   std::vector<Few> few_;
   std::vector<OpaqueNumber> numbers_;
-  int j_loop_ = 0, i_loop_ = 0, io_loop_ = 0, jo_loop_ = 0, jb_loop_ = 0, ib_loop_ = 0, part_loop_ = 0, span_loop_ = 0;
+  int j_loop_ = 0, i_loop_ = 0, io_loop_ = 0, jo_loop_ = 0, slice_loop_ = 0, jb_loop_ = 0, ib_loop_ = 0, part_loop_ = 0, span_loop_ = 0;
   std::vector<int> shared_loops_, own_loops_;  ///< of the batch dims that b has, and of own_batch_
   Halide::RVar task_{"task-"}, group_{"group-"};
 };

@@ -21,6 +21,9 @@ constexpr int prefetched_elements = 256;
 /// Where b's rows lie along the columns, so many rows are read between prefetching a panel's part of one and reading it, then as many of the next
 /// panel: that part is a few lines, on a page of its own.
 constexpr int prefetched_rows = 32;
+/// Where columns are turned, so many elements of each are packed before the same of the next ones: what is stored of a panel stays in the second-level
+/// cache until the other columns complete its lines.
+constexpr int turned_elements = 1024;
 /// Panels of a few pages are not worth a task of their own.
 constexpr int elements_per_packing_task = 64 * 1024;
 
@@ -71,9 +74,10 @@ void PackedGemm::define_column_panel() {
 }
 
 Expr PackedGemm::prefetch_ahead() {
-  const Expr extent = along_over(), later = kb_ * tile_.lanes + Halide::min(prefetched_elements, extent), is_past = later >= extent;
+  const Expr first = kb_ * tile_.lanes / turned_elements * turned_elements, turned = Halide::min(along_over() - first, turned_elements);
+  const Expr later = kb_ * tile_.lanes + Halide::min(prefetched_elements, turned), is_past = later >= first + turned;
   Coordinates at = batch_coordinates();
-  place_over(ko_, select(is_past, later - extent, later), at);
+  place_over(ko_, select(is_past, later - turned, later), at);
   columns_.place_anywhere(jo_, j_ + select(is_past, rows_at_once(), 0), at);
   const Expr line = prefetch(body_.b.load(at), tile_.prefetch);
   if (!line.defined()) return {};
@@ -139,9 +143,15 @@ void PackedGemm::schedule_column_panel() {
   // Squares of 8 x 8 (4 x 4 on narrow vectors) are transposed in registers: 0.15 ns an element where scattered stores take 0.33 (Zen 4).
   // Eight rows are read to their end: more rows at once are more streams than prefetchers follow, in few sets of the first-level cache.
   const int edge = rows_at_once();
-  column_panel_.split(j_, vector, lane, edge).split(k_, kv, kl, edge).reorder(lane, kl, kv, kb_, ko_, vector, panel, task).vectorize(lane).unroll(kl);
+  Var block("block-"), blocks("blocks-");
+  column_panel_.split(j_, vector, lane, edge)
+      .split(k_, kv, kl, edge)
+      .split(kb_, blocks, block, turned_elements / tile_.lanes, Halide::TailStrategy::GuardWithIf)
+      .reorder(lane, kl, kv, block, vector, blocks, ko_, panel, task)
+      .vectorize(lane)
+      .unroll(kl);
   if (ahead_.defined()) {
-    ahead_.compute_at(column_panel_, kb_).unroll(j_);
+    ahead_.compute_at(column_panel_, block).unroll(j_);
     ahead_.update().unroll(j_);
   }
   turned_columns_.schedule(column_panel_, kv);

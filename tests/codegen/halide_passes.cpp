@@ -8,7 +8,9 @@
 #include "codegen/halide/halide_target.h"
 #include "codegen/halide/rewrites/places_before.h"
 #include "codegen/halide/rewrites/single_loops.h"
+#include "codegen/halide/rewrites/trimmed_loops.h"
 #include "codegen/halide/step_code.h"
+#include "schedules/common/opaque_condition.h"
 #include "tests/codegen/planned.h"
 #include "tests/variant_graph.h"
 
@@ -110,6 +112,39 @@ TEST_CASE("loops that run once by what names stand for are taken out, and others
   const Stmt fetched = Halide::Internal::Prefetch::make("f", {Halide::Float(32)}, {}, directive, Halide::Internal::const_true(), inside);
   const Stmt prefetching = loop("i", variable("first"), 1, fetched);
   CHECK(without_single_loops(prefetching).same_as(prefetching));
+}
+
+TEST_CASE("loops take the range that an opaque condition leaves them, and others stay", "[halide passes]") {
+  using Halide::Internal::IfThenElse;
+  const auto loop = [](const Stmt& body) {
+    return For::make("k", 0, variable("extent"), Halide::Internal::ForType::Serial, Halide::Partition::Auto, Halide::DeviceAPI::None, body);
+  };
+  const Expr k = variable("k");
+  const Stmt inside = Evaluate::make(k * k), other = Evaluate::make(k);
+  const auto when = [&](const Expr& condition, const Stmt& otherwise = {}) { return loop(IfThenElse::make(condition, inside, otherwise)); };
+  // The iterations of a loop without a condition, for extents and ends on both sides of each other.
+  const auto visited = [&](const Stmt& limited, int extent, int begin, int end) {
+    Stmt s = limited;
+    for (const auto& [name, value] : std::map<std::string, int>{{"extent", extent}, {"begin", begin}, {"end", end}}) s = substitute(name, value, s);
+    while (const auto* let = s.as<LetStmt>()) s = substitute(let->name, let->value, let->body);
+    const auto* found = s.as<For>();
+    REQUIRE(found != nullptr);
+    CHECK(found->body.same_as(inside));
+    const auto first = Halide::Internal::as_const_int(Halide::Internal::simplify(found->min)), count = Halide::Internal::as_const_int(Halide::Internal::simplify(found->extent));
+    REQUIRE((first && count));
+    return std::pair(*first, *count);
+  };
+  const Stmt below = with_limited_loops(when(opaque_condition(variable("begin") + k < variable("end"))));
+  CHECK(visited(below, 10, 3, 8) == std::pair<std::int64_t, std::int64_t>(0, 5));
+  CHECK(visited(below, 4, 3, 8) == std::pair<std::int64_t, std::int64_t>(0, 4));
+  CHECK(visited(below, 4, 9, 8) == std::pair<std::int64_t, std::int64_t>(0, 0));
+  const Stmt between = with_limited_loops(when(opaque_condition(variable("begin") <= k && k < variable("end"))));
+  CHECK(visited(between, 10, 3, 8) == std::pair<std::int64_t, std::int64_t>(3, 5));
+  CHECK(visited(between, 6, 3, 8) == std::pair<std::int64_t, std::int64_t>(3, 3));
+  CHECK(visited(between, 6, 7, 8).second == 0);
+  for (const Stmt& same : {when(variable("begin") + k < variable("end")), when(opaque_condition(k < variable("end")), other), when(opaque_condition(k % 2 == 0)),
+                           when(opaque_condition(k < variable("begin") || k > variable("end")))})
+    CHECK(with_limited_loops(same).same_as(same));
 }
 
 TEST_CASE("vectors that begin before an array's first element by a number get a name for it, and others stay", "[halide passes]") {

@@ -102,6 +102,19 @@ TEST_CASE("panels that do not fit into one part or one span", "[gemm]") {
   check(p, {{3, 1300, 2100}, {200, 5, 9000}, {701, 70, 9500}}, host_machine(), 11);
 }
 
+TEST_CASE("a contraction in slices, of one dim and of places of several", "[gemm]") {
+  ProductCase p{StageCase({"batch", "heads", "tokens", "depth", "model"})};
+  const auto x = p.stage.operand("x", {"batch", "heads", "tokens", "depth"}), weight = p.stage.operand("wo", {"model", "heads", "depth"});
+  p.body = {x->piece(), weight->piece(), {}, {"batch", "tokens"}, {"model"}, {"heads", "depth"}, {}, {"batch", "tokens", "model"}};
+  p.body.finish = [](Expr sum, const Coordinates& at) { return Halide::select(at.at("tokens") <= at.at("model"), sum, -1.f); };
+  p.a = element(x), p.b = element(weight);
+  p.finish = [](double sum, const Index& at) { return at[2] <= at[4] ? sum : -1.0; };
+  // Tiles of tasks that are not full, last parts and last slices; the sums of some go over 32 slices.
+  check(p, {{1, 1, 5, 4099, 129}, {2, 1, 129, 2500, 333}, {1, 3, 129, 1500, 333}, {1, 3, 37, 1500, 77}, {1, 77, 101, 64, 700}, {1, 700, 13, 5, 37}, {1, 1, 37, 33000, 5},
+            {1, 1, 0, 3000, 5}, {1, 1, 5, 3000, 0}, {0, 1, 5, 3000, 5}},
+        host_machine(), 7);
+}
+
 TEST_CASE("NaN and infinity reach the sums that they are in, and no other", "[gemm]") {
   ProductCase p{StageCase({"rows", "columns", "over"})};
   const auto a = p.stage.operand("a", {"rows", "over"}), b = p.stage.operand("b", {"columns", "over"});
