@@ -1,7 +1,8 @@
 // A product of operands that are copied into panels: the panels are read in the order in which the sums use them, whatever the operands'
 // layout, dims and arithmetic; columns that lie in panels already are read where they are. Rows are packed once in spans that the third-level
 // cache keeps, columns in parts that the second-level one does; every task takes a block of rows through a part's panels (Goto, van de Geijn:
-// Anatomy of high-performance matrix multiplication, 2008).
+// Anatomy of high-performance matrix multiplication, 2008). Of panels that the second-level cache does not hold a task takes one slice along the
+// contraction after the other, with the sums so far in the result.
 #include <algorithm>
 #include <map>
 
