@@ -24,6 +24,8 @@ Error failure(const attune_kernel_v5& kernel, std::string_view target, const Cal
   const std::string message = context.message();
   if (status == halide_error_code_buffer_allocation_too_large && message.empty())
     return {words(who(kernel), ": what it stores between its stages has too many elements: one tensor has more than 2147483647")};
+  if (status == halide_error_code_explicit_bounds_too_small || status == halide_error_code_storage_bound_too_small)
+    return {words(who(kernel), ": its code for ", target, " would store more than its schedule has room for at these extents; nothing is wrong with the call, the compiler made a wrong kernel")};
   return {words(who(kernel), ": its code for ", target, " stopped with Halide's error ", status, ": ",
                 message.empty() ? "no reason was given" : message)};
 }

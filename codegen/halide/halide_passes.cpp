@@ -9,6 +9,7 @@
 #include "codegen/halide/rewrites/bf16_dots.h"
 #include "codegen/halide/rewrites/hidden_bits.h"
 #include "codegen/halide/rewrites/matrix_tiles.h"
+#include "codegen/halide/rewrites/memory_checks.h"
 #include "codegen/halide/rewrites/places_before.h"
 #include "codegen/halide/rewrites/private_registers.h"
 #include "codegen/halide/rewrites/signed_divisions.h"
@@ -257,7 +258,7 @@ class Passes {
     // Divisions become shifts, which the simplifier would turn back.
     s = find_intrinsics(s);
     s = hoist_prefetches(s);
-    return has_checks() ? s : strip_asserts(s);
+    return has_checks() ? s : with_checked_promises(s);
   }
 
   /// Results, and functions that store an element of another where they are computed, whatever hides the values that are made of them. Memory that is

@@ -1,7 +1,9 @@
 #include "codegen/halide/rewrites/memory_checks.h"
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "tests/jit_kernel.h"
 
@@ -63,6 +65,31 @@ TEST_CASE("without memory a call ends though Halide's other checks are taken out
   Halide::JITUserContext without_memory;
   without_memory.handlers.custom_malloc = [](Halide::JITUserContext*, std::size_t) -> void* { return nullptr; };
   CHECK(kernel.call(addresses, without_memory) == halide_error_code_out_of_memory);
+}
+
+TEST_CASE("what a schedule promises and Halide cannot prove is checked, and what it can is not", "[memory_checks]") {
+  Halide::Param<int> first("first"), last("last");
+  Halide::Var x("x"), tile("tile");
+  const Halide::Buffer<int> result(8);
+  const auto call = [&](const std::function<void(Halide::Func&)>& promise, int from, int to) {
+    Halide::Func stored("stored"), taken("taken");
+    stored(x) = x * x;
+    // Of a range that the call says, in the place of one element each.
+    taken(x) = stored(Halide::clamp(x, first, last)) + stored(Halide::clamp(x, first, last) + 1);
+    stored.compute_at(taken, tile);
+    taken.split(x, tile, x, 4, Halide::TailStrategy::GuardWithIf);
+    promise(stored);
+    const JitKernel kernel(Halide::Pipeline(taken), {first, last});
+    const std::vector<const void*> addresses{&from, &to, result.raw_buffer()};
+    return kernel.call(addresses);
+  };
+  const auto extent = [&](int count) { return [&x, count](Halide::Func& f) { f.bound_extent(x, count); }; };
+  const auto storage = [&](int count) { return [&x, count](Halide::Func& f) { f.bound_storage(x, count); }; };
+  CHECK(call(extent(2), 3, 3) == 0);
+  CHECK(call(extent(2), 0, 7) == halide_error_code_explicit_bounds_too_small);
+  CHECK(call(extent(5), 0, 7) == 0);
+  CHECK(call(storage(2), 3, 3) == 0);
+  CHECK(call(storage(2), 0, 7) == halide_error_code_storage_bound_too_small);
 }
 
 }  // namespace attune

@@ -103,6 +103,8 @@ TEST_CASE("a kernel's error becomes a sentence, whatever it says itself", "[run]
     return Kernel::from(kernel.manifest).value()(tx, tout).error().message;
   };
   CHECK(said_for([](void**) -> int { return -27; }) == "kernel 'refuses': its code for any stopped with Halide's error -27: no reason was given");
+  for (const auto code : {+[](void**) -> int { return halide_error_code_explicit_bounds_too_small; }, +[](void**) -> int { return halide_error_code_storage_bound_too_small; }})
+    CHECK(said_for(code) == "kernel 'refuses': its code for any would store more than its schedule has room for at these extents; nothing is wrong with the call, the compiler made a wrong kernel");
   CHECK(said_for([](void**) -> int { return halide_error_code_out_of_memory; }) == "kernel 'refuses': there is no memory for what it stores between its stages");
 }
 

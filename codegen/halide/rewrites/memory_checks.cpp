@@ -29,7 +29,35 @@ class LimitStoredElements : public IRMutator {
   }
 };
 
+constexpr const char* promise_name = "attune_promise";
+
+/// Promises as calls, which are no checks yet.
+class NamePromises : public IRMutator {
+ private:
+  using IRMutator::visit;
+
+  Stmt visit(const AssertStmt* op) override {
+    const auto* message = op->message.as<Call>();
+    if (message == nullptr) return op;
+    const auto promise = [&](int code) { return Evaluate::make(Call::make(Halide::Int(32), promise_name, {op->condition, code}, Call::Extern)); };
+    if (message->name == "halide_error_explicit_bounds_too_small") return promise(halide_error_code_explicit_bounds_too_small);
+    return message->name == "halide_error_storage_bound_too_small" ? promise(halide_error_code_storage_bound_too_small) : Stmt(op);
+  }
+};
+
+class CheckPromises : public IRMutator {
+ private:
+  using IRMutator::visit;
+
+  Stmt visit(const Evaluate* op) override {
+    const auto* call = op->value.as<Call>();
+    return call != nullptr && call->name == promise_name ? AssertStmt::make(call->args[0], call->args[1]) : Stmt(op);
+  }
+};
+
 }  // namespace
+
+Stmt with_checked_promises(const Stmt& s) { return CheckPromises().mutate(strip_asserts(NamePromises().mutate(s))); }
 
 void limit_stored_elements(Halide::Pipeline& pipeline) { pipeline.add_custom_lowering_pass(new LimitStoredElements); }
 
