@@ -80,8 +80,8 @@ void PackedGemm::add_product(const Expr& lane, const Expr& row, const Expr& bloc
 }
 
 PackedGemm::SlicePlace PackedGemm::slice_place() const {
-  const Expr slice = opaque_index(slice_), outer = slice / cut_.slices;
-  return {slice - outer * cut_.slices, outer};
+  const Expr outer = slice_ / cut_.slices;
+  return {slice_ - outer * cut_.slices, outer};
 }
 
 RDom PackedGemm::slice_loops(const std::string& name, const Halide::Region& added) const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 #include "codegen/halide/numbers/proof.h"
 #include "codegen/halide/numbers/strict.h"
@@ -152,18 +151,11 @@ TileOrder SoftmaxStage::tile_order() const {
   return order_of_tiles(visibility(rows_of_tile(), key_block_, tiles_.edge_tile).possibly, query_tile_, key_block_);
 }
 
-/// The predicate of a pass's loop over blocks: Halide learns from it which blocks there are, and nothing about the rows. Sums of products of pairs of
-/// bf16 need one that is opaque: Halide finds their instructions only where no load's index holds what the predicate says of the first block.
-Expr SoftmaxStage::block_predicate(const Expr& condition) const {
-  if (bf16_) return opaque_condition(condition);
-  std::map<std::string, Expr> rows;
-  for (const Var& row : {query_tile_, row_group_}) rows[row.name()] = opaque_index(row);
-  return Halide::Internal::substitute(rows, Halide::Internal::simplify(condition));
-}
-
 /// Whole blocks without a mask, the largest first, then what is left in blocks of edge_tile keys with the mask. Where no block can be known
 /// to be wholly visible, the blocks of key_tile keys have the mask, too. A product in matrix tiles takes so little time that scores of a whole tile of
 /// queries, which the first-level cache does not hold, would cost more than reading keys again for each group of rows.
+/// The predicates of blocks are opaque: what they say of the first block would be written into indices of loads (where products of pairs of bf16 are then
+/// not found), and that only one tile of queries has blocks into where memory begins, for the other tiles, too.
 void SoftmaxStage::define_passes() {
   constexpr float lowest = std::numeric_limits<float>::lowest();
   const Expr none = body_.has_softmax ? select(vector_ >= vectors_ + 1, lowest, 0.f) : total_of_nothing(body_);
@@ -178,11 +170,11 @@ void SoftmaxStage::define_passes() {
   const auto first_block = [&](int tile) -> Expr { return taken.empty() || has_visibility() ? Expr(0) : keys_ / taken.back() * (taken.back() / tile); };
   const auto leave_taken = [&](RDom& blocks, int tile) {
     for (const int larger : taken)
-      if (has_visibility()) blocks.where(block_predicate(!is_whole_block(blocks[1] / (larger / tile), larger)));
+      if (has_visibility()) blocks.where(opaque_condition(!is_whole_block(blocks[1] / (larger / tile), larger)));
   };
   for (const int tile : whole_tiles) {
     RDom blocks({{0, vectors_ + state_vectors_beside()}, {first_block(tile), keys_ / tile - first_block(tile)}}, "whole_" + std::to_string(tile));
-    if (has_visibility()) blocks.where(block_predicate(is_whole_block(blocks[1], tile)));
+    if (has_visibility()) blocks.where(opaque_condition(is_whole_block(blocks[1], tile)));
     leave_taken(blocks, tile);
     define_pass({.key_tile = tile, .has_mask = has_mask_everywhere, .has_tail = false, .by_row_groups = tiles_.in_matrix_tiles, .blocks = blocks});
     if (is_whole(keys_, tile) && takes_all_whole_blocks(tile)) return;
@@ -190,9 +182,9 @@ void SoftmaxStage::define_passes() {
   }
   const int edge = tiles_.edge_tile;
   RDom rest({{0, vectors_ + state_vectors_beside()}, {first_block(edge), tiles_of(keys_, edge) - first_block(edge)}}, "rest");
-  if (has_visibility()) rest.where(block_predicate(visibility(rows_of_tile(), rest[1], edge).possibly));
+  if (has_visibility()) rest.where(opaque_condition(visibility(rows_of_tile(), rest[1], edge).possibly));
   leave_taken(rest, edge);
-  if (judges_groups) rest.where(block_predicate(visibility(rows_of_group(), rest[1], edge).possibly));
+  if (judges_groups) rest.where(opaque_condition(visibility(rows_of_group(), rest[1], edge).possibly));
   define_pass({.key_tile = edge,
                .has_mask = static_cast<bool>(body_.visible),
                .has_tail = !is_whole(keys_, edge),

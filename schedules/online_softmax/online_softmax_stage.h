@@ -41,7 +41,6 @@ class SoftmaxStage {
   bool takes_all_whole_blocks(int key_tile) const;
   bool has_visibility() const;
   TileOrder tile_order() const;
-  Halide::Expr block_predicate(const Halide::Expr& condition) const;
 
   // online_softmax_pass.cpp: one update of the state
   void define_pass(const KeyBlocks& blocks);

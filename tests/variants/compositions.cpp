@@ -41,6 +41,8 @@ constexpr std::array of_queries = {
     Composition{"first_queries_or_keys", [](Value i, Value j) { return i < 5 || j < 64; }, [](std::int64_t i, std::int64_t j) { return i < 5 || j < 64; }},
     Composition{"later_queries_or_keys", [](Value i, Value j) { return i >= 128 || j >= 128; },
                 [](std::int64_t i, std::int64_t j) { return i >= 128 || j >= 128; }},
+    Composition{"chunks_of_24_up_to_keys", [](Value i, Value j) { return floor_div(i, 24) <= floor_div(j, 24); },
+                [](std::int64_t i, std::int64_t j) { return i / 24 <= j / 24; }},
     Composition{"not_of_one_chunk", [](Value i, Value j) { return !(floor_div(i, chunk) == floor_div(j, chunk) || j < sinks); },
                 [](std::int64_t i, std::int64_t j) { return i / chunk != j / chunk && j >= sinks; }}};
 
@@ -92,7 +94,7 @@ TEST_CASE("masks that leave one tile of queries say nothing about where a kernel
   const Graph graph = build(Composed{of_queries});
   const std::string schedule = GENERATE("online_softmax,query_tile=64,register_rows=4", "online_softmax,query_tile=96,register_rows=6",
                                         "online_softmax,query_tile=16,register_rows=4,key_tile=64");
-  for (const char* shape : {"queries=130,keys=301,depth=16", "queries=60,keys=70,depth=16"}) {
+  for (const char* shape : {"queries=130,keys=301,depth=16", "queries=60,keys=70,depth=16", "queries=65,keys=64,depth=16"}) {
     const Shape extents = fill_shape(graph, parse_shape(shape, "shape").extents).extents;
     const Arrays inputs = random_inputs(graph, extents, 3);
     CAPTURE(schedule, shape);
