@@ -1,6 +1,7 @@
 #include "schedules/common/opaque_condition.h"
 
 namespace attune {
+
 Halide::Expr opaque_condition(const Halide::Expr& condition) {
   using Halide::Internal::Call;
   // Bounds inference does not look into calls; code generation takes this one for its second argument.

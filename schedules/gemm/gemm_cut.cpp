@@ -28,7 +28,7 @@ constexpr int row_slice_bytes = 768 * 1024;
 
 PackedCut cut_packed(const PackedTiles& tiles, std::vector<OpaqueNumber>& numbers) {
   const auto number = [&](const Expr& value) { return opaque(value, numbers); };
-  const Expr tile_bytes = Halide::max(tiles.blocks * tiles.outer, 1) * tiles.lanes * 4;  // of one row or column
+  const Expr tile_bytes = tiles.over * 4;  // of one row or column
   const Expr row_bytes = tile_bytes * tiles.rows, column_bytes = tile_bytes * tiles.columns;
   const Expr is_sliced = tiles.can_slice ? column_bytes > column_panel_bytes : Expr(false);
   PackedCut c;

@@ -12,7 +12,8 @@ namespace attune {
 /// What is cut: each expression is 1 at least, but for tiles of an extent of 0.
 struct PackedTiles {
   Halide::Expr row_tiles, column_tiles;
-  Halide::Expr blocks;        ///< of `lanes` elements each that a packed row or column has for one place of the other contracted dims
+  Halide::Expr over;          ///< elements of a packed row or column
+  Halide::Expr blocks;        ///< of `lanes` elements each, that it has for one place of the other contracted dims
   Halide::Expr outer;         ///< places of these
   Halide::Expr own_products;  ///< those that read the same columns
   Halide::Expr products;      ///< all of the batch

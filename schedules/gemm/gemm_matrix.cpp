@@ -11,7 +11,7 @@ namespace attune {
 
 void PackedGemm::define_matrix_sums() {
   const std::vector<Expr> sum = sum_of(i_);
-  main_ = Halide::RDom({{0, tile_.lanes}, {0, tiles_of(along_over(), tile_.lanes)}, {0, outer_places()}}, "main");
+  main_ = Halide::RDom({{0, tile_.lanes}, {0, blocks()}, {0, outer_places()}}, "main");
   matrix_sums_(sum) = 0.f;
   matrix_sums_(sum) = bf16_dot(matrix_sums_(sum), row_panel_(with_batch(std::vector<Expr>{main_[0], i_, main_[1], main_[2], io_}, body_.a)),
                               column_element(main_[0], main_[1], main_[2]));

@@ -38,7 +38,8 @@ PackedGemm::PackedGemm(const Product& product, const GemmTile& tile)
 Stored PackedGemm::result() {
   cut_ = cut_packed({.row_tiles = row_tiles(),
                      .column_tiles = columns_.tiles(),
-                     .blocks = tiles_of(along_over(), tile_.lanes),
+                     .over = packed_over(),
+                     .blocks = blocks(),
                      .outer = outer_places(),
                      .own_products = Halide::max(Flat(own_batch_, p_.extents).extent(), 1),
                      .products = Halide::max(Flat(body_.batch, p_.extents).extent(), 1),
@@ -89,13 +90,13 @@ RDom PackedGemm::slice_loops(const std::string& name, const Halide::Region& adde
   Halide::Region ranges{{0, tile_.lanes}, {0, Halide::min(cut_.slice, along_over() / tile_.lanes)}, {0, Halide::min(cut_.outer_slice, outer_places())}};
   ranges.insert(ranges.end(), added.begin(), added.end());
   RDom loops(ranges, name);
-  loops.where(opaque_condition(block_of(loops) < along_over() / tile_.lanes));
+  loops.where(opaque_condition(block_of(loops[1]) < along_over() / tile_.lanes));
   loops.where(opaque_condition(outer_of(loops[2]) < outer_places()));
   return loops;
 }
 
 void PackedGemm::add_product(const RDom& loops, const Expr& row) {
-  add_product(loops[0], row, within(block_of(loops), tiles_of(along_over(), tile_.lanes)), within(outer_of(loops[2]), over_.outer().extent()));
+  add_product(loops[0], row, within(block_of(loops[1]), blocks()), within(outer_of(loops[2]), over_.outer().extent()));
 }
 
 Expr PackedGemm::with_product(const Expr& sum, const Expr& row, const Expr& column) const {
@@ -132,7 +133,7 @@ void PackedGemm::define_sums() {
   tail_ = RDom({{0, along_over() % tile_.lanes}, {0, Halide::min(cut_.outer_slice, outer_places())}}, "tail");
   tail_.where(opaque_condition(slice_place().along == cut_.slices - 1));
   tail_.where(opaque_condition(outer_of(tail_[1]) < outer_places()));
-  add_product(tail_[0], i_, within((along_over() - 1) / tile_.lanes, tiles_of(along_over(), tile_.lanes)), within(outer_of(tail_[1]), over_.outer().extent()));
+  add_product(tail_[0], i_, within((along_over() - 1) / tile_.lanes, blocks()), within(outer_of(tail_[1]), over_.outer().extent()));
 }
 
 Expr PackedGemm::has_rows(int more_than, int rows) const {

@@ -28,8 +28,10 @@ class PackedGemm {
   /// Places of the other contracted dims: none where nothing is contracted, so that panels are empty too.
   Halide::Expr outer_places() const { return over_.outer().extent() * Halide::min(over_.extent(), 1); }
   Halide::Expr row_tiles() const { return tiles_of(p_.rows.extent(), tile_.rows); }
+  /// Of a vector's lanes along the contraction, the last of which may not be full.
+  Halide::Expr blocks() const { return tiles_of(along_over(), tile_.lanes); }
   /// What a packed row or column holds.
-  Halide::Expr packed_over() const { return Halide::max(tiles_of(along_over(), tile_.lanes) * over_.outer().extent(), 1) * tile_.lanes; }
+  Halide::Expr packed_over() const { return Halide::max(blocks() * over_.outer().extent(), 1) * tile_.lanes; }
   /// Adds the coordinates of the `index`th of these.
   void place_over(const Halide::Expr& outer, const Halide::Expr& index, Coordinates& at) const;
   /// What a panel holds of the operand there; `is_lane` says that the index is one of a vector's, of which only the last may be too large.
@@ -54,7 +56,7 @@ class PackedGemm {
   SlicePlace slice_place() const;
   /// The loops of a product: lanes, blocks of the slice, its places of the other contracted dims, and those added.
   Halide::RDom slice_loops(const std::string& name, const Halide::Region& added = {}) const;
-  Halide::Expr block_of(const Halide::RDom& loops) const { return slice_place().along * cut_.slice + loops[1]; }
+  Halide::Expr block_of(const Halide::Expr& place) const { return slice_place().along * cut_.slice + place; }
   Halide::Expr outer_of(const Halide::Expr& place) const { return slice_place().outer * cut_.outer_slice + place; }
   /// Adds an update of slice_loops().
   void add_product(const Halide::RDom& loops, const Halide::Expr& row);

@@ -31,7 +31,7 @@ class LimitStoredElements : public IRMutator {
 
 constexpr const char* promise_name = "attune_promise";
 
-/// Promises as calls, which are no checks yet.
+/// Promises as calls, which strip_asserts leaves.
 class NamePromises : public IRMutator {
  private:
   using IRMutator::visit;
