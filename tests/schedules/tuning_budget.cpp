@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace attune {
 namespace {
@@ -13,15 +14,19 @@ struct Run {
   int tried = 0;
   std::string problem;
 
-  Run(double seconds, const TuneCosts& costs, const std::vector<double>& weights, double slowness = 1) {
+  /// The first stage has `dearness` times the costs of each of the others.
+  Run(double seconds, const TuneCosts& costs, const std::vector<double>& weights, double slowness = 1, double dearness = 1) {
     Budget budget(seconds, [this] { return now_s; });
-    now_s += 1 + costs.compile_s + costs.duel_s;
     const int tasks = static_cast<int>(weights.size());
-    budget.expect(costs, {tasks, tasks > 1 ? tasks : 0, 1});
+    std::vector<TuneCosts> of_stages(weights.size(), costs);
+    of_stages[0] = {dearness * costs.compile_s, dearness * costs.duel_s};
+    now_s += 1 + of_stages[0].compile_s + of_stages[0].duel_s;
+    budget.expect(of_stages, {tasks, tasks > 1 ? tasks : 0, 1});
     problem = budget.problem("a while");
     if (!problem.empty()) return;
     bool is_first = true;
     for (std::size_t i = 0; i < weights.size(); ++i) {
+      budget.begin_search(of_stages[i]);
       double all = 0;
       for (std::size_t j = i; j < weights.size(); ++j) all += weights[j];
       const double end_s = budget.end_of(weights[i], all);
@@ -30,7 +35,7 @@ struct Run {
       const double begin_s = now_s;
       now_s += 1e-3;  // what a search does before its first candidate
       while (now_s + budget.candidate_s() <= end_s) {
-        now_s = std::min(budget.end_of_candidate(end_s), now_s + slowness * (budget.candidate_s() + (is_first ? 0.6 * costs.compile_s : 0)));
+        now_s = std::min(budget.end_of_candidate(end_s), now_s + slowness * (budget.candidate_s() + (is_first ? 0.6 * of_stages[i].compile_s : 0)));
         is_first = false;
         tried += 1;
       }
@@ -62,6 +67,8 @@ TEST_CASE("a run tries something and ends in time, or says before that it cannot
           CHECK(one.tried > 0);
           CHECK(one.now_s <= 1.1 * seconds);
           CHECK(Run(seconds, {compile_s, duel_s}, weights, 4).now_s <= 1.1 * seconds);  // candidates that take longer are ended
+          const Run dear(seconds, {compile_s, duel_s}, weights, 1, 8);
+          if (dear.problem.empty()) CHECK(dear.now_s <= 1.1 * seconds);
         }
   CHECK(run > 100);
   CHECK(refused > 100);
@@ -84,7 +91,8 @@ TEST_CASE("the budget that a refusal asks for is enough, and not far too much", 
 TEST_CASE("a stage has its share of the search, and one candidate at least while there is time", "[tuning]") {
   double now_s = 10;
   Budget budget(110, [&] { return now_s; });
-  budget.expect({1, 0.1}, {2, 0, 0});
+  const TuneCosts cheap{0.5, 0.05}, dear{1.5, 0.15};
+  budget.expect(std::array{cheap, dear}, {2, 0, 0});
   CHECK(budget.search_end_s() == Approx(99));
   CHECK(budget.end_of(3, 4) == Approx(10 + 89. * 3 / 4));
   CHECK(budget.end_of(1, 1e6) == Approx(10 + 1.1 * budget.candidate_s()));
@@ -95,8 +103,12 @@ TEST_CASE("a stage has its share of the search, and one candidate at least while
   CHECK(budget.candidate_s() == expected_s / 4);
   budget.saw_candidate(expected_s * 4);  // a slow one does not keep others from being tried
   CHECK(budget.candidate_s() == expected_s);
-  budget.saw_candidate(0);
+  budget.saw_candidate(expected_s / 4);
+  budget.begin_search(budget.costs());
   CHECK(budget.candidate_s() == expected_s);
+  budget.begin_search(dear);  // a stage whose candidates take longer than others' has their time
+  CHECK(budget.candidate_s() == Approx(1.5 * expected_s));
+  CHECK(budget.end_of(1, 1e6) == Approx(10 + 1.1 * 1.5 * expected_s));
   now_s = 98;
   CHECK(budget.end_of(1, 1) == Approx(99));
   CHECK(budget.end_of_candidate(99) == Approx(99));

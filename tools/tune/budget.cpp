@@ -18,7 +18,7 @@ constexpr double limit_kernels = 2, limit_races = 8 * 37. / 7;
 }  // namespace
 
 double Budget::candidate_s() const {
-  const double expected_s = one_size * costs_.compile_s + lost_race * costs_.duel_s;
+  const double expected_s = one_size * search_costs_.compile_s + lost_race * search_costs_.duel_s;
   return seen_s_ > 0 ? std::min(seen_s_, expected_s) : expected_s;
 }
 
@@ -28,8 +28,13 @@ double Budget::limit_s() const { return limit_kernels * costs_.compile_s + limit
 
 double Budget::least_end_s() const { return end_.tasks * last_race_s() + end_.kernels * one_size * costs_.compile_s; }
 
-void Budget::expect(const TuneCosts& costs, const TuneEnd& end) {
-  costs_ = costs;
+void Budget::expect(std::span<const TuneCosts> of_stages, const TuneEnd& end) {
+  costs_ = {};
+  for (const TuneCosts& costs : of_stages) {
+    costs_.compile_s += costs.compile_s / static_cast<double>(of_stages.size());
+    costs_.duel_s += costs.duel_s / static_cast<double>(of_stages.size());
+  }
+  begin_search(costs_);
   end_ = end;
   reserve_s_ = std::max(share_of_end * seconds_, least_end_s());
   // A limit is worth its time if half of what is left stays for the search.

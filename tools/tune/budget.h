@@ -2,11 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
 namespace attune {
 
-/// What the steps of a run take, in seconds, as the kernel by the default schedules took them.
+/// What the steps of a stage take together, of all graphs that it is measured with, in seconds, as the kernels by the default schedules took them.
 struct TuneCosts {
   double compile_s = 0;  ///< a kernel for calls of all sizes
   double duel_s = 0;     ///< a duel of one pair: seven calls of each shape and a process
@@ -30,11 +31,13 @@ class Budget {
   double elapsed_s() const { return elapsed_s_(); }
   double left_s() const { return seconds_ - elapsed_s(); }
 
-  /// From now on the rest is kept for the end of the run, and expectations are made of these costs.
-  void expect(const TuneCosts& costs, const TuneEnd& end);
+  /// From now on the rest is kept for the end of the run, and expectations are made of the costs of the stages: of one as of their mean.
+  void expect(std::span<const TuneCosts> of_stages, const TuneEnd& end);
   const TuneCosts& costs() const { return costs_; }
 
-  /// From now on a candidate is expected to take so long, if that is less than the default kernel lets expect; 0 forgets it.
+  /// From now on candidates are those of a stage of these costs. Stages differ by ten times: one may be measured with several graphs.
+  void begin_search(const TuneCosts& costs) { search_costs_ = costs, seen_s_ = 0; }
+  /// From now on a candidate is expected to take so long, if that is less than the default kernel lets expect.
   void saw_candidate(double seconds) { seen_s_ = seconds; }
   /// What compiling a candidate and a race that it loses take; the shortest race that can be won.
   double candidate_s() const;
@@ -60,7 +63,7 @@ class Budget {
 
   double seconds_;
   std::function<double()> elapsed_s_;
-  TuneCosts costs_;
+  TuneCosts costs_, search_costs_;
   TuneEnd end_;
   double reserve_s_ = 0, limits_reserve_s_ = 0, seen_s_ = 0;
 };

@@ -19,11 +19,9 @@ constexpr double least_limit_s = 0.5;
 /// For a step that may take `most_s` where nothing ends it, up to the time `end_s` of the run.
 double TaskDuels::limited(double most_s, double end_s) const { return std::min(most_s, std::max(end_s - budget_.elapsed_s(), least_limit_s)); }
 
-std::string TaskDuels::measure_costs(const Choice& defaults, double end_s, TuneCosts& costs) {
-  std::vector<TuneCosts> of_subjects;
+std::string TaskDuels::measure_costs(const Choice& defaults, double end_s) {
   for (std::size_t i = 0; i < plan_.subjects.size() && !is_interrupted(); ++i)
-    if (std::string problem = compile_trusted(i, defaults, end_s, of_subjects.emplace_back()); !problem.empty()) return about(i) + problem;
-  if (!is_interrupted()) costs = mean(of_subjects);
+    if (std::string problem = compile_trusted(i, defaults, end_s, costs_of_subjects_.emplace_back()); !problem.empty()) return about(i) + problem;
   return {};
 }
 
@@ -45,15 +43,14 @@ std::string TaskDuels::compile_trusted(std::size_t subject, const Choice& defaul
   return {};
 }
 
-/// Of a task; what the tasks take together is a sum over them.
-TuneCosts TaskDuels::mean(const std::vector<TuneCosts>& of_subjects) const {
-  TuneCosts mean;
-  for (const TuneTask& task : plan_.tasks)
-    for (const std::size_t subject : plan_.subjects_of(task)) {
-      mean.compile_s += of_subjects[subject].compile_s / static_cast<double>(plan_.tasks.size());
-      mean.duel_s += of_subjects[subject].duel_s / static_cast<double>(plan_.tasks.size());
+std::vector<TuneCosts> TaskDuels::costs_of_tasks() const {
+  std::vector<TuneCosts> costs(plan_.tasks.size());
+  for (std::size_t i = 0; i < costs.size(); ++i)
+    for (const std::size_t subject : plan_.subjects_of(plan_.tasks[i])) {
+      costs[i].compile_s += costs_of_subjects_[subject].compile_s;
+      costs[i].duel_s += costs_of_subjects_[subject].duel_s;
     }
-  return mean;
+  return costs;
 }
 
 /// Which of several subjects a problem is of.

@@ -23,8 +23,10 @@ class TaskDuels {
   /// Writes what kernels are compiled from; the problem in words.
   std::string prepare() { return builder_.prepare(); }
 
-  /// Compiles and calls the kernels of the defaults, which the others are checked against, before `end_s`. `costs` are of a task, a mean over all.
-  std::string measure_costs(const Choice& defaults, double end_s, TuneCosts& costs);
+  /// Compiles and calls the kernels of the defaults, which the others are checked against, before `end_s`.
+  std::string measure_costs(const Choice& defaults, double end_s);
+  /// Of each task then, the sum of what its subjects took.
+  std::vector<TuneCosts> costs_of_tasks() const;
 
   /// A candidate against an incumbent, which differ in task `i`, until `end_s`. A kernel that lost is forgotten.
   DuelAnswer compare(std::size_t i, const Choice& candidate, const Choice& incumbent, double end_s);
@@ -53,7 +55,6 @@ class TaskDuels {
   DuelAnswer duel(std::vector<DuelKernel> kernels, const RaceRules& rules, double limit_s) const;
   double ratio_of_hopeless(std::size_t i, const Choice& candidate, const Choice& incumbent, double end_s, std::string& problem);
   std::string compile_trusted(std::size_t subject, const Choice& defaults, double end_s, TuneCosts& costs);
-  TuneCosts mean(const std::vector<TuneCosts>& of_subjects) const;
   std::string about(std::size_t subject) const;
   std::vector<std::size_t> calls_of(std::size_t subject) const;
   double limited(double most_s, double end_s) const;
@@ -68,6 +69,7 @@ class TaskDuels {
   Builder builder_;
   std::vector<std::string> trusted_;  // of each subject: the kernel of the defaults
   std::vector<double> call_s_;        // of each call, by the default schedules
+  std::vector<TuneCosts> costs_of_subjects_;
   double compile_limit_s_ = 60;
 };
 

@@ -60,10 +60,9 @@ class Tuner {
     // What was tried before is worth its last race however little of the budget is left.
     const bool is_resumed = std::ranges::any_of(state_.tries, [](const auto& tries) { return !tries.empty(); });
     const double end_s = is_resumed ? elapsed_s() + TaskDuels::first_compile_limit_s : settings_.budget_s;
-    TuneCosts costs;
-    std::string problem = duels_.measure_costs(defaults_, end_s, costs);
+    std::string problem = duels_.measure_costs(defaults_, end_s);
     if (is_interrupted()) return {};
-    if (problem.empty()) budget_.expect(costs, end_of_run());
+    if (problem.empty()) costs_ = duels_.costs_of_tasks(), budget_.expect(costs_, end_of_run());
     if (!problem.empty() && elapsed_s() >= end_s)
       return fmt::format("--budget {}: is over before the kernel by the default schedules is compiled and called; give several times as much", settings_.budget);
     return problem.empty() && !is_resumed ? budget_.problem(settings_.budget) : problem;
@@ -162,7 +161,7 @@ class Tuner {
     for (const Try& tried : state_.tries[i]) search.tell(tried), count(tried);
     const auto show = [&] { show_({elapsed_s(), task.title(), n, plan_.tasks.size(), report.tried, report.failed, speedup}); };
     show();
-    budget_.saw_candidate(0);
+    budget_.begin_search(costs_[i]);
     const double end_s = end_of(n);
     run_search(
         search, [&](const Point& candidate, const Point& incumbent) { return compare(i, candidate, incumbent, budget_.end_of_candidate(end_s), report); },
@@ -211,6 +210,7 @@ class Tuner {
   Budget budget_{settings_.budget_s,
                  [this] { return state_.elapsed_s + std::chrono::duration<double>(std::chrono::steady_clock::now() - settings_.started).count(); }};
   TaskDuels duels_{plan_, settings_, budget_};
+  std::vector<TuneCosts> costs_;    // of each task
   std::vector<std::size_t> order_;  // of the searches: the last one has what those before it leave of the budget, so the weightiest comes last
   Choice defaults_, best_;
   std::string save_problem_;
