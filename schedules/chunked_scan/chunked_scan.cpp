@@ -198,7 +198,7 @@ std::vector<Parameter> chunked_scan_parameters(const Machine& machine, SizeClass
                         {"vectors", {1, 2, 4, 8}},
                         {"register_rows", {2, 4, 8}},
                         {"register_vectors", {1, 2, 4}},
-                        {"prefetch", {0, 1}}});
+                        {"prefetch", {0, 1, 2}}});
 }
 
 std::string chunked_scan_problem(const Machine&, const std::vector<Parameter>& values) {

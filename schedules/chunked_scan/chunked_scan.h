@@ -11,8 +11,8 @@
 namespace attune {
 
 /// `chunk`: tokens that are taken together in products; 1 goes token by token, as all calls do whose decay is by channel. `vectors`: of the columns
-/// of a state how many a task has; `register_rows` x `register_vectors` sums of a product are in registers at once. `prefetch`: 1 prefetches the rows
-/// of the next chunk into the first-level cache.
+/// of a state how many a task has; `register_rows` x `register_vectors` sums of a product are in registers at once. `prefetch`: where the rows
+/// of the next chunk are prefetched into (PrefetchInto).
 std::vector<Parameter> chunked_scan_parameters(const Machine& machine, SizeClass size);
 /// `vectors` is a multiple of `register_vectors`.
 std::string chunked_scan_problem(const Machine& machine, const std::vector<Parameter>& values);

@@ -33,6 +33,7 @@ void SoftmaxStage::schedule_prefetched_keys(const Var& square) {
 
 /// What prefetches, before a panel's product is summed, the elements that its scores then read by query and key: biases, factors, masks. Each is read
 /// once, in rows as short as a block of keys: prefetchers do not follow. (Prefetched a panel earlier they are gone from the first-level cache again.)
+/// CPUs whose keys are left to prefetchers are those (Intel's) that wait where `prefetchnta` asks, which brings lines into no other cache.
 Expr SoftmaxStage::prefetch_read_scores(SoftmaxPass& pass) {
   pass.read_lines = RowLines(tiles_.panel(), sizeof(float), pass.named("read_lines"));
   Coordinates at = batch_coordinates();
@@ -40,7 +41,8 @@ Expr SoftmaxStage::prefetch_read_scores(SoftmaxPass& pass) {
   at[body_.keys] = key_of(pass, pass.read_lines.first_element(), panel_);
   Expr read = changed_score(body_, Halide::Internal::Variable::make(Halide::Float(32), "any_score"), at, false);
   if (pass.has_mask) read = select(body_.visible(at), read, 0.f);
-  const Expr line = prefetch_all(read, {.along = pass.read_lines.loop(), .rows = row_.name()}, PrefetchInto::first_level);
+  const Expr line = prefetch_all(read, {.along = pass.read_lines.loop(), .rows = row_.name()},
+                                 tiles_.prefetch_keys == PrefetchInto::nowhere ? PrefetchInto::second_level : PrefetchInto::first_level);
   if (!line.defined()) return {};
   pass.asked_scores = Func(pass.named("asked_scores"));
   define_prefetch(pass.asked_scores, per_row({panel_}), line);
