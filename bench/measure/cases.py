@@ -99,7 +99,8 @@ def recurrence(row, inputs, at):
     state, wanted = numpy.zeros((*k.shape[:2], k.shape[3], v.shape[3])), []
     for t in range(k.shape[2]):
         if "log_decay" in inputs:
-            state = state * numpy.exp(inputs["log_decay"][:, :, t].astype("float64"))[..., None, None]
+            decay = numpy.exp(inputs["log_decay"][:, :, t].astype("float64"))
+            state = state * (decay[..., None] if row.parameters.get("channel_decay") else decay[..., None, None])
         written = v[:, :, t]
         if has_delta(row):
             written = inputs["beta"][:, :, t, None].astype("float64") * (written - numpy.einsum("bhdc,bhd->bhc", state, k[:, :, t]))

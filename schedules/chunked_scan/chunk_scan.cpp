@@ -17,7 +17,8 @@ ChunkScan::ChunkScan(const RecurrenceBody& of, const Extents& extents, const Sca
       turned_edge(fixed_value(padded_width % lanes) == 0 ? std::min(lanes, tile.tokens()) : tile.rows) {
   define_operands();
   define_ahead(cache);
-  if (body.log_decay) define_decays();
+  if (has_channel_decay()) define_channel_decays();
+  else if (body.log_decay) define_decays();
   define_written();
   if (body.query) define_read();
   define_carried();
@@ -58,8 +59,9 @@ void ChunkScan::define_ahead(PrefetchInto cache) {
   if (lies_along(body.key, body.over)) add(body.key, width, 1, "later_keys");
   if (!body.columns.empty() && lies_along(body.value, body.columns.back())) add(body.value, used_columns, 1, "later_values");
   if (body.query && lies_along(body.query, body.over)) add(body.query, width, group.extent(), "later_queries");
+  if (has_channel_decay() && lies_along(body.log_decay, body.over)) add(body.log_decay, width, 1, "later_decays");
   // Numbers by token share lines, which each of their tokens asks for.
-  if (body.log_decay) add(body.log_decay, 1, 1, "later_decays");
+  if (body.log_decay && !has_channel_decay()) add(body.log_decay, 1, 1, "later_decays");
   if (has_delta()) add(body.beta, 1, 1, "later_betas");
 }
 
@@ -72,10 +74,39 @@ void ChunkScan::define_decays() {
   fading_key(d, j, m, n) = key(d, j, m, n) * fade(j, tile.tokens() - 1, m, n);
 }
 
-Expr ChunkScan::past(const Expr& i) const { return decay.defined() ? fade(0, i, m, n) * decay(0, m, n) : Expr(); }
+void ChunkScan::define_channel_decays() {
+  Coordinates place = at(n, 0, token(j));
+  place[body.over] = clamped(d, width, false);
+  decay(d, j, m, n) = select(is_token(j) && d < width, exp(body.log_decay.element(place)).expr, 1.f);
+  turned_decays = TurnedSquares(turned_edge, d, j, {d, j, m, n}, decay(d, j, m, n));
+  decay_by_token(j, d, m, n) = turned_decays.element();
+  const RDom later(1, tile.tokens() - 1, "later"), earlier(1, tile.tokens() - 1, "earlier");
+  past_decay(d, j, m, n) = decay(d, j, m, n);
+  past_decay(d, later, m, n) *= past_decay(d, later - 1, m, n);
+  later_decay(d, j, m, n) = 1.f;
+  const Expr from_last = tile.tokens() - 1 - earlier;
+  later_decay(d, from_last, m, n) = later_decay(d, from_last + 1, m, n) * decay(d, from_last + 1, m, n);
+  past_key(d, j, m, n) = key(d, j, m, n) * past_decay(d, j, m, n);
+  fading_key(d, j, m, n) = key(d, j, m, n) * later_decay(d, j, m, n);
+  if (has_delta()) define_faded(faded_overlap);
+  if (!body.query) return;
+  past_query(d, r, b, g, m, n) = query(d, r, b, g, m, n) * past_decay(d, row(), m, n);
+  define_faded(faded_product);
+}
+
+/// Of tokens behind i they are anything: nothing reads them.
+void ChunkScan::define_faded(Func& faded) const {
+  const Halide::Var i("i-");
+  faded(j, i, d, m, n) = key_by_token(j, d, m, n);
+  const RDom later(1, tile.tokens() - 1, "later");
+  const Expr before = faded(j, later - 1, d, m, n);
+  faded(j, later, d, m, n) = select(j < later, before * decay_by_token(later, d, m, n), before);
+}
+
+Expr ChunkScan::past(const Expr& i) const { return fade.defined() ? fade(0, i, m, n) * decay(0, m, n) : Expr(); }
 
 Expr ChunkScan::faded(const Expr& earlier, const Expr& later, const Expr& product) const {
-  return decay.defined() ? product * fade(earlier, later, m, n) : product;
+  return fade.defined() ? product * fade(earlier, later, m, n) : product;
 }
 
 void ChunkScan::add_past(Func sum, const std::vector<Expr>& place, const std::function<Expr(Expr)>& weight, const Func& of) {
@@ -96,7 +127,8 @@ void ChunkScan::define_written() {
   }
   const RDom over(0, width, "overlap_over");
   overlap(j, r, b, m, n) = 0.f;
-  overlap(j, r, b, m, n) += key(over, row(), m, n) * key_by_token(j, over, m, n);
+  overlap(j, r, b, m, n) += has_channel_decay() ? key_by_token(row(), over, m, n) * faded_overlap(j, row(), over, m, n)
+                                                 : key(over, row(), m, n) * key_by_token(j, over, m, n);
   erase(j, r, b, m, n) = select(j < row(), beta(row(), m, n) * faded(j, row(), overlap(j, r, b, m, n)), 0.f);
   // forward substitution on the rows of the identity
   const Halide::Var i("i-");
@@ -109,8 +141,8 @@ void ChunkScan::define_written() {
 
   const RDom held_over(0, width, "held_over");
   held(c, r, b, m, n) = 0.f;
-  held(c, r, b, m, n) += key(held_over, row(), m, n) * state(c, held_over, n);
-  const Expr own_beta = beta(row(), m, n), of_past = decay.defined() ? own_beta * past(row()) : own_beta;
+  held(c, r, b, m, n) += (has_channel_decay() ? past_key : key)(held_over, row(), m, n) * state(c, held_over, n);
+  const Expr own_beta = beta(row(), m, n), of_past = fade.defined() ? own_beta * past(row()) : own_beta;
   rest(c, r, b, m, n) = select(strict_equal(own_beta, 0.f), value, value - of_past * held(c, r, b, m, n));
   solved(c, r, b, m, n) = 0.f;
   add_past(solved, {c, r, b, m, n}, [&](const Expr& earlier) { return inverse(earlier, row(), m, n); }, rest);
@@ -120,13 +152,13 @@ void ChunkScan::define_written() {
 void ChunkScan::define_read() {
   const RDom over(0, width, "products_over");
   products(j, r, b, g, m, n) = 0.f;
-  products(j, r, b, g, m, n) += query(over, r, b, g, m, n) * key_by_token(j, over, m, n);
+  products(j, r, b, g, m, n) += query(over, r, b, g, m, n) * (has_channel_decay() ? faded_product(j, row(), over, m, n) : key_by_token(j, over, m, n));
   scores(j, r, b, g, m, n) = faded(j, row(), products(j, r, b, g, m, n));
   const RDom sums_over(0, width, "sums_over");
   const std::vector<Expr> place = {c, r, b, g, m, n};
   sums(c, r, b, g, m, n) = 0.f;
-  sums(place) += query(sums_over, r, b, g, m, n) * state(c, sums_over, n);
-  if (decay.defined()) sums(place) *= past(row());
+  sums(place) += (has_channel_decay() ? past_query : query)(sums_over, r, b, g, m, n) * state(c, sums_over, n);
+  if (fade.defined()) sums(place) *= past(row());
   add_past(sums, place, [&](const Expr& earlier) { return scores(earlier, r, b, g, m, n); }, written);
   read(place) = sums(place);
 }
@@ -145,7 +177,7 @@ void ChunkScan::define_carried() {
   }
   carried_over = RDom(0, padded_width, "carried_over");
   Expr kept = state(c, carried_over, n);
-  if (decay.defined()) kept = kept * past(tile.tokens() - 1);
+  if (decay.defined()) kept = kept * (has_channel_decay() ? past_decay(carried_over, tile.tokens() - 1, m, n) : past(tile.tokens() - 1));
   carried(c, m, n) = 0.f;
   carried(c, m, n) = storing_over(behind(done(m, n), kept) + gain(c, carried_over, m, n), state(c, carried_over, n));
 }

@@ -61,6 +61,10 @@ const KernelCase& kernel_with_state() {
   static const KernelCase kernel("recurrent_attention", {.settings = {"state=true"}});
   return kernel;
 }
+const KernelCase& kernel_of_channels() {
+  static const KernelCase kernel("recurrent_attention", {.settings = {"state=true", "channel_decay=true"}});
+  return kernel;
+}
 
 /// From token `first` on, `count` tokens of an array whose dim of that number is the tokens.
 Array part_of(const Array& whole, std::size_t dim, std::int64_t first, std::int64_t count) {
@@ -103,14 +107,17 @@ TEST_CASE("every rule of a recurrence agrees with the interpreter, with features
   check_shapes(KernelCase("recurrent_attention", {.settings = {"rule=linear", "feature_map=elu_plus_1"}, .types = "bf16"}), shapes);
   check_shapes(KernelCase("recurrent_attention", {.settings = {"rule=delta", "grouped=true", "state=true"}}), shapes);
   check_shapes(KernelCase("recurrent_attention", {.settings = {"rule=gated", "channel_decay=true", "state=true"}, .types = "f16"}), shapes);
+  check_shapes(KernelCase("recurrent_attention", {.settings = {"channel_decay=true", "grouped=true", "state=true"}}), shapes);
 }
 
 TEST_CASE("chunks of tokens give what token by token gives, whatever the chunk", "[recurrence]") {
   for (const char* cut : {"chunk=16,register_rows=2,vectors=1,register_vectors=1", "chunk=128,register_rows=8,vectors=2,register_vectors=2"}) {
-    CAPTURE(cut);
     const std::string schedule = std::string("chunked_scan,size=large,") + cut;
-    const KernelCase kernel("recurrent_attention", {.settings = {"state=true"}, .schedule = schedule, .set = {"depth=16", "value_depth=40"}});
-    for (const char* tokens : {"tokens=127,batch=1", "tokens=128,batch=1", "tokens=129,batch=1"}) CHECK(kernel.difference(tokens, 3) == "");
+    for (const char* decay : {"channel_decay=false", "channel_decay=true"}) {
+      CAPTURE(cut, decay);
+      const KernelCase kernel("recurrent_attention", {.settings = {"state=true", decay}, .schedule = schedule, .set = {"depth=16", "value_depth=40"}});
+      for (const char* tokens : {"tokens=127,batch=1", "tokens=128,batch=1", "tokens=129,batch=1"}) CHECK(kernel.difference(tokens, 3) == "");
+    }
   }
 }
 
@@ -139,18 +146,36 @@ TEST_CASE("a sequence in parts, whose state is carried over, gives what the whol
 }
 
 TEST_CASE("what is not finite reaches no earlier token of its chunk", "[recurrence][special]") {
-  const KernelCase& kernel = kernel_with_state();
-  const Shape extents = fill_shape(kernel.graph(), {{"batch", 1}, {"heads", 1}, {"tokens", 70}, {"depth", 8}, {"value_depth", 8}}).extents;
-  for (const char* name : {"k", "v", "q"}) {
-    CAPTURE(name);
-    Arrays inputs = random_inputs(kernel.graph(), extents, 7);
-    const auto before = kernel.outputs(extents, inputs).at("out");
-    inputs.at(name).data[37 * 8 + 3] = std::nan("");
-    const auto out = kernel.outputs(extents, inputs).at("out");
-    for (std::size_t i = 0; i < 37 * 8; ++i) REQUIRE(out[i] == before[i]);
-    CHECK(std::isnan(out[37 * 8 + 3]));
-    CHECK(std::isnan(out[69 * 8 + 3]) == (std::string(name) != "q"));
+  for (const KernelCase* kernel : {&kernel_with_state(), &kernel_of_channels()}) {
+    const Shape extents = fill_shape(kernel->graph(), {{"batch", 1}, {"heads", 1}, {"tokens", 70}, {"depth", 8}, {"value_depth", 8}}).extents;
+    for (const char* name : {"k", "v", "q"}) {
+      CAPTURE(name);
+      Arrays inputs = random_inputs(kernel->graph(), extents, 7);
+      const auto before = kernel->outputs(extents, inputs).at("out");
+      inputs.at(name).data[37 * 8 + 3] = std::nan("");
+      const auto out = kernel->outputs(extents, inputs).at("out");
+      for (std::size_t i = 0; i < 37 * 8; ++i) REQUIRE(out[i] == before[i]);
+      CHECK(std::isnan(out[37 * 8 + 3]));
+      CHECK(std::isnan(out[69 * 8 + 3]) == (std::string(name) != "q"));
+    }
   }
+}
+
+TEST_CASE("channels that forget all, keep all and grow are exact beside one another", "[recurrence][special]") {
+  const KernelCase& kernel = kernel_of_channels();
+  const Shape extents = fill_shape(kernel.graph(), {{"batch", 1}, {"heads", 1}, {"tokens", 70}, {"depth", 8}, {"value_depth", 8}}).extents;
+  Arrays inputs = random_inputs(kernel.graph(), extents, 9);
+  std::vector<double>& decay = inputs.at("log_decay").data;
+  for (std::size_t t = 0; t < 70; ++t) {
+    decay[t * 8] = t % 5 == 2 ? -HUGE_VAL : -0.1;
+    decay[t * 8 + 1] = t == 20 || t == 40 ? -1000 : 0;
+    decay[t * 8 + 2] = 0.05;
+    decay[t * 8 + 3] = t % 16 == 0 ? -HUGE_VAL : -30;
+  }
+  const Interpretation expected = interpret(kernel.graph(), inputs);
+  REQUIRE(expected.problem.empty());
+  const auto got = kernel.outputs(extents, inputs);
+  for (const char* name : {"out", "present_state"}) CHECK(farthest(got.at(name), expected.outputs.at(name).data) < 2e-5);
 }
 
 }  // namespace attune
