@@ -91,7 +91,8 @@ class RandomSums : protected virtual RandomValues {
       if (!dims(a).has(name) && of_values.size() == 1) of_values.add(name);
     if (!fits(dims(a), of_values)) return;
     const Value key = tanh(a.value) * 0.25, value = add_input(Kind::real, of_values).value;
-    const RecurrentParts parts = {.log_decay = below(2) == 0 ? Operand(key - 0.25) : Operand(-0.25), .beta = below(2) == 0 ? 0.5 : 0.0};
+    const Operand decays[] = {Operand(key - 0.25), Operand(-0.25), Operand(tanh(value) - 0.75), Operand(tanh(value) * key - 0.5)};
+    const RecurrentParts parts = {.log_decay = decays[below(4)], .beta = below(2) == 0 ? 0.5 : 0.0};
     const double size = static_cast<double>(extents_.at(along)) + 1;
     const auto [result, state] = recurrence_with_state(key, key, value, parts, dim(along), dim(over));
     const std::uint64_t which = below(3);

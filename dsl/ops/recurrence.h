@@ -8,7 +8,7 @@ namespace attune {
 
 /// What a recurrence may have beside queries, keys and values: numbers or values that lack some dims, which they are broadcast along.
 struct RecurrentParts {
-  Operand log_decay = 0;  ///< natural logarithm of what the state is multiplied with before a token, by key channel where it has `over`; 0 keeps all
+  Operand log_decay = 0;  ///< natural logarithm of what the state is multiplied with before a token, by key channel where it has `over`, by value channel where it has dims of the value; 0 keeps all
   Operand beta = 0;       ///< how much of what the state holds for the key is taken away; 0 takes nothing
   Operand initial = 0;    ///< the state before the first token
 };
@@ -20,7 +20,7 @@ struct Recurrence {
   static constexpr std::string_view name = "recurrence",
                                     meaning = "y[t] = S_t^T query[t], with S_t = S' + key[t] (value[t] - beta[t] S'^T key[t])^T, S' = e^log_decay[t] S_(t-1), "
                                               "S_0 = initial; t along `along`, products over `over`; operands that are infinite give NaN or infinities. "
-                                              "A log_decay of dims that the value alone has is a scan of its own for each of them: one along `over`, of the key, is many times faster";
+                                              "A log_decay of dims that the value alone has goes token by token";
   static constexpr int arity = recurrent::operand_count;
   static constexpr bool has_loop = true;
   static constexpr auto fields = std::tuple{Field{"along", &Recurrence::along}, Field{"over", &Recurrence::over}};

@@ -18,8 +18,8 @@ namespace attune {
 namespace {
 
 constexpr int most_unrolled = 16;  ///< lines of a row that are prefetched without a loop
-/// Tokens of a chunk whose decays are by channel: a vector of them, each with a sum of its own in registers. Of vectors of 8 it takes 1.0 to 1.6 of the
-/// time of token by token.
+/// Tokens of a chunk whose decays are by channel: a vector of them, each with a sum of its own in registers. Of vectors of 8 that takes longer than
+/// token by token.
 constexpr int channel_decay_chunk = 16;
 
 /// What both ways have in common: tasks run in parallel, and a vector's columns are stored together.
@@ -37,19 +37,34 @@ void schedule_states(StateScan& scan, int lanes) {
 /// Vectors along an extent that is no multiple of them.
 void in_vectors(Func func, const Var& var, int lanes) { func.vectorize(var, lanes, TailStrategy::GuardWithIf); }
 
-void schedule_tokens(TokenScan& scan, int lanes) {
+void schedule_tokens(TokenScan& scan, int lanes, int column_block) {
   const auto once_a_token = [&](Func& func) { func.compute_at(scan.driver(), scan.chunk_loop()).hoist_storage(scan.driver(), scan.task_loop()); };
-  for (Func* func : {&scan.held, &scan.written, &scan.carried, &scan.read}) {
-    if (!func->defined()) continue;
+  // Blocks of columns, each through all channels, whose vectors are sums in registers.
+  const auto by_blocks = [&](Stage stage, const std::vector<RVar>& channels) {
+    const Var block, inside;
+    stage.split(scan.c, block, inside, column_block);
+    std::vector<VarOrRVar> order{inside};
+    order.insert(order.end(), channels.begin(), channels.end());
+    order.emplace_back(block);
+    stage.reorder(order).vectorize(inside);
+  };
+  // A decay by column and channel is read once, where nothing is held: it is made there.
+  const bool is_decay_inline = scan.body.has_column_decay && scan.body.has_channel_decay && !scan.held.defined();
+  Func* const decay_of_columns = scan.body.has_column_decay && !is_decay_inline ? &scan.decay : nullptr;
+  for (Func* func : {&scan.held, &scan.written, &scan.carried, &scan.read, decay_of_columns}) {
+    if (func == nullptr || !func->defined()) continue;
     once_a_token(*func);
-    func->bound(scan.c, 0, scan.tile.columns).vectorize(scan.c);
-    if (func->has_update_definition()) func->update().vectorize(scan.c);
+    func->bound(scan.c, 0, scan.used_columns);
+    by_blocks(*func, {});
+    if (func->has_update_definition()) by_blocks(func->update(), func->rvars());
   }
-  for (Func* func : {&scan.key, &scan.query, &scan.decay})
+  for (Func* func : {&scan.key, &scan.query})
     if (func->defined()) once_a_token(*func);
   in_vectors(scan.key, scan.d, lanes);
   if (scan.query.defined()) in_vectors(scan.query, scan.d, lanes);
-  if (scan.decay.defined() && scan.body.has_channel_decay) in_vectors(scan.decay, scan.d, lanes);
+  if (!scan.decay.defined() || scan.body.has_column_decay) return;
+  once_a_token(scan.decay);
+  if (scan.body.has_channel_decay) in_vectors(scan.decay, scan.d, lanes);
 }
 
 /// Products of a chunk, a block of rows and vectors in registers at a time.
@@ -236,10 +251,11 @@ Stored chunked_scan(const RecurrenceBody& body, const Extents& extents, const Ma
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(values, name)); };
   const int lanes = machine.vector_bytes / 4, columns = lanes * value("vectors"), chunk = value("chunk");
   const bool has_channel_decay = body.log_decay && body.has_channel_decay;
-  if (chunk == 1 || (has_channel_decay && lanes != channel_decay_chunk)) {
-    TokenScan scan(body, extents, columns, false);
+  if (chunk == 1 || body.has_column_decay || (has_channel_decay && lanes != channel_decay_chunk)) {
+    const int block = lanes * value("register_vectors");
+    TokenScan scan(body, extents, {.columns = columns, .column_block = block < columns ? block : 0});
     schedule_states(scan, lanes);
-    schedule_tokens(scan, lanes);
+    schedule_tokens(scan, lanes, block);
     return scan.stored();
   }
   const int rows = value("register_rows"), row_blocks = (has_channel_decay ? channel_decay_chunk : chunk) / rows;

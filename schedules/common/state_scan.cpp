@@ -37,6 +37,16 @@ Coordinates StateScan::at(const Expr& task, const Expr& column) const {
   return place;
 }
 
+Expr StateScan::of_columns(const std::function<Expr(const Coordinates&)>& of) const {
+  const Expr any = of(at(n, c));
+  if (tile.is_by_column) return any;
+  const Expr tile_of = n % Halide::max(tiles, 1), first = columns.first(tile_of);
+  Coordinates there = at(n, c);
+  columns.place(tile_of, within(first + c, columns.extent()), there);
+  const Expr are_all_there = first + used_columns <= columns.extent();
+  return Halide::Internal::Call::make(any.type(), Halide::Internal::Call::if_then_else, {are_all_there, of(there), any}, Halide::Internal::Call::PureIntrinsic);
+}
+
 Coordinates StateScan::at(const Expr& task, const Expr& column, const Expr& token) const {
   Coordinates place = at(task, column);
   place[body.along] = tile.tokens() == 1 ? token : clamped(token, tokens, false);

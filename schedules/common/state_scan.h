@@ -27,6 +27,9 @@ struct StateScan {
 
   /// Coordinates of a column of a task; of what all its columns share, of any.
   Coordinates at(const Halide::Expr& task, const Halide::Expr& column) const;
+  /// What `of` makes of coordinates of column c of task n. Tasks whose columns are all there read vectors of them as they lie: columns that are clamped
+  /// would be read one by one.
+  Halide::Expr of_columns(const std::function<Halide::Expr(const Coordinates&)>& of) const;
   /// `at` behind coordinates of a token, which may be beyond the last.
   Coordinates at(const Halide::Expr& task, const Halide::Expr& column, const Halide::Expr& token) const;
 

@@ -8,8 +8,7 @@ using Halide::RDom;
 
 namespace attune {
 
-TokenScan::TokenScan(const RecurrenceBody& of, const Extents& extents, int columns_of_task, bool is_by_column)
-    : StateScan(of, extents, {columns_of_task, 1, 1, is_by_column}) {
+TokenScan::TokenScan(const RecurrenceBody& of, const Extents& extents, const ScanTile& cut) : StateScan(of, extents, cut) {
   define_operands();
   define_token();
   define_results(read, carried);
@@ -19,11 +18,12 @@ void TokenScan::define_operands() {
   Coordinates place = at(n, 0, m);
   place[body.over] = d;
   key(d, m, n) = Halide::cast<float>(body.key.at(place));
-  if (body.log_decay) {
-    const Expr factor = exp(body.log_decay.element(place)).expr;
-    if (body.has_channel_decay) decay(d, m, n) = factor;
-    else decay(m, n) = factor;
-  }
+  const auto decay_at = [this](Coordinates at_column) {
+    at_column[body.along] = m;
+    at_column[body.over] = d;
+    return exp(body.log_decay.element(at_column)).expr;
+  };
+  if (body.log_decay) decay(decay_place(d)) = body.has_column_decay ? of_columns(decay_at) : decay_at(place);
   if (!body.query) return;
   group.place(g, place);
   query(d, g, m, n) = Halide::cast<float>(body.query.at(place));
@@ -31,13 +31,23 @@ void TokenScan::define_operands() {
 
 Expr TokenScan::kept(const Expr& channel) const {
   const Expr before = state(c, channel, n);
-  if (!decay.defined()) return before;
-  return before * (body.has_channel_decay ? decay(channel, m, n) : decay(m, n));
+  return decay.defined() ? before * decay(decay_place(channel)) : before;
+}
+
+template <class Channel>
+std::vector<Channel> TokenScan::decay_place(const Channel& channel) const {
+  std::vector<Channel> place{m, n};
+  if (body.has_channel_decay) place.insert(place.begin(), channel);
+  if (body.has_column_decay) place.insert(place.begin(), c);
+  return place;
 }
 
 void TokenScan::define_token() {
   const Coordinates place = at(n, c, m);
-  Expr value = Halide::cast<float>(body.value.at(place));
+  Expr value = of_columns([this](Coordinates at_column) {
+    at_column[body.along] = m;
+    return Halide::cast<float>(body.value.at(at_column));
+  });
   if (body.beta) {
     const RDom over(0, width, "held_over");
     held(c, m, n) = 0.f;

@@ -8,16 +8,18 @@ namespace attune {
 /// Chunks of one token:
 ///   held = sum_d key * decay * state      written = value - beta * held      state = decay * state + key * written      read = sum_d query * state
 struct TokenScan : StateScan {
-  TokenScan(const RecurrenceBody& body, const Extents& extents, int columns, bool is_by_column);
+  TokenScan(const RecurrenceBody& body, const Extents& extents, const ScanTile& tile);
 
   Halide::Func key{"key"}, query{"query"};                            // [d, m, n], [d, g, m, n]
-  Halide::Func decay{"decay"};                                        // [m, n] or, by channel, [d, m, n]
+  Halide::Func decay{"decay"};                                        // [m, n]; by channel d before these, by column c before all
   Halide::Func held{"held"}, written{"written"}, carried{"carried"};  // [c, m, n]
   Halide::Func read{"read"};                                          // [c, r, b, g, m, n]
 
  private:
   void define_operands();
   void define_token();
+  template <class Channel>
+  std::vector<Channel> decay_place(const Channel& channel) const;
   /// The state behind the decay of the token.
   Halide::Expr kept(const Halide::Expr& channel) const;
 };

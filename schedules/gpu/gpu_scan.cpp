@@ -29,7 +29,7 @@ std::vector<Parameter> gpu_scan_parameters(const Machine& machine, SizeClass siz
 }
 
 Stored gpu_scan(const RecurrenceBody& body, const Extents& extents, const Machine&, const std::vector<Parameter>& values) {
-  TokenScan scan(body, extents, static_cast<int>(value_of(values, "block_columns")), true);
+  TokenScan scan(body, extents, {.columns = static_cast<int>(value_of(values, "block_columns")), .is_by_column = true});
   schedule_on_gpu(scan);
   return scan.stored();
 }

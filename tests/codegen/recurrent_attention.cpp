@@ -121,6 +121,34 @@ TEST_CASE("chunks of tokens give what token by token gives, whatever the chunk",
   }
 }
 
+namespace {
+
+/// A decay of each column of the state, or of each element of it.
+struct ColumnDecay {
+  bool has_channels = false, has_delta = false;
+  static constexpr std::string_view name = "column_decay";
+  static constexpr auto fields = std::tuple{Field{"has_channels", &ColumnDecay::has_channels}, Field{"has_delta", &ColumnDecay::has_delta}};
+  constexpr void operator()(Graph& g) const {
+    auto [batch, tokens, channels, states] = g.dims("batch", "tokens", "channels", "states");
+    const Value rate = g.input("rate", {batch, tokens, channels}), x = g.input("x", {batch, tokens, channels});
+    const Value b = g.input("b", {batch, tokens, states}), c = g.input("c", {batch, tokens, states});
+    RecurrentParts parts{.log_decay = has_channels ? rate * g.input("a", {states, channels}) : rate};
+    if (has_delta) parts.beta = 0.0625;
+    const auto [result, last] = recurrence_with_state(c, b, x, parts, tokens, states);
+    g.output("y", result, {batch, tokens, channels});
+    g.output("last", last, {batch, states, channels});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("decays by column agree with the interpreter, in whole vectors and beyond", "[recurrence]") {
+  const char* const shapes[] = {"batch=1,tokens=5,channels=1,states=1", "batch=2,tokens=37,channels=37,states=5", "batch=1,tokens=17,channels=64,states=16",
+                                "batch=1,tokens=18,channels=300,states=3", "channels=0", "states=0", "tokens=0"};
+  for (const bool has_channels : {false, true})
+    for (const bool has_delta : {false, true}) check_shapes(KernelCase(build(ColumnDecay{has_channels, has_delta}), "column_decay", {}), shapes);
+}
+
 TEST_CASE("a sequence in parts, whose state is carried over, gives what the whole gives", "[recurrence]") {
   const KernelCase& kernel = kernel_with_state();
   const Shape extents = fill_shape(kernel.graph(), {{"batch", 1}, {"heads", 2}, {"tokens", 150}, {"depth", 16}, {"value_depth", 5}}).extents;

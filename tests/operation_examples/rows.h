@@ -101,6 +101,8 @@ struct RowExamples : ShapeExamples {
     put(recurrence(q, k, v, {}, rows, depth));
     put(recurrence(q, k * 0.125, v, {.log_decay = decay * 0.0625, .beta = beta * 0.0625, .initial = initial}, rows, depth));
     put(recurrence(q, k, bounded({columns, rows}), {.log_decay = k * 0.0625}, rows, depth));
+    put(recurrence(q, k, v, {.log_decay = bounded({rows, columns}) * 0.0625}, rows, depth));
+    put(recurrence(q, k, v, {.log_decay = bounded({rows, columns, depth}) * 0.0625, .initial = initial}, rows, depth));
     const auto [result, state] = recurrence_with_state(bounded({even, rows, depth}), k * 0.125, v, {.log_decay = -0.1, .beta = beta * 0.0625}, rows, depth);
     put(result + 1);
     put(state);

@@ -112,13 +112,14 @@ struct RowChoice {
 struct RecurrenceBody {
   static constexpr std::string_view name = "recurrence";
   std::string along, over;
-  std::vector<std::string> batch;    ///< dims of the state that key, log_decay, beta or query have, too
+  std::vector<std::string> batch;    ///< dims of the state that key, log_decay, beta or query have, too, but for those of a decay by column
   std::vector<std::string> columns;  ///< its other dims: a state is carried on for each column in the same way
   std::vector<std::string> group;    ///< dims that the query alone has
   Piece query;                       ///< empty: `out` is of the state after the last token
   Piece key, value;
   Piece log_decay, beta;             ///< empty where they are 0
   bool has_channel_decay = false;    ///< log_decay has `over`
+  bool has_column_decay = false;     ///< log_decay has dims of `columns`, and perhaps `over`
   Piece initial;
   std::function<Halide::Expr(Halide::Expr result, const Coordinates&)> finish;  ///< may be empty
   std::vector<std::string> out;

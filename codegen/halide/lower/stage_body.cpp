@@ -99,14 +99,19 @@ Piece piece_unless_zero(const LoweredGraph& values, int node) {
   return constant != nullptr && constant->value == 0 ? Piece{} : values.piece(node);
 }
 
-/// Sorts the dims of a recurrence's state, and those that its query alone has.
+/// Sorts the dims of a recurrence's state. Those that its decay alone has beside the value are columns if it has no others: without any, what goes
+/// through the tokens together would be one element.
 void add_state_dims(const LoweredGraph& values, const Names& state, std::span<const int> operands, RecurrenceBody& stage) {
-  Names shared;
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    if (const std::size_t place = i + recurrent::operand_count - operands.size(); place != recurrent::value && place != recurrent::initial)
-      shared.unite(values.graph().node(operands[i]).type.dims.without({stage.along, stage.over}));
-  for (const std::string& dim : strings(state))
-    if (dim != stage.over) (shared.has(dim) ? stage.batch : stage.columns).push_back(dim);
+  Names shared, of_decay;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const std::size_t place = i + recurrent::operand_count - operands.size();
+    if (place == recurrent::value || place == recurrent::initial) continue;
+    (place == recurrent::log_decay ? of_decay : shared).unite(values.graph().node(operands[i]).type.dims.without({stage.along, stage.over}));
+  }
+  const auto is_shared = [&](const std::string& dim) { return shared.has(dim) || (of_decay.has(dim) && !stage.has_column_decay); };
+  std::vector<std::string> dims = strings(state.without({stage.over}));
+  stage.has_column_decay = std::ranges::all_of(dims, is_shared) && !std::ranges::all_of(dims, [&](const std::string& dim) { return shared.has(dim); });
+  for (const std::string& dim : dims) (is_shared(dim) ? stage.batch : stage.columns).push_back(dim);
 }
 
 /// What becomes of the value that weights and terms of the total share. They are 0 where it is hidden.
