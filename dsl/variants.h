@@ -23,6 +23,7 @@
 #include "dsl/variants/embedded.h"
 #include "dsl/variants/encoder_layer.h"
 #include "dsl/variants/general.h"
+#include "dsl/variants/generalized_delta.h"
 #include "dsl/variants/global_window.h"
 #include "dsl/variants/grouped_query.h"
 #include "dsl/variants/l2_distance.h"
@@ -46,6 +47,7 @@
 #include "dsl/variants/relu_attention.h"
 #include "dsl/variants/retention.h"
 #include "dsl/variants/scaled_dot_product.h"
+#include "dsl/variants/selective_scan.h"
 #include "dsl/variants/sigmoid_attention.h"
 #include "dsl/variants/single_head.h"
 #include "dsl/variants/sink_logit.h"
@@ -113,6 +115,8 @@ using AnyVariant = std::variant<SingleHead,        //
                                 Differential,      //
                                 ProbWeights,       //
                                 RecurrentAttention,  //
+                                GeneralizedDelta,    //
+                                SelectiveScan,       //
                                 LateInteraction,     //
                                 CrossEntropy,        //
                                 AttentionGradients>;

@@ -1,6 +1,8 @@
 /// A state that is carried along a dim: linear attention, with decay and with the delta rule.
 #pragma once
 
+#include <optional>
+
 #include "dsl/ops/constant.h"
 #include "dsl/ops/recurrent.h"
 
@@ -9,8 +11,15 @@ namespace attune {
 /// What a recurrence may have beside queries, keys and values: numbers or values that lack some dims, which they are broadcast along.
 struct RecurrentParts {
   Operand log_decay = 0;  ///< natural logarithm of what the state is multiplied with before a token, by key channel where it has `over`, by value channel where it has dims of the value; 0 keeps all
-  Operand beta = 0;       ///< how much of what the state holds for the key is taken away; 0 takes nothing
+  Operand beta = 0;       ///< how much of what the state holds for `asked` is taken away; 0 takes nothing
   Operand initial = 0;    ///< the state before the first token
+  std::optional<Value> asked = {};   ///< what the state is asked for, behind the decay; the key without it
+  std::optional<Value> erased = {};  ///< the key whose value what it answers is taken from; the key without it
+
+  /// The operands behind query, key and value.
+  constexpr std::array<Value, 5> operands(Value k) const {
+    return {log_decay.beside(k), beta.beside(k), initial.beside(k), asked.value_or(k), erased.value_or(k)};
+  }
 };
 
 /// What is read of the state after each token.
@@ -18,8 +27,8 @@ struct Recurrence {
   Name along, over;
 
   static constexpr std::string_view name = "recurrence",
-                                    meaning = "y[t] = S_t^T query[t], with S_t = S' + key[t] (value[t] - beta[t] S'^T key[t])^T, S' = e^log_decay[t] S_(t-1), "
-                                              "S_0 = initial; t along `along`, products over `over`; operands that are infinite give NaN or infinities. "
+                                    meaning = "y[t] = S_t^T query[t], with S_t = S' + key[t] value[t]^T - erased[t] (beta[t] S'^T asked[t])^T, S' = e^log_decay[t] S_(t-1), "
+                                              "S_0 = initial; the delta rule has the key as asked and erased; t along `along`, products over `over`; operands that are infinite give NaN or infinities. "
                                               "A log_decay of dims that the value alone has goes token by token";
   static constexpr int arity = recurrent::operand_count;
   static constexpr bool has_loop = true;
@@ -33,7 +42,7 @@ struct Recurrence {
     rounded_reference(extents, in, out, recurrent::unrounded);
   }
   void rounded_reference(const DimExtents& extents, std::span<const Array> in, Array& out, auto rounded) const {
-    recurrent::run(along, over, extents, {&in[0], &in[1], &in[2], &in[3], &in[4], &in[5]}, false, out, rounded);
+    recurrent::run(along, over, extents, {&in[0], &in[1], &in[2], &in[3], &in[4], &in[5], &in[6], &in[7]}, false, out, rounded);
   }
 };
 
@@ -55,7 +64,7 @@ struct RecurrenceState {
     rounded_reference(extents, in, out, recurrent::unrounded);
   }
   void rounded_reference(const DimExtents& extents, std::span<const Array> in, Array& out, auto rounded) const {
-    recurrent::run(along, over, extents, {&in[0], &in[0], &in[1], &in[2], &in[3], &in[4]}, true, out, rounded);
+    recurrent::run(along, over, extents, {&in[0], &in[0], &in[1], &in[2], &in[3], &in[4], &in[5], &in[6]}, true, out, rounded);
   }
 };
 
@@ -66,15 +75,17 @@ struct RecurrenceWithState {
 /// auto [result, state] = recurrence_with_state(q, k, v, {.log_decay = gate}, tokens, depth)
 constexpr RecurrenceWithState recurrence_with_state(Value q, Value k, Value v, const RecurrentParts& parts, Dim along, Dim over,
                                                     Here at = Here::current()) {
-  const Value decay = parts.log_decay.beside(k), beta = parts.beta.beside(k), initial = parts.initial.beside(k);
-  return {call(Recurrence{along.name, over.name}, {q, k, v, decay, beta, initial}, at),
-          call(RecurrenceState{along.name, over.name}, {k, v, decay, beta, initial}, at)};
+  const auto [decay, beta, initial, asked, erased] = parts.operands(k);
+  return {call(Recurrence{along.name, over.name}, {q, k, v, decay, beta, initial, asked, erased}, at),
+          call(RecurrenceState{along.name, over.name}, {k, v, decay, beta, initial, asked, erased}, at)};
 }
 constexpr Value recurrence(Value q, Value k, Value v, const RecurrentParts& parts, Dim along, Dim over, Here at = Here::current()) {
-  return call(Recurrence{along.name, over.name}, {q, k, v, parts.log_decay.beside(k), parts.beta.beside(k), parts.initial.beside(k)}, at);
+  const auto [decay, beta, initial, asked, erased] = parts.operands(k);
+  return call(Recurrence{along.name, over.name}, {q, k, v, decay, beta, initial, asked, erased}, at);
 }
 constexpr Value recurrence_state(Value k, Value v, const RecurrentParts& parts, Dim along, Dim over, Here at = Here::current()) {
-  return call(RecurrenceState{along.name, over.name}, {k, v, parts.log_decay.beside(k), parts.beta.beside(k), parts.initial.beside(k)}, at);
+  const auto [decay, beta, initial, asked, erased] = parts.operands(k);
+  return call(RecurrenceState{along.name, over.name}, {k, v, decay, beta, initial, asked, erased}, at);
 }
 
 }  // namespace attune

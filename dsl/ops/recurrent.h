@@ -8,14 +8,14 @@
 namespace attune {
 
 /// The two operations have the same state: S_0 = initial, and for each token t
-///   S' = e^log_decay[t] S_(t-1)      S_t = S' + k[t] (v[t] - beta[t] S'^T k[t])^T
-/// which is ONNX's LinearAttention (opset 27): `linear` without log_decay and beta, `gated` without beta,
-/// `delta` and `gated_delta` with v multiplied by beta.
+///   S' = e^log_decay[t] S_(t-1)      S_t = S' + k[t] v[t]^T - erased[t] (beta[t] S'^T asked[t])^T
+/// With asked and erased the key that is ONNX's LinearAttention (opset 27): `linear` without log_decay and beta, `gated` without beta,
+/// `delta` and `gated_delta` with v multiplied by beta. With others it is a diagonal matrix and one of rank 1 (Peng et al., "RWKV-7", 2025).
 namespace recurrent {
 
 /// Places of the operands; a state has no query.
-enum Place { query, key, value, log_decay, beta, initial, operand_count };
-inline constexpr std::array<std::string_view, operand_count> operand_names = {"query", "key", "value", "log_decay", "beta", "initial"};
+enum Place { query, key, value, log_decay, beta, initial, asked, erased, operand_count };
+inline constexpr std::array<std::string_view, operand_count> operand_names = {"query", "key", "value", "log_decay", "beta", "initial", "asked", "erased"};
 
 /// What both refuse: kinds other than real, operands that lack `along` or `over`, and those that may not have them.
 constexpr Text refuse_operands(Name along, Name over, std::span<const Type> in) {
@@ -25,13 +25,13 @@ constexpr Text refuse_operands(Name along, Name over, std::span<const Type> in) 
     const std::size_t place = first + i;
     const std::string_view name = operand_names[place];
     if (in[i].kind != Kind::real) return sentence(name, " is ", in[i].kind, "; it must be real (to_real converts)");
-    const bool has_along = place <= value, has_over = place <= key;
+    const bool has_over = place <= key || place >= asked, has_along = has_over || place == value;
     if (has_along)
       if (Text problem = refuse_missing({along}, "runs along", name, in[i]); !problem.empty()) return problem;
     if (has_over)
       if (Text problem = refuse_missing({over}, "multiplies over", name, in[i]); !problem.empty()) return problem;
     if ((place == value || place == beta) && in[i].dims.has(over))
-      return sentence("multiplies over ", over, ", which ", name, " has too: ", name, " is ", in[i].dims, "; keys and queries alone have it");
+      return sentence("multiplies over ", over, ", which ", name, " has too: ", name, " is ", in[i].dims, "; keys, queries and what the state is asked for have it");
     if (place == initial && in[i].dims.has(along)) return sentence("runs along ", along, ", which initial has too: initial is ", in[i].dims);
   }
   return {};
@@ -67,16 +67,16 @@ void run(Name along, Name over, const DimExtents& extents, const std::array<cons
       for (std::size_t d = 0; d < width; ++d) {
         const double decayed = std::exp(element(log_decay, t, d)) * state[d];
         state[d] = rounded(decayed, 4 * decayed);
-        const double term = element(key, t, d) * state[d];
+        const double term = element(asked, t, d) * state[d];
         held += term;
         squares += term * term;
       }
-      const double erased = element(beta, t, 0), v = element(value, t, 0);
-      const double written = erased == 0 ? v : rounded(v - erased * held, std::sqrt(v * v + erased * erased * static_cast<double>(width) * squares));
+      const double part = element(beta, t, 0), v = element(value, t, 0);
+      const double taken = part == 0 ? 0 : rounded(part * held, std::abs(part) * std::sqrt(static_cast<double>(width) * squares));
       double sum = 0, products = 0;
       for (std::size_t d = 0; d < width; ++d) {
-        const double term = element(key, t, d) * written, before = state[d];
-        state[d] = rounded(before + term, std::hypot(before, term));
+        const double term = element(key, t, d) * v, less = part == 0 ? 0 : element(erased, t, d) * taken, before = state[d];
+        state[d] = rounded(before + term - less, std::hypot(before, term, less));
         const double product = is_state ? 0 : element(query, t, d) * state[d];
         sum += product;
         products += product * product;

@@ -51,17 +51,18 @@ void schedule_tokens(TokenScan& scan, int lanes, int column_block) {
   // A decay by column and channel is read once, where nothing is held: it is made there.
   const bool is_decay_inline = scan.body.has_column_decay && scan.body.has_channel_decay && !scan.held.defined();
   Func* const decay_of_columns = scan.body.has_column_decay && !is_decay_inline ? &scan.decay : nullptr;
-  for (Func* func : {&scan.held, &scan.written, &scan.carried, &scan.read, decay_of_columns}) {
+  for (Func* func : {&scan.held, &scan.taken, &scan.written, &scan.carried, &scan.read, decay_of_columns}) {
     if (func == nullptr || !func->defined()) continue;
     once_a_token(*func);
     func->bound(scan.c, 0, scan.used_columns);
     by_blocks(*func, {});
     if (func->has_update_definition()) by_blocks(func->update(), func->rvars());
   }
-  for (Func* func : {&scan.key, &scan.query})
-    if (func->defined()) once_a_token(*func);
-  in_vectors(scan.key, scan.d, lanes);
-  if (scan.query.defined()) in_vectors(scan.query, scan.d, lanes);
+  for (Func* func : {&scan.key, &scan.asked, &scan.erased, &scan.query}) {
+    if (!func->defined()) continue;
+    once_a_token(*func);
+    in_vectors(*func, scan.d, lanes);
+  }
   if (!scan.decay.defined() || scan.body.has_column_decay) return;
   once_a_token(scan.decay);
   if (scan.body.has_channel_decay) in_vectors(scan.decay, scan.d, lanes);
@@ -251,7 +252,7 @@ Stored chunked_scan(const RecurrenceBody& body, const Extents& extents, const Ma
   const auto value = [&](std::string_view name) { return static_cast<int>(value_of(values, name)); };
   const int lanes = machine.vector_bytes / 4, columns = lanes * value("vectors"), chunk = value("chunk");
   const bool has_channel_decay = body.log_decay && body.has_channel_decay;
-  if (chunk == 1 || body.has_column_decay || (has_channel_decay && lanes != channel_decay_chunk)) {
+  if (chunk == 1 || body.has_column_decay || body.asked || (has_channel_decay && lanes != channel_decay_chunk)) {
     const int block = lanes * value("register_vectors");
     TokenScan scan(body, extents, {.columns = columns, .column_block = block < columns ? block : 0});
     schedule_states(scan, lanes);

@@ -11,7 +11,8 @@
 namespace attune {
 
 /// `chunk`: tokens that are taken together in products; 1 goes token by token; of a decay by channel it is 16 where
-/// vectors have as many elements, and else token by token, as of a decay by column. `vectors`: of the columns
+/// vectors have as many elements, and else token by token, as of a decay by column and
+/// where others than the key are asked and erased. `vectors`: of the columns
 /// of a state how many a task has; `register_rows` x `register_vectors` sums of a product are in registers at once. `prefetch`: where the rows
 /// of the next chunk are prefetched into (PrefetchInto).
 std::vector<Parameter> chunked_scan_parameters(const Machine& machine, SizeClass size);

@@ -18,6 +18,10 @@ void TokenScan::define_operands() {
   Coordinates place = at(n, 0, m);
   place[body.over] = d;
   key(d, m, n) = Halide::cast<float>(body.key.at(place));
+  if (body.asked) {
+    asked(d, m, n) = Halide::cast<float>(body.asked.at(place));
+    erased(d, m, n) = Halide::cast<float>(body.erased.at(place));
+  }
   const auto decay_at = [this](Coordinates at_column) {
     at_column[body.along] = m;
     at_column[body.over] = d;
@@ -48,17 +52,22 @@ void TokenScan::define_token() {
     at_column[body.along] = m;
     return Halide::cast<float>(body.value.at(at_column));
   });
+  Expr takes_nothing;
   if (body.beta) {
     const RDom over(0, width, "held_over");
     held(c, m, n) = 0.f;
-    held(c, m, n) += key(over, m, n) * kept(over);
+    held(c, m, n) += (body.asked ? asked : key)(over, m, n) * kept(over);
     const Expr beta = Halide::cast<float>(body.beta.at(place));
-    value = Halide::select(strict_equal(beta, 0.f), value, value - beta * held(c, m, n));
+    takes_nothing = strict_equal(beta, 0.f);
+    if (body.asked) taken(c, m, n) = Halide::select(takes_nothing, 0.f, beta * held(c, m, n));
+    else value = Halide::select(takes_nothing, value, value - beta * held(c, m, n));
   }
   written(c, m, n) = value;
   const RDom over(0, width, "carried_over");
   carried(c, m, n) = 0.f;
-  carried(c, m, n) = storing_over(kept(over) + key(over, m, n) * written(c, m, n), state(c, over, n));
+  Expr changed = kept(over) + key(over, m, n) * written(c, m, n);
+  if (body.asked) changed = Halide::select(takes_nothing, changed, changed - erased(over, m, n) * taken(c, m, n));
+  carried(c, m, n) = storing_over(changed, state(c, over, n));
   if (!body.query) return;
   const RDom read_over(0, width, "read_over");
   read(c, r, b, g, m, n) = 0.f;

@@ -13,7 +13,7 @@ void schedule_on_gpu(TokenScan& scan) {
   driver.compute_root();
   driver.update().allow_race_conditions().gpu_blocks(scan.task_loop()).gpu_threads(scan.column_loop());
   scan.state.compute_root().bound(scan.c, 0, scan.tile.columns).reorder(scan.d, scan.c, scan.n).gpu_blocks(scan.n).gpu_threads(scan.c);
-  for (Func* func : {&scan.held, &scan.written, &scan.carried, &scan.read})
+  for (Func* func : {&scan.held, &scan.taken, &scan.written, &scan.carried, &scan.read})
     if (func->defined()) func->compute_at(driver, scan.chunk_loop());
   if (scan.decay.defined() && !scan.body.has_channel_decay) scan.decay.compute_at(driver, scan.chunk_loop());
   if (!scan.body.query) driver.bound(scan.c, 0, scan.tile.columns).gpu_blocks(scan.n).gpu_threads(scan.c);

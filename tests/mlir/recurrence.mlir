@@ -15,8 +15,8 @@
 // CHECK: attn.return %[[BOTH]]#0, %[[BOTH]]#1
 func.func @both(%q: !k {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn.name = "v"}, %g: !g {attn.name = "g"}) -> (!v, !s) {
   %zero = attn.constant {kind = "real", value = 0} : () -> !c
-  %y = attn.recurrence %q, %k, %v, %g, %zero, %zero {along = "tokens", over = "depth"} : (!k, !k, !v, !g, !c, !c) -> !v
-  %last = attn.recurrence_state %k, %v, %g, %zero, %zero {along = "tokens", over = "depth"} : (!k, !v, !g, !c, !c) -> !s
+  %y = attn.recurrence %q, %k, %v, %g, %zero, %zero, %k, %k {along = "tokens", over = "depth"} : (!k, !k, !v, !g, !c, !c, !k, !k) -> !v
+  %last = attn.recurrence_state %k, %v, %g, %zero, %zero, %k, %k {along = "tokens", over = "depth"} : (!k, !v, !g, !c, !c, !k, !k) -> !s
   %out = attn.tanh %y : (!v) -> !v
   attn.return %out, %last {names = ["out", "last"], dims = [["tokens", "width"], ["depth", "width"]]} : !v, !s
 }
@@ -27,6 +27,6 @@ func.func @both(%q: !k {attn.name = "q"}, %k: !k {attn.name = "k"}, %v: !v {attn
 // CHECK: attn.return %[[LAST]]
 func.func @alone(%k: !k {attn.name = "k"}, %v: !v {attn.name = "v"}) -> !s {
   %zero = attn.constant {kind = "real", value = 0} : () -> !c
-  %last = attn.recurrence_state %k, %v, %zero, %zero, %zero {along = "tokens", over = "depth"} : (!k, !v, !c, !c, !c) -> !s
+  %last = attn.recurrence_state %k, %v, %zero, %zero, %zero, %k, %k {along = "tokens", over = "depth"} : (!k, !v, !c, !c, !c, !k, !k) -> !s
   attn.return %last {names = ["last"], dims = [["depth", "width"]]} : !s
 }

@@ -101,8 +101,10 @@ struct RowExamples : ShapeExamples {
     put(recurrence(q, k, v, {}, rows, depth));
     put(recurrence(q, k * 0.125, v, {.log_decay = decay * 0.0625, .beta = beta * 0.0625, .initial = initial}, rows, depth));
     put(recurrence(q, k, bounded({columns, rows}), {.log_decay = k * 0.0625}, rows, depth));
-    put(recurrence(q, k, v, {.log_decay = bounded({rows, columns}) * 0.0625}, rows, depth));
     put(recurrence(q, k, v, {.log_decay = bounded({rows, columns, depth}) * 0.0625, .initial = initial}, rows, depth));
+    const Value asked = bounded({batch, rows, depth}) * 0.125, erased = bounded({rows, depth}) * 0.125;
+    put(recurrence(q, k, v, {.log_decay = bounded({rows, depth}) * 0.0625, .beta = beta, .initial = initial, .asked = asked, .erased = erased}, rows, depth));
+    put(recurrence(q, k, v, {.beta = -1, .asked = asked}, rows, depth));
     const auto [result, state] = recurrence_with_state(bounded({even, rows, depth}), k * 0.125, v, {.log_decay = -0.1, .beta = beta * 0.0625}, rows, depth);
     put(result + 1);
     put(state);
@@ -114,6 +116,7 @@ struct RowExamples : ShapeExamples {
     put(recurrence_state(k, v, {}, rows, depth));
     put(recurrence_state(k * 0.125, v, {.log_decay = bounded({rows}) * 0.0625, .beta = 0.125, .initial = bounded({columns})}, rows, depth));
     put(recurrence_state(k, bounded({rows}), {.log_decay = -0.5}, rows, depth));
+    put(recurrence_state(k, v, {.beta = 0.5, .asked = bounded({rows, depth}) * 0.125, .erased = k * 0.125}, rows, depth));
   }
 };
 

@@ -1,4 +1,4 @@
-// expect: line 13: recurrence: multiplies over depth, which value has too: value is [tokens x depth]; keys and queries alone have it
+// expect: line 13: recurrence: multiplies over depth, which value has too: value is [tokens x depth]; keys, queries and what the state is asked for have it
 #include "dsl/graph.h"
 
 using namespace attune;

@@ -11,7 +11,7 @@ import sys
 
 from reference_formulas import reference
 
-for module in ("mask_cases", "chosen_cases", "score_cases", "weight_cases", "layer_cases", "cache_cases", "row_cases"):
+for module in ("mask_cases", "chosen_cases", "score_cases", "weight_cases", "layer_cases", "cache_cases", "row_cases", "state_cases"):
     importlib.import_module(module)
 
 if __name__ == "__main__":

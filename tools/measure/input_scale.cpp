@@ -124,6 +124,8 @@ void scale_recurrences(const Graph& graph, const Shape& extents, Scales& scales,
             scale_operand(graph, node, key, root(op.over), scales, settled);
             scale_operand(graph, node, key + recurrent::log_decay - recurrent::key, root(op.along), scales, settled);
             scale_operand(graph, node, key + recurrent::beta - recurrent::key, 0.5, scales, settled);
+            scale_operand(graph, node, key + recurrent::asked - recurrent::key, root(op.over), scales, settled);
+            scale_operand(graph, node, key + recurrent::erased - recurrent::key, root(op.over), scales, settled);
           }
         },
         node.op);

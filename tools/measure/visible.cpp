@@ -139,8 +139,10 @@ Portion visited_blocks(const ScoreMask& mask, const KeyWalk& walk, std::int64_t 
 double state_flops(const Graph& graph, Name along, std::span<const int> operands, const Shape& extents) {
   std::vector<Type> types;
   for (const int operand : operands) types.push_back(graph.node(operand).type);
-  const auto* beta = std::get_if<Constant>(&graph.node(operands[recurrent::beta - recurrent::key]).op);
-  const double products = beta != nullptr && beta->value == 0 ? 1 : 2;
+  const auto operand = [&](recurrent::Place place) { return operands[static_cast<std::size_t>(place - recurrent::key)]; };
+  const auto* beta = std::get_if<Constant>(&graph.node(operand(recurrent::beta)).op);
+  const bool has_own = operand(recurrent::asked) != operand(recurrent::key) || operand(recurrent::erased) != operand(recurrent::key);
+  const double products = beta != nullptr && beta->value == 0 ? 1 : has_own ? 3 : 2;
   return 2 * products * static_cast<double>(product(recurrent::dims_of_all(types, {along}), extents)) *
          static_cast<double>(extent_of(along, extents));
 }

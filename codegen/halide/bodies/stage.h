@@ -109,6 +109,7 @@ struct RowChoice {
 
 /// For each token t along `along`, with S the state over batch, columns and `over`:
 ///   S' = e^log_decay[t] S      S = S' + key[t] (value[t] - beta[t] sum over `over` of S' * key[t])      out[t] = finish( sum over `over` of S * query[t] )
+/// or, with `asked` and `erased`, S = S' + key[t] value[t] - erased[t] beta[t] sum over `over` of S' * asked[t].
 struct RecurrenceBody {
   static constexpr std::string_view name = "recurrence";
   std::string along, over;
@@ -118,6 +119,7 @@ struct RecurrenceBody {
   Piece query;                       ///< empty: `out` is of the state after the last token
   Piece key, value;
   Piece log_decay, beta;             ///< empty where they are 0
+  Piece asked, erased;               ///< empty where both are the key
   bool has_channel_decay = false;    ///< log_decay has `over`
   bool has_column_decay = false;     ///< log_decay has dims of `columns`, and perhaps `over`
   Piece initial;

@@ -223,12 +223,16 @@ RecurrenceBody body_of(const RecurrenceRoles& roles, const LoweredGraph& values,
     stage.finish = change(values, {roles.recurrence}, result_of(values));
     if (roles.state >= 0) stage.state = RowResult{results[1], {}};
   }
-  stage.key = values.piece(of_state[0]);
-  stage.value = values.piece(of_state[1]);
-  stage.log_decay = piece_unless_zero(values, of_state[2]);
-  stage.has_channel_decay = graph.node(of_state[2]).type.dims.has(stage.over);
-  stage.beta = piece_unless_zero(values, of_state[3]);
-  stage.initial = values.piece(of_state[4]);
+  const auto operand = [&](recurrent::Place place) { return of_state[static_cast<std::size_t>(place - recurrent::key)]; };
+  stage.key = values.piece(operand(recurrent::key));
+  stage.value = values.piece(operand(recurrent::value));
+  stage.log_decay = piece_unless_zero(values, operand(recurrent::log_decay));
+  stage.has_channel_decay = graph.node(operand(recurrent::log_decay)).type.dims.has(stage.over);
+  stage.beta = piece_unless_zero(values, operand(recurrent::beta));
+  stage.initial = values.piece(operand(recurrent::initial));
+  const auto is_key = [&](recurrent::Place place) { return operand(place) == operand(recurrent::key); };
+  if (stage.beta && !(is_key(recurrent::asked) && is_key(recurrent::erased)))
+    stage.asked = values.piece(operand(recurrent::asked)), stage.erased = values.piece(operand(recurrent::erased));
   stage.out = results[0];
   return stage;
 }
