@@ -104,6 +104,7 @@ template <class Op>
 constexpr Value call_in(Graph* graph, const Op& op, std::span<const Value> inputs, Here at) {
   return graph->add(op, inputs, at);
 }
+constexpr void fail_in(Graph* graph, Here at, const Text& problem) { graph->fail(at, problem); }
 constexpr Kind kind_of(Value value) { return value.graph->node(value.id).type.kind; }
 /// The names of a value's dims.
 constexpr const Names& dims_of(Value value) { return value.graph->node(value.id).type.dims; }

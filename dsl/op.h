@@ -57,6 +57,9 @@ constexpr Value call(const Op& op, std::initializer_list<Value> inputs, Here at)
   return call_in(inputs.begin()->graph, op, std::span<const Value>(inputs.begin(), inputs.size()), at);
 }
 
+/// Makes the graph a wrong one, for what no operation can see in its operands; defined in dsl/graph.h.
+constexpr void fail_in(Graph* graph, Here at, const Text& problem);
+
 /// A constant of the kind; defined in dsl/ops/constant.h.
 constexpr Value literal(Graph* graph, double value, Kind kind, Here at);
 /// The kind of a value; defined in dsl/graph.h.

@@ -17,7 +17,9 @@ struct RecurrentParts {
   std::optional<Value> erased = {};  ///< the key whose value what it answers is taken from; the key without it
 
   /// The operands behind query, key and value.
-  constexpr std::array<Value, 5> operands(Value k) const {
+  constexpr std::array<Value, 5> operands(Value k, Here at) const {
+    if ((asked || erased) && !beta.is_value() && beta.number == 0)
+      fail_in(k.graph, at, sentence("recurrence: has ", asked ? "asked" : "erased", ", but beta is 0, which takes nothing away; 1 takes all that the state holds"));
     return {log_decay.beside(k), beta.beside(k), initial.beside(k), asked.value_or(k), erased.value_or(k)};
   }
 };
@@ -75,16 +77,16 @@ struct RecurrenceWithState {
 /// auto [result, state] = recurrence_with_state(q, k, v, {.log_decay = gate}, tokens, depth)
 constexpr RecurrenceWithState recurrence_with_state(Value q, Value k, Value v, const RecurrentParts& parts, Dim along, Dim over,
                                                     Here at = Here::current()) {
-  const auto [decay, beta, initial, asked, erased] = parts.operands(k);
+  const auto [decay, beta, initial, asked, erased] = parts.operands(k, at);
   return {call(Recurrence{along.name, over.name}, {q, k, v, decay, beta, initial, asked, erased}, at),
           call(RecurrenceState{along.name, over.name}, {k, v, decay, beta, initial, asked, erased}, at)};
 }
 constexpr Value recurrence(Value q, Value k, Value v, const RecurrentParts& parts, Dim along, Dim over, Here at = Here::current()) {
-  const auto [decay, beta, initial, asked, erased] = parts.operands(k);
+  const auto [decay, beta, initial, asked, erased] = parts.operands(k, at);
   return call(Recurrence{along.name, over.name}, {q, k, v, decay, beta, initial, asked, erased}, at);
 }
 constexpr Value recurrence_state(Value k, Value v, const RecurrentParts& parts, Dim along, Dim over, Here at = Here::current()) {
-  const auto [decay, beta, initial, asked, erased] = parts.operands(k);
+  const auto [decay, beta, initial, asked, erased] = parts.operands(k, at);
   return call(RecurrenceState{along.name, over.name}, {k, v, decay, beta, initial, asked, erased}, at);
 }
 
