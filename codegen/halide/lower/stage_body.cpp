@@ -108,10 +108,10 @@ void add_state_dims(const LoweredGraph& values, const Names& state, std::span<co
     if (place == recurrent::value || place == recurrent::initial) continue;
     (place == recurrent::log_decay ? of_decay : shared).unite(values.graph().node(operands[i]).type.dims.without({stage.along, stage.over}));
   }
-  const auto is_shared = [&](const std::string& dim) { return shared.has(dim) || (of_decay.has(dim) && !stage.has_column_decay); };
-  std::vector<std::string> dims = strings(state.without({stage.over}));
-  stage.has_column_decay = std::ranges::all_of(dims, is_shared) && !std::ranges::all_of(dims, [&](const std::string& dim) { return shared.has(dim); });
-  for (const std::string& dim : dims) (is_shared(dim) ? stage.batch : stage.columns).push_back(dim);
+  const Names of_value = state.without({stage.over}).without(shared);
+  stage.has_column_decay = !of_value.empty() && of_value.without(of_decay).empty();
+  if (!stage.has_column_decay) shared.unite(of_decay);
+  for (const std::string& dim : strings(state.without({stage.over}))) (shared.has(dim) ? stage.batch : stage.columns).push_back(dim);
 }
 
 /// What becomes of the value that weights and terms of the total share. They are 0 where it is hidden.
