@@ -62,7 +62,7 @@ class Tuner {
     const double end_s = is_resumed ? elapsed_s() + TaskDuels::first_compile_limit_s : settings_.budget_s;
     std::string problem = duels_.measure_costs(defaults_, end_s);
     if (is_interrupted()) return {};
-    if (problem.empty()) costs_ = duels_.costs_of_tasks(), budget_.expect(costs_, end_of_run());
+    if (problem.empty()) budget_.expect(duels_.costs_of_tasks(), end_of_run());
     if (!problem.empty() && elapsed_s() >= end_s)
       return fmt::format("--budget {}: is over before the kernel by the default schedules is compiled and called; give several times as much", settings_.budget);
     return problem.empty() && !is_resumed ? budget_.problem(settings_.budget) : problem;
@@ -161,7 +161,7 @@ class Tuner {
     for (const Try& tried : state_.tries[i]) search.tell(tried), count(tried);
     const auto show = [&] { show_({elapsed_s(), task.title(), n, plan_.tasks.size(), report.tried, report.failed, speedup}); };
     show();
-    budget_.begin_search(costs_[i]);
+    budget_.begin_search(duels_.costs_of_tasks()[i]);
     const double end_s = end_of(n);
     run_search(
         search, [&](const Point& candidate, const Point& incumbent) { return compare(i, candidate, incumbent, budget_.end_of_candidate(end_s), report); },
@@ -210,7 +210,6 @@ class Tuner {
   Budget budget_{settings_.budget_s,
                  [this] { return state_.elapsed_s + std::chrono::duration<double>(std::chrono::steady_clock::now() - settings_.started).count(); }};
   TaskDuels duels_{plan_, settings_, budget_};
-  std::vector<TuneCosts> costs_;    // of each task
   std::vector<std::size_t> order_;  // of the searches: the last one has what those before it leave of the budget, so the weightiest comes last
   Choice defaults_, best_;
   std::string save_problem_;
